@@ -4,7 +4,7 @@ import { At } from '../schema/at.js';
 import { fileFindings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
 import { Simulator } from '../simulator/simulator.js';
-import { chosenChecks } from '../testing/examine/checks.js';
+import { chosenChecks } from '../testing/checks.js';
 import { Examination } from '../testing/examine/examination.js';
 import type { ExaminationOrder } from '../testing/examine/examination-order.js';
 import { newObserver, type ObserverDefinition } from '../testing/examine/observer/read-observer.js';

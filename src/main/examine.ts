@@ -1,6 +1,6 @@
 import type { ExaminationWanted, ExamineRequest } from '../config/commands/examine.js';
+import { CHECKS } from '../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../testing/examine/checks/real-world.js';
-import { CHECKS } from '../testing/examine/checks.js';
 import { type ObserverDefinition, readObserver } from '../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../testing/report/examination-json.js';
 import { htmlReport } from '../testing/report/html.js';

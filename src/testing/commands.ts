@@ -6,39 +6,32 @@ import { inSlices } from '../control/slices.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { packEvents } from '../traffic/packed-events.js';
-import { CHECKS, checksFor } from './examine/checks.js';
-import { ExaminationRuns, type KnownExamination } from './examine/examination-runs.js';
-
+import { CHECKS, checksFor } from './checks.js';
 import { LineLeases } from './line-leases.js';
 import type { Finding, Report } from './report/report.js';
-import { type KnownTest, TestRuns } from './scenario/test-runs.js';
+import { type KnownRun, Runs, type Start } from './runs.js';
+import { startingTest } from './scenario/start-test.js';
+import { startExamination as start } from './start-examination.js';
 
-/** The tests and examinations of a running simulator. At most one works on a line at a time. */
-interface Runs {
-  readonly tests: TestRuns;
-  readonly examinations: ExaminationRuns;
-  readonly stopAll: () => void;
-}
-
-function newRuns(simulator: Simulator): Runs {
-  const leases = new LineLeases();
-  const tests = new TestRuns(simulator, leases);
-  const examinations = new ExaminationRuns(simulator, leases);
-  const stopAll = () => {
-    tests.stopAll();
-    examinations.stopAll();
-  };
-  return { tests, examinations, stopAll };
-}
-
-/** A room in which tests run. */
+/** A room in which tests run. At most one test or examination works on a line at a time. */
 export interface TestRoom extends Room {
-  readonly runs: Runs;
+  readonly runs: {
+    readonly tests: Runs;
+    readonly examinations: Runs;
+    readonly stopAll: () => void;
+  };
 }
 
 /** @param writesIn where remote clients may let files be made; where the configuration is when undefined */
 export function newTestRoom(simulator: Simulator, log: Logger, writesIn?: string): TestRoom {
-  return { ...newRoom(simulator, log, writesIn), runs: newRuns(simulator) };
+  const leases = new LineLeases();
+  const tests = new Runs('test', simulator, leases);
+  const examinations = new Runs('examination', simulator, leases);
+  const stopAll = () => {
+    tests.stopAll();
+    examinations.stopAll();
+  };
+  return { ...newRoom(simulator, log, writesIn), runs: { tests, examinations, stopAll } };
 }
 
 /** A finding without the frames that show it. */
@@ -66,71 +59,56 @@ interface OfRun {
   readonly id: number;
 }
 
-export function listTests({ runs }: TestRoom): Outcome<readonly Run[]> {
-  return done(runs.tests.list().map(runOf));
+interface Stopped extends OfRun {
+  /** Why the step or the check that runs has failed. */
+  readonly failure?: string | undefined;
 }
 
-export function getTest({ runs }: TestRoom, { id }: OfRun): Outcome<Run> {
-  const test = runs.tests.get(id);
-  return test ? done(runOf(test)) : refusal('test.unknown', 'id', `no test ${id}`);
+/** The commands on runs of one kind; what a run has found stays when it is stopped. */
+function commandsOn(runsOf: (room: TestRoom) => Runs) {
+  const find = <Result>(
+    room: TestRoom,
+    id: number,
+    use: (run: KnownRun, runs: Runs) => Result,
+  ): Outcome<Result> => {
+    const runs = runsOf(room);
+    const run = runs.get(id);
+    return run ? done(use(run, runs)) : refusal(`${runs.kind}.unknown`, 'id', `no ${runs.kind} ${id}`);
+  };
+  return {
+    list: (room: TestRoom): Outcome<readonly Run[]> => done(runsOf(room).list().map(runOf)),
+    get: (room: TestRoom, { id }: OfRun): Outcome<Run> => find(room, id, runOf),
+    stop: (room: TestRoom, { id, failure }: Stopped): Outcome<null> =>
+      find(room, id, (_, runs) => {
+        runs.stop(id, failure);
+        return null;
+      }),
+    findings: (room: TestRoom, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
+      find(room, id, ({ report }) => packed(report.findings)),
+  };
 }
+
+export const tests = commandsOn(({ runs }) => runs.tests);
+export const examinations = commandsOn(({ runs }) => runs.examinations);
 
 /** Starts a scenario on lines that are open. */
 export async function startTest(
   { runs }: TestRoom,
   { scenario }: { readonly scenario: unknown },
 ): Promise<Outcome<Run>> {
-  const started = await inSlices(runs.tests.starting(scenario));
-  if (started.ok) return done(runOf(started.test));
-  if ('issues' in started) return refusalOf(started.issues, 'test.invalid');
-  return refusal(started.code, '', started.busy);
-}
-
-/** Ends a test, if it runs. What it has found stays. @param input `failure`: why the step that runs has failed */
-export function stopTest(
-  { runs }: TestRoom,
-  { id, failure }: OfRun & { readonly failure?: string | undefined },
-): Outcome<null> {
-  if (!runs.tests.get(id)) return refusal('test.unknown', 'id', `no test ${id}`);
-  runs.tests.stop(id, failure);
-  return done(null);
-}
-
-export function testFindings({ runs }: TestRoom, { id }: OfRun): Outcome<Iterable<PackedFinding>> {
-  const test = runs.tests.get(id);
-  return test ? done(packed(test.report.findings)) : refusal('test.unknown', 'id', `no test ${id}`);
-}
-
-export function listExaminations({ runs }: TestRoom): Outcome<readonly Run[]> {
-  return done(runs.examinations.list().map(runOf));
-}
-
-export function getExamination({ runs }: TestRoom, { id }: OfRun): Outcome<Run> {
-  const run = runs.examinations.get(id);
-  return run ? done(runOf(run)) : unknownExamination(id);
+  return outcomeOf(await inSlices(startingTest(runs.tests, scenario)), 'test', '');
 }
 
 /** Examines the client of a line. */
 export function startExamination({ runs }: TestRoom, { order }: { readonly order: unknown }): Outcome<Run> {
-  const started = runs.examinations.start(order);
-  if (started.ok) return done(runOf(started.examination));
-  if ('issues' in started) return refusalOf(started.issues, 'examination.invalid');
-  return refusal(started.code, 'line', started.busy);
+  return outcomeOf(start(runs.examinations, order), 'examination', 'line');
 }
 
-/** Ends an examination, if it runs. @param input `failure`: why the check that runs has failed */
-export function stopExamination(
-  { runs }: TestRoom,
-  { id, failure }: OfRun & { readonly failure?: string | undefined },
-): Outcome<null> {
-  if (!runs.examinations.get(id)) return unknownExamination(id);
-  runs.examinations.stop(id, failure);
-  return done(null);
-}
-
-export function examinationFindings({ runs }: TestRoom, { id }: OfRun): Outcome<Iterable<PackedFinding>> {
-  const run = runs.examinations.get(id);
-  return run ? done(packed(run.report.findings)) : unknownExamination(id);
+/** @param path of what is busy */
+function outcomeOf(started: Start, kind: Runs['kind'], path: string): Outcome<Run> {
+  if (started.ok) return done(runOf(started.run));
+  if ('issues' in started) return refusalOf(started.issues, `${kind}.invalid`);
+  return refusal(started.code, path, started.busy);
 }
 
 /** What a check does, why, and when it passes. */
@@ -155,10 +133,6 @@ export function possibleChecks(
   );
 }
 
-function unknownExamination(id: number) {
-  return refusal('examination.unknown', 'id', `no examination ${id}`);
-}
-
 function* packed(findings: readonly Finding[]): Generator<PackedFinding> {
   for (const finding of findings) yield { ...headOf(finding), packedFrames: packEvents(finding.frames) };
 }
@@ -167,10 +141,9 @@ function headOf({ id, title, verdict, summary, durationMs, about }: Finding): Fi
   return { id, title, verdict, summary, durationMs, ...(about && { about }) };
 }
 
-function runOf({ id, isOver, report, ...run }: KnownTest | KnownExamination): Run {
+function runOf({ id, isOver, report, lines }: KnownRun): Run {
   const { kind, name, startedAt, durationMs, verdict, line, seed, conclusions, parameters, found, versions } =
     report;
-  const lines = 'lines' in run ? run.lines : [line ?? ''];
   return {
     id,
     isOver,

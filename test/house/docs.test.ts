@@ -19,7 +19,7 @@ import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
 import { formatProblems } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
-import { CHECKS } from '../../src/testing/examine/checks.js';
+import { CHECKS } from '../../src/testing/checks.js';
 import { loadBench } from '../../src/testing/scenario/bench.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';

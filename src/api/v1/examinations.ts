@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Run } from '../../testing/commands.js';
-import { orderSchema } from '../../testing/examine/order-schema.js';
+import { orderSchema } from '../../testing/examination-order-schema.js';
 import { examinationShape, examinationSummary } from '../../testing/report/examination-json.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';

@@ -3,7 +3,7 @@ import { refusal } from '../../control/refusal.js';
 import { benchSchema, seenSchema } from '../../control/schemas/bench.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { type PortStatus, portStatuses } from '../../simulator/ports.js';
-import { orderSchema } from '../../testing/examine/order-schema.js';
+import { orderSchema } from '../../testing/examination-order-schema.js';
 import { JSON_TYPE, refuse, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { madeOnce } from '../made.js';

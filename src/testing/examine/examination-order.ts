@@ -1,7 +1,7 @@
 import { seededRandom } from '../../random.js';
 import type { Line } from '../../simulator/line.js';
 import type { Observer } from './observer/observer.js';
-import type { Check } from './trial/check.js';
+import type { Check } from './trial/exam.js';
 
 /** What is to be examined. */
 export interface ExaminationOrder {

@@ -4,11 +4,16 @@ import type { TrafficEvent } from '../../traffic/event.js';
 import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
-import type { ExaminationOrder } from './examination-order.js';
 import { type Found, foundText, parametersOf } from './heard/found.js';
-import type { Check } from './trial/check.js';
-import type { Ended } from './trial/run-check.js';
-import type { Evidence } from './trial/verdict.js';
+import type { Check } from './trial/exam.js';
+import type { Ended, Evidence } from './trial/verdict.js';
+
+/** What is examined. */
+interface Examined {
+  readonly line: { readonly name: string };
+  readonly seed: number;
+  readonly checks: readonly Check[];
+}
 
 interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings'> {
   /** Why the examination could not begin, as a sentence. */
@@ -25,7 +30,7 @@ const TOO_MANY = 0.5;
 
 /** The report on what an examination has found by now. */
 export function examinationReport(
-  { line, seed, checks }: ExaminationOrder,
+  { line, seed, checks }: Examined,
   bench: Simulator,
   { startedAt, durationMs, refusal, fates, isOver, found, findings }: KnownByNow,
 ): Report {

@@ -7,19 +7,18 @@ import type { Finding, Report, Verdict } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
 import { type ExaminationOrder, inTurns } from './examination-order.js';
 import { type CheckEnd, examinationReport, findingOf } from './examination-report.js';
-import { ExchangeLog } from './heard/exchange-log.js';
+import { isReading, type Question } from './heard/exchange.js';
 import type { Found } from './heard/found.js';
-import { isReading, type Question } from './heard/question.js';
+import { ExchangeLog } from './heard/log.js';
 import { watchClient } from './heard/watching.js';
-import type { Check } from './trial/check.js';
-import { EntryPlayer } from './trial/entry-player.js';
-import { Exam, type ExamParts, type Known } from './trial/exam.js';
+import type { Check } from './trial/exam.js';
+import { type Client, Exam } from './trial/exam.js';
 import { examinedLine } from './trial/examined-line.js';
 import { Outage } from './trial/outage.js';
-import { OwnRules } from './trial/own-rules.js';
-import { crashOf, type Ended, isGone, runCheck, soFar } from './trial/run-check.js';
-import { ValueOracle } from './trial/value-oracle.js';
-import { sure } from './trial/verdict.js';
+import { OwnRules } from './trial/rules.js';
+import { crashOf, isGone, runCheck, soFar } from './trial/run-check.js';
+import { ValueOracle } from './trial/values.js';
+import { type Ended, sure } from './trial/verdict.js';
 
 /** Who follows an examination. */
 export interface Audience {
@@ -57,23 +56,13 @@ export class Examination {
   readonly #begun: number;
   readonly #log: ExchangeLog;
   readonly #outage: Outage;
-  readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
   readonly #findings: Finding[] = [];
   /** What has become of the client, as sentences: it has crashed, or is gone. */
   readonly #fates: string[] = [];
   readonly #rules: OwnRules;
-  readonly #player: EntryPlayer;
   readonly #running = new Set<Running>();
-  readonly #known: Known = {
-    until: 0,
-    waitMs: undefined,
-    isWithoutRhythm: false,
-    isDisturbed: false,
-    disturbedUntil: 0,
-    run: undefined,
-    silence: undefined,
-  };
+  readonly #client: Client;
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};
   /** Resolves with a sentence when the program of the client has ended. */
@@ -90,8 +79,26 @@ export class Examination {
     this.#begun = clock.now();
     this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
     this.#rules = new OwnRules(bench.faults.rules);
-    this.#player = new EntryPlayer(order.line, order.unitId, this.#rules);
     this.#log = new ExchangeLog(() => this.#rules.acted());
+    this.#client = {
+      clock,
+      line: examinedLine(order.line),
+      simulated: order.line,
+      unitId: order.unitId,
+      log: this.#log,
+      found: this.found,
+      rules: this.#rules,
+      outage: this.#outage,
+      note: (text) => audience.note?.(text),
+      values: order.observer && new ValueOracle(order.observer),
+      questions: [],
+      silence: undefined,
+      waitMs: undefined,
+      isWithoutRhythm: false,
+      isDisturbed: false,
+      disturbedUntil: 0,
+      run: undefined,
+    };
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -121,14 +128,15 @@ export class Examination {
   /** Runs all checks and resolves when they are over. It never throws for what the client does. */
   async run(): Promise<Report> {
     const callOff = this.#clock.callAfter(this.order.limitMs, () => {
-      const cause = this.#known.isWithoutRhythm ? 'the client lost the rhythm that was waited for, and ' : '';
+      const cause = this.#client.isWithoutRhythm
+        ? 'the client lost the rhythm that was waited for, and '
+        : '';
       const text = `${cause}the limit of ${durationText(this.order.limitMs)} was reached before`;
       this.#end({ verdict: 'not run', text });
     });
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
     for (const running of this.#running) this.#breakOff(running, end?.text ?? '');
-    this.#player.end();
     this.#rules.removeAll();
     const problem = await this.#outage.end();
     if (problem !== undefined) {
@@ -161,43 +169,27 @@ export class Examination {
 
   /** @returns why the checks that are left are not run */
   async #runAll(): Promise<End | undefined> {
-    const { line, unitId, limitMs, observer, seed } = this.order;
-    const note = (text: string) => this.#audience.note?.(text);
-    const watch = { clock: this.#clock, line, unitId, limitMs, note };
+    const { limitMs, seed } = this.order;
+    const client = this.#client;
     const how = this.#crashed.then((how) => ({ how }));
-    const watched = await Promise.race([watchClient(this.#onEvent, this.#log, watch), how]);
+    const watched = await Promise.race([watchClient({ ...client, limitMs }), how]);
     if (typeof watched === 'string') {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };
     }
     if ('how' in watched) return this.#crashedBefore(watched.how);
-    this.#known.until = this.#log.last;
-    const parts: ExamParts = {
-      clock: this.#clock,
-      line: examinedLine(line),
-      log: this.#log,
-      found: this.found,
-      known: this.#known,
-      isBeside: false,
-      rules: this.#rules,
-      outage: this.#outage,
-      player: this.#player,
-      onEvent: this.#onEvent,
-      note,
-      values:
-        observer &&
-        new ValueOracle(observer, { rules: this.#rules, line: line.name, target: watched.target }),
-      ...watched,
-    };
+    this.#log.usualUntil = this.#log.last;
+    client.questions = watched.questions;
+    const { target } = watched;
     const isWatching = ({ beside }: Check) => beside === 'watches';
     const watching = this.order.checks.filter(isWatching).map(async (check) => {
-      const running = this.#begin(check, parts);
+      const running = this.#begin(check, target, false);
       this.#finish(running, await runCheck(check, running.exam));
     });
-    const targets = parts.values ? [parts.target] : sideBySide(parts, unitId);
+    const targets = client.values ? [target] : sideBySide(client, target);
     const disturbing = this.order.checks.filter((check) => !isWatching(check));
     for (const turn of inTurns(disturbing, seed, targets.length)) {
-      const end = await this.#takeTurn(turn, parts, targets);
+      const end = await this.#takeTurn(turn, targets);
       if (end) return end;
     }
     await Promise.all(watching);
@@ -209,14 +201,8 @@ export class Examination {
    * not passed is run again alone.
    * @returns why the checks that are left are not run
    */
-  async #takeTurn(
-    turn: readonly Check[],
-    parts: ExamParts,
-    targets: readonly Question[],
-  ): Promise<End | undefined> {
-    const runs = turn.map((check, i) =>
-      this.#begin(check, { ...parts, target: targets[i] ?? parts.target, isBeside: turn.length > 1 }),
-    );
+  async #takeTurn(turn: readonly Check[], targets: readonly Question[]): Promise<End | undefined> {
+    const runs = turn.map((check, i) => this.#begin(check, targets[i] as Question, turn.length > 1));
     const outcomes = await Promise.race([
       Promise.all(runs.map(({ check, exam }) => runCheck(check, exam))),
       this.#crashed,
@@ -236,7 +222,7 @@ export class Examination {
       }
     }
     for (const check of this.#left().filter((each) => turn.includes(each))) {
-      const end = await this.#takeTurn([check], parts, [parts.target]);
+      const end = await this.#takeTurn([check], targets.slice(0, 1));
       if (end) return end;
     }
     return undefined;
@@ -245,7 +231,7 @@ export class Examination {
   /** A failure is reported at once. What else was found counts only when the client is still there. */
   async #judge(running: Running, ended: Ended): Promise<End | undefined> {
     const { check, exam } = running;
-    if (ended.verdict === 'pass' && !this.#known.isDisturbed) {
+    if (ended.verdict === 'pass' && !this.#client.isDisturbed) {
       this.#finish(running, ended);
       return undefined;
     }
@@ -296,7 +282,7 @@ export class Examination {
     this.#awaitCrash();
     this.#audience.note?.('the client is started again');
     const problem = await restart();
-    [this.#known.isDisturbed, this.#known.disturbedUntil] = [true, this.#log.last];
+    [this.#client.isDisturbed, this.#client.disturbedUntil] = [true, this.#log.last];
     if (problem === undefined) return undefined;
     this.#fates.push(`the client could not be started again: ${problem}`);
     return { verdict: 'not run', text };
@@ -308,9 +294,9 @@ export class Examination {
     });
   }
 
-  #begin(check: Check, parts: ExamParts): Running {
-    const number = this.order.checks.indexOf(check) + 1;
-    const exam = new Exam(parts, check.id, seededRandom(this.order.seed, number));
+  #begin(check: Check, target: Question, isBeside: boolean): Running {
+    const random = seededRandom(this.order.seed, this.order.checks.indexOf(check) + 1);
+    const exam = new Exam(this.#client, { name: check.id, random, target, isBeside });
     const running = { check, exam, startedAt: this.#clock.now() };
     this.#running.add(running);
     return running;
@@ -328,7 +314,6 @@ export class Examination {
     running.exam.end();
     this.#running.delete(running);
     if (running.check.beside !== undefined) return;
-    this.#player.end();
     this.#rules.removeAll();
   }
 
@@ -357,21 +342,15 @@ export class Examination {
   #hear(event: TrafficEvent): void {
     if (event.line !== this.order.line.name) return;
     this.#log.add(event);
-    for (const listener of this.#listeners) listener();
     const closed = closedText(event);
     if (closed !== undefined && !this.#outage.isOn) this.#end({ verdict: 'error', text: closed });
   }
-
-  readonly #onEvent = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  };
 }
 
 const LAST_FRAMES = 4;
 
 /** The questions that can be disturbed beside each other: read as often as the first of them, and answered. */
-function sideBySide({ target, questions }: ExamParts, unitId: number | undefined): Question[] {
+function sideBySide({ questions, unitId }: Client, target: Question): Question[] {
   const others = questions.filter(
     (each) =>
       each.key !== target.key &&

@@ -1,3 +1,4 @@
+import { median } from '../times.js';
 import { questionOf, type Seen } from './seen.js';
 
 /** When a client will poll the same again if nothing disturbs it: ms after a request. */
@@ -55,8 +56,8 @@ export class PollIntervals {
   after(seen: Seen): NextPoll | undefined {
     const sorted = this.#questions.get(questionOf(seen))?.intervals.toSorted((a, b) => a - b) ?? [];
     const [shortest = 0, longest = 0] = [sorted[0], sorted.at(-1)];
-    const usual = sorted[sorted.length >> 1] ?? 0;
     if (sorted.length < FEWEST_INTERVALS) return undefined;
+    const usual = median(sorted);
     const margin = Math.max(LEAST_MARGIN_MS, shortest * MARGIN, 2 * (usual - shortest));
     return { earliest: shortest - margin, latest: longest + margin, usual };
   }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CHECKS } from '../../../src/testing/examine/checks.js';
+import { CHECKS } from '../../../src/testing/checks.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { BENCH } from '../../testing/scenario/read.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inTurns } from '../../../src/testing/examine/examination-order.js';
-import type { Check } from '../../../src/testing/examine/trial/check.js';
+import type { Check } from '../../../src/testing/examine/trial/exam.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../../src/faults/ability.js';
 import { ruleSchema } from '../../../src/faults/rule.js';
-import { OwnRules } from '../../../src/testing/examine/trial/own-rules.js';
+import { OwnRules } from '../../../src/testing/examine/trial/rules.js';
 import type { Finding } from '../../../src/testing/report/report.js';
 import type { Habits } from './habits.js';
 import type { ModelClient } from './model-client.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { catalogueIds } from '../../../src/config/catalogue.js';
-import { CHECKS, chosenChecks } from '../../../src/testing/examine/checks.js';
+import { CHECKS, chosenChecks } from '../../../src/testing/checks.js';
 import { shownLater } from './observers.js';
 import { SEVERAL } from './shapes.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';

@@ -4,8 +4,9 @@ import { At } from '../../../src/schema/at.js';
 import { fileFindings } from '../../../src/schema/findings.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { LineLeases } from '../../../src/testing/line-leases.js';
+import { Runs } from '../../../src/testing/runs.js';
 import { readingScenario } from '../../../src/testing/scenario/read-scenario.js';
-import { TestRuns } from '../../../src/testing/scenario/test-runs.js';
+import { startingTest } from '../../../src/testing/scenario/start-test.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { BENCH, read } from './read.js';
 
@@ -44,7 +45,10 @@ it('lists within a step have a limit', () => {
 
 it('does not start when a device has come while the scenario was read', () => {
   const bench = newBench();
-  const starting = new TestRuns(bench, new LineLeases()).starting({ name: 'a', steps: [{ wait: '1s' }] });
+  const starting = startingTest(new Runs('test', bench, new LineLeases()), {
+    name: 'a',
+    steps: [{ wait: '1s' }],
+  });
   starting.next();
   expect(bench.changes.createDevice('new', BENCH.devices.meter)).toMatchObject({ ok: true });
   let next = starting.next();

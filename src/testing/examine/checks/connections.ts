@@ -1,9 +1,8 @@
 import type { TrafficEvent } from '../../../traffic/event.js';
 import type { Exchange } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { patienceOf } from '../trial/chain.js';
-import type { Check, CheckText } from '../trial/check.js';
-import type { Exam } from '../trial/exam.js';
+import type { Check, CheckText, Exam } from '../trial/exam.js';
+import { patienceOf } from '../trial/trial.js';
 import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 
 /** A way to end a connection. */
@@ -88,7 +87,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
 }
 
 /** The first request after an exchange that came over another connection, and is one of those of the client. */
-function elsewhere({ log, questions }: Exam, { seq, request }: Exchange): Exchange | undefined {
+function elsewhere({ log, client: { questions } }: Exam, { seq, request }: Exchange): Exchange | undefined {
   const isOfIt = ({ question }: Exchange) => questions.some(({ key }) => key === question);
   return log.after(seq).find((each) => each.request.clientId !== request.clientId && isOfIt(each));
 }
@@ -115,7 +114,7 @@ const listenerGone: Check = {
   transports: ON_TCP,
   lastsMs: OUTAGE_MS,
   async run(exam) {
-    if (exam.line.hasAnyPort) {
+    if (exam.client.line.hasAnyPort) {
       return sure('unclear', 'the line is on any free port, so it would come back on another; give it one');
     }
     const blame = 'does not come back after the server was gone';
@@ -164,7 +163,7 @@ const halfOpen: Check = {
     const blame = 'holds on to a connection that is dead';
     if (!result) {
       // Nobody needs to wait for another long outage.
-      exam.parts.known.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
+      exam.client.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
       const text = `asked ${spoilt.length} times on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
       return sure('wrong', text, dead, blame);
     }

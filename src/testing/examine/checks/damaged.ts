@@ -1,11 +1,7 @@
 import { sentBytes } from '../../../protocol/reply-plan.js';
-import { type Exchange, transactionOf, wentWell } from '../heard/exchange.js';
-import { readingOf } from '../heard/question.js';
-import type { Check } from '../trial/check.js';
-import { type Contrast, type ContrastRow, contrastCheck, type Meaning, spoilt } from '../trial/contrast.js';
-import type { Exam } from '../trial/exam.js';
-import { LOST } from '../trial/observation.js';
-import { lateReply } from './late-reply.js';
+import { type Exchange, readingOf, transactionOf, wentWell } from '../heard/exchange.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { type Contrast, type ContrastRow, contrastCheck, type Meaning, spoilt } from '../trial/trial.js';
 
 /** A way to damage a reply that a client must not take. */
 interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
@@ -141,7 +137,12 @@ const DAMAGE: readonly Damage[] = [
       'The late reply to a shorter question looks like this; a client that does not count fills up with what was there before.',
     fix: 'Compare the number of values in every reply with the quantity that was asked for.',
     source: 'Application Protocol V1.1b3, 6.1 to 6.4',
-    faults: ({ target, line: { framing } }) => {
+    faults: ({
+      target,
+      client: {
+        line: { framing },
+      },
+    }) => {
       const reading = readingOf(target);
       if (!reading) return READS_NOTHING;
       const less = reading.isBits ? 1 : 2;
@@ -225,7 +226,7 @@ const duplicate = contrastCheck('damaged', {
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
   blame: 'takes a duplicate reply for the next one: dangerous',
   meaning: TAKES_NONE,
-  contrast: ({ line }): Contrast => ({
+  contrast: ({ client: { line } }): Contrast => ({
     shown: [[{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
     ifTaken: ['good', 'good'],
     ifLeft: ['good', LOST],
@@ -253,7 +254,7 @@ const split = contrastCheck('damaged', {
   meaning: TAKES_IT,
   values: { sent: 'right', kept: 'wrong', other: 'wrong' },
   contrast: (exam) => {
-    const { line } = exam;
+    const { line } = exam.client;
     const isRtu = line.framing === 'rtu';
     return {
       shown: [[{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]],
@@ -275,4 +276,4 @@ function pauseIn(exchange: Exchange | undefined): number {
   return first && second ? second.achievedAt - first.endedAt : 0;
 }
 
-export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split, lateReply];
+export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split];

@@ -1,10 +1,7 @@
 import { durationText, timesText } from '../../scenario/words.js';
-import { type Exchange, repliedUntil } from '../heard/exchange.js';
+import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { timesBetween } from '../heard/question.js';
-import { type ValueMeaning, valueTrial } from '../trial/accepted-value.js';
-import type { Check, CheckText } from '../trial/check.js';
-import type { Exam } from '../trial/exam.js';
+import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { type Judged, sure } from '../trial/verdict.js';
 
 /** The exception is given for so many poll periods, and for so long at least, in ms. */
@@ -110,8 +107,6 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
   }),
 );
 
-const VALUES: ValueMeaning = { kept: 'right', sent: 'right', other: 'wrong' };
-
 async function run(exam: Exam, code: number): Promise<Judged> {
   const ms = Math.max(SHORTEST_MS, PERIODS * exam.periodMs);
   const faults = [{ exception: code }];
@@ -120,8 +115,8 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   const usual = Math.max(1, ms / exam.periodMs);
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const early = earlyIn(exam, spoilt);
-  const most = usual * Math.max(MOST_PER_POLL, exam.found.attempts ?? 0) + 1;
-  const mostOnEnd = Math.max(MOST_ON_END, exam.found.attempts ?? 0);
+  const most = usual * Math.max(MOST_PER_POLL, exam.client.found.attempts ?? 0) + 1;
+  const mostOnEnd = Math.max(MOST_ON_END, exam.client.found.attempts ?? 0);
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }
@@ -134,7 +129,7 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   const text = `${asked}${againText(exam, since)}`;
   // Beside other exceptions, one that is asked without end keeps the client from this question.
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
-  if (exam.parts.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
+  if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
   if (!(await exam.recover())) {
     return sure(
@@ -144,8 +139,10 @@ async function run(exam: Exam, code: number): Promise<Judged> {
       `no longer polls after ${what}`,
     );
   }
-  if (!exam.values) return sure('right', text, spoilt);
-  const seen = await valueTrial(exam, faults, VALUES, {
+  if (!exam.client.values) return sure('right', text, spoilt);
+  const seen = await exam.client.values.trial(exam, {
+    faults,
+    meaning: { kept: 'right', sent: 'right', other: 'wrong' },
     what,
     blame: `takes ${what} for a value: dangerous`,
   });

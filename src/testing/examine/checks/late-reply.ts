@@ -1,12 +1,7 @@
 import { addressRanges } from '../../../protocol/pdu.js';
-import type { Exchange } from '../heard/exchange.js';
-import { isReading } from '../heard/question.js';
-import { acceptedValue, valueTrial } from '../trial/accepted-value.js';
-import { isBroken } from '../trial/chain.js';
-import type { Check } from '../trial/check.js';
-import { type Contrast, decide, learn, lineTrial, type Meaning } from '../trial/contrast.js';
-import type { Exam } from '../trial/exam.js';
-import { LOST } from '../trial/observation.js';
+import { type Exchange, isReading } from '../heard/exchange.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { type Contrast, decide, isBroken, learn, lineTrial, type Meaning } from '../trial/trial.js';
 import { type Judged, sure } from '../trial/verdict.js';
 
 const SHORTEST_GAP_MS = 1;
@@ -48,7 +43,7 @@ export const lateReply: Check = {
 };
 
 /** A reply to the target fits this request as well, and nothing in it says that it does not belong to it. */
-function isAlike({ target, line }: Exam, { request, pdu }: Exchange): boolean {
+function isAlike({ target, client: { line } }: Exam, { request, pdu }: Exchange): boolean {
   if (line.framing === 'socket') return false;
   if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
   const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
@@ -57,7 +52,7 @@ function isAlike({ target, line }: Exam, { request, pdu }: Exchange): boolean {
 }
 
 /** The next request gets the late reply and its own. No client can tell them apart, but it must not stay behind. */
-function behind({ line }: Exam): Contrast {
+function behind({ client: { line } }: Exam): Contrast {
   return {
     shown: [LOST, [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
     ifTaken: [LOST, 'good', 'good'],
@@ -78,18 +73,23 @@ async function taken(exam: Exam): Promise<Judged> {
     isVoid: ([, second]) =>
       second && isAlike(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
   };
-  const fits = ({ before }: Exchange) => before !== undefined && isAlike(exam, before);
-  const late = (mark: object) => [{ stale: true }, mark];
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, MEANING, BLAME));
-  if (!exam.values) return onLine;
+  const { values } = exam.client;
+  if (!values) return onLine;
+  const seeing = () =>
+    values.trial(exam, {
+      ...BLAME,
+      faults: (mark) => [{ stale: true }, mark],
+      meaning: { kept: 'right', sent: 'wrong', other: 'wrong' },
+      isVoid: ({ before }) => before !== undefined && isAlike(exam, before),
+    });
   if (onLine.verdict === 'fail') {
-    const { kind, text } = await acceptedValue(exam, late, fits);
+    const { kind, text } = await seeing();
     if (kind !== 'kept') return onLine;
     // It has thrown the late reply away, and its request with it.
     const conclusion = 'gives up a request when a late reply comes';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
   }
-  const meaning = { kept: 'right', sent: 'wrong', other: 'wrong' } as const;
-  const seen = await decide(exam, BLAME, () => valueTrial(exam, late, meaning, { ...BLAME, isVoid: fits }));
+  const seen = await decide(exam, BLAME, seeing);
   return seen.verdict === 'inconclusive' ? onLine : seen;
 }

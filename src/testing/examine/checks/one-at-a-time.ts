@@ -1,9 +1,8 @@
 import { type Exchange, repliedUntil } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { isBroken, runChain } from '../trial/chain.js';
-import type { Check } from '../trial/check.js';
-import { decide, learn } from '../trial/contrast.js';
-import { behaviourAfter, LOST } from '../trial/observation.js';
+import { type Check, LOST } from '../trial/exam.js';
+import { behaviourAfter } from '../trial/observation.js';
+import { decide, isBroken, learn, runChain } from '../trial/trial.js';
 import { sure, type Trial } from '../trial/verdict.js';
 
 /** Replies are delayed to this part of the time after which the client goes on without one. */

@@ -1,13 +1,10 @@
 import { type Misbehaviour, readCatalogue } from '../../../config/catalogue.js';
 import { includesNumber } from '../../../faults/condition.js';
 import { durationText } from '../../scenario/words.js';
-import { type Exchange, type OwnRule, repliedUntil } from '../heard/exchange.js';
-import { isReading } from '../heard/question.js';
-import { isBroken } from '../trial/chain.js';
-import type { Check } from '../trial/check.js';
-import { learn } from '../trial/contrast.js';
-import type { Exam } from '../trial/exam.js';
-import { behaviourAfter, continuationOf, LOST, type Reaction, reactionTo } from '../trial/observation.js';
+import { type Exchange, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
+import { EntryPlayer } from '../trial/entry-player.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { behaviourAfter, continuationOf, type Reaction, reactionTo } from '../trial/observation.js';
 import {
   gotText,
   isAlike,
@@ -19,7 +16,8 @@ import {
   latestReplies,
   type Played,
 } from '../trial/played-entry.js';
-import type { ValueOracle } from '../trial/value-oracle.js';
+import { isBroken, learn } from '../trial/trial.js';
+import type { ValueOracle } from '../trial/values.js';
 import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
 /** The group of these checks, and how their names begin. */
@@ -65,13 +63,14 @@ export function realWorldChecks(): readonly Check[] {
 }
 
 async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
-  const why = exam.parts.player.whyNot(entry) ?? whyNever(exam, entry);
+  const player = new EntryPlayer(entry, exam.client.simulated, exam.client.unitId);
+  const why = player.whyNot ?? whyNever(exam, entry, player);
   if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
   const trials: Trial[] = [];
   for (;;) {
     // Another part of the round each time.
     if (trials.length > 0) await exam.watch(exam.random.next() * exam.periodMs);
-    const trial = await play(exam, entry);
+    const trial = await play(exam, entry, player);
     trials.push(trial);
     if (trial.shows === 'wrong') exam.suspicion = trial.text;
     const judged = verdictOf(trials, BOUNDS);
@@ -80,10 +79,13 @@ async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
 }
 
 /** Why this client can't meet a misbehaviour, as far as its questions show that. */
-function whyNever({ questions, log, parts: { player } }: Exam, entry: Misbehaviour): string | undefined {
+function whyNever(
+  { log, client: { questions } }: Exam,
+  entry: Misbehaviour,
+  { rules }: EntryPlayer,
+): string | undefined {
   const { writes, sleeps } = entry.manners ?? {};
   const functions = [...new Set(questions.map(({ functionCode }) => functionCode))].sort((a, b) => a - b);
-  const rules = player.rulesOf(entry);
   const isMet = rules.some(({ when }) => functions.some((code) => includesNumber(when.function, code)));
   if (rules.length > 0 && !isMet)
     return `it is not about function ${functions.join(', ')}, which the client uses`;
@@ -99,25 +101,29 @@ function whyNever({ questions, log, parts: { player } }: Exam, entry: Misbehavio
 }
 
 /** Lets the devices misbehave once, and says what the client did. */
-async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
-  const { clock, log, parts, periodMs, values } = exam;
+async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promise<Trial> {
+  const { clock, client, log, periodMs } = exam;
+  const { values } = client;
   // A stale reply carries the value that the register really had.
-  const isStale = parts.player
-    .rulesOf(entry)
-    .some(({ faults }) => faults.some(({ kind }) => kind === 'stale'));
+  const isStale = player.rules.some(({ faults }) => faults.some(({ kind }) => kind === 'stale'));
   const mark = isStale ? undefined : await settle(exam);
   const isWatched = mark !== undefined;
   const before = latestReplies(exam);
   const [since, begun] = [log.last, clock.now()];
   const met = (rules: readonly OwnRule[]) =>
     log.after(since).filter((each) => isMet(each, { rules, entry, before }));
-  const counts = parts.player.rulesOf(entry).map(({ when }) => when.count ?? ENOUGH);
+  const counts = player.rules.map(({ when }) => when.count ?? ENOUGH);
   const enough = entry.manners ? ENOUGH : Math.min(ENOUGH, Math.max(...counts));
   const shortest = Math.max(SHORTEST_MS, SHORTEST_PERIODS * periodMs);
-  const isEnough = (rules: readonly OwnRule[]) =>
-    (clock.now() - begun >= shortest && met(rules).length >= enough) || undefined;
+  const isEnough = () => (clock.now() - begun >= shortest && met(rules).length >= enough) || undefined;
   const observer = values && isWatched ? watchValues(exam, values, mark) : undefined;
-  const rules = await exam.misbehave(entry, isEnough, Math.max(LONGEST_MS, LONGEST_PERIODS * periodMs));
+  let rules: readonly OwnRule[] = [];
+  const begin = () => {
+    const begun = player.begin(exam.client.rules, `${REAL_WORLD}.${entry.id}`, exam.random);
+    rules = begun.rules;
+    return begun.end;
+  };
+  await exam.change(begin, isEnough, Math.max(LONGEST_MS, LONGEST_PERIODS * periodMs));
   const { last } = log;
   const all = met(rules).filter(({ seq }) => seq <= last);
   await exam.until(() => all.every(({ reply }) => reply) || undefined, LATE_MS);
@@ -127,9 +133,21 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
   const isBack = await exam.recover();
   const wrong = await observer?.();
   const follows = !isBack || !isWatched || (await values?.follows(exam)) === true;
-  values?.rest();
+  exam.mark();
   const ms = Math.round(clock.now() - begun);
-  return trialOf(exam, acted, { entry, rules, before, since, last, ms, isBack, follows, isWatched, wrong });
+  return trialOf(exam, acted, {
+    entry,
+    rules,
+    before,
+    player,
+    since,
+    last,
+    ms,
+    isBack,
+    follows,
+    isWatched,
+    wrong,
+  });
 }
 
 /** What became of an entry. */
@@ -138,6 +156,7 @@ interface Outcome extends Played {
   readonly since: number;
   readonly last: number;
   readonly ms: number;
+  readonly player: EntryPlayer;
   /** The client polls as before. */
   readonly isBack: boolean;
   /** The observer shows the values of good replies, or nobody has asked it. */
@@ -182,12 +201,8 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome)
   return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
 }
 
-function whyNotMet(
-  { log, parts: { player } }: Exam,
-  asked: readonly Exchange[],
-  { entry, since, ms }: Outcome,
-): string {
-  if (player.needsConnections(entry) && !log.clientEvent(since, 'client'))
+function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, ms }: Outcome): string {
+  if (player.needsConnections && !log.clientEvent(since, 'client'))
     return ': the client did not connect again after its connection was closed';
   if (asked.some(isDropped)) return ': the client asked on before late replies were sent, so they never were';
   return ` on the ${asked.length} requests of ${durationText(ms)}`;
@@ -195,11 +210,11 @@ function whyNotMet(
 
 /** Gives all good replies the same value. @returns which one; undefined where the observer does not show it */
 async function settle(exam: Exam): Promise<number | undefined> {
-  const { values } = exam;
+  const { values } = exam.client;
   if (!values || (await values.ready(exam)) !== undefined || !values.isFollowing) return undefined;
   const [mark] = values.threeMarks();
   if (await values.settles(exam, mark)) return mark;
-  values.rest();
+  exam.mark();
   return undefined;
 }
 
@@ -259,6 +274,6 @@ function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
   const continuation = continuationOf(exam, exchange);
   if (!continuation) return false;
   const { isAnew, next, afterMs } = continuation;
-  const isEarly = exam.questions.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
+  const isEarly = exam.client.questions.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
   return isAnew || (next.question === exchange.question && isEarly);
 }

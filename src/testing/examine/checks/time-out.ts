@@ -1,35 +1,312 @@
+import { median, spanOf, usualTimes } from '../../times.js';
+import { repliedFrom } from '../heard/exchange.js';
 import { type Measured, measuredText, numberText } from '../heard/found.js';
-import type { Check } from '../trial/check.js';
-import { decide } from '../trial/contrast.js';
-import type { Exam } from '../trial/exam.js';
-import { type Pace, type Probe, paceOf, probe, toleranceOf } from '../trial/late-probe.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
+import { behaviourAfter, type Frequent } from '../trial/observation.js';
+import { decide, isBroken, learn, runChain } from '../trial/trial.js';
 import { type Evidence, type Judged, sure, type Trial } from '../trial/verdict.js';
+
+/** How a client goes on after a poll with a reply, and after one without. Times in ms. */
+interface Pace {
+  readonly usual: Frequent;
+  readonly silent: Frequent;
+  /** The client closes its connection so long after a request without a reply; undefined where it does not. */
+  readonly closedAfterMs: number | undefined;
+  /** The usual time from a request to its reply. */
+  readonly replyMs: number;
+  /** A time is the same as another one when it differs by no more: the rhythm of the client, and what the machine adds. */
+  readonly tolerance: number;
+  /** How far the times from a request without a reply to what comes next are apart: how late requests are read and timers are. */
+  readonly spread: number;
+  readonly isSteady: boolean;
+  /** The polls without replies, and what came next. */
+  readonly evidence: Evidence;
+}
+
+/** Times do not differ by less, in ms, besides what was measured. */
+const FINEST_MS = 0.5;
+/** The silence is tried so often, and up to so often where its times differ by more than this, in ms. */
+const SILENCES = 8;
+const MOST_SILENCES = 15;
+/** Times that differ by less are steady, in ms: of the machine, and of the client's own rhythm. */
+const STEADY_MS = { spread: 0.5, jitter: 2 } as const;
+/** Unless the client takes longer for them, in ms. */
+const LONGEST_SILENCES_MS = 60_000;
+
+/** Learns the pace of a client. @returns why that is not possible, as a sentence */
+async function paceOf(exam: Exam): Promise<Pace | string> {
+  const began = exam.clock.now();
+  for (let times = SILENCES; ; times++) {
+    const missing = await learn(exam, [LOST], { times });
+    if (isBroken(missing)) return `${missing.why} after a poll without a reply`;
+    const usual = behaviourAfter(exam, ['good']);
+    const [next, silent] = [usual.frequent, missing.frequent];
+    if (!silent || missing.samples.length < times) return 'no request came that could be disturbed';
+    const closings = missing.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
+    const closes = closings.length === missing.samples.length && usual.closing === undefined;
+    const spread = spanOf(usualTimes(closes ? closings : silent.times));
+    const isLong = times >= MOST_SILENCES || exam.clock.now() - began > LONGEST_SILENCES_MS;
+    if (spread > STEADY_MS.spread && !isLong) continue;
+    if (!next) return 'what usually comes after a poll is not known';
+    if (missing.samples.some((each) => each.next.question !== silent.question)) {
+      return 'not the same question comes each time after a poll without a reply';
+    }
+    const jitter = Math.max(spanOf(next.expected), spanOf(silent.expected)) / 2;
+    return {
+      usual: next,
+      silent,
+      closedAfterMs: closes ? median(closings) : undefined,
+      replyMs: usual.replyMs,
+      tolerance: FINEST_MS + 2 * jitter,
+      spread,
+      isSteady: spread <= STEADY_MS.spread && jitter <= STEADY_MS.jitter,
+      evidence: missing.samples.slice(-SILENCES).flatMap((each) => [each.of, each.next]),
+    };
+  }
+}
+
+/** A reply that came late by a known time, and what the client did. */
+interface Probe {
+  /** `taken`: it went on as after a reply. `given up`: as after none. `unclear`: it would have done the same in both cases. */
+  readonly answer: 'taken' | 'given up' | 'unclear';
+  /** From the request to the first byte of the reply, in ms; to what the client did where that came before. */
+  readonly lateMs: number;
+  /** The next request came at no multiple of the poll period: the client keeps to no fixed grid. */
+  readonly isOffGrid: boolean;
+  readonly evidence: Evidence;
+}
+
+/** Besides t3.5, from a reply to the next request of a client that does not rest, because it is behind its rhythm, in ms. */
+const AT_ONCE_MS = 1;
+/** What a client does is another thing than expected when it differs by so many tolerances. */
+const FAR = 4;
+
+/** Lets a reply come late once, and finds out whether the client still took it. @returns undefined when that did not come about */
+async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | undefined> {
+  const delay = Math.max(0, wantedMs - pace.replyMs);
+  const chain = await runChain(exam, [[{ delay }]], delay + pace.usual.afterMs);
+  if (isBroken(chain)) return undefined;
+  const { of, next, afterMs, closedAfterMs } = chain.continuation;
+  const sentAt = repliedFrom(of);
+  const lateMs = sentAt === undefined ? pace.replyMs + delay : sentAt - of.at;
+  const closed = pace.closedAfterMs === undefined ? undefined : closedAfterMs;
+  const goneMs = closed ?? (afterMs < lateMs ? afterMs : undefined);
+  const answer =
+    goneMs !== undefined ? 'given up' : answerOf(exam, pace, { question: next.question, afterMs, lateMs });
+  // The reply came too late, and the client may have kept it for its next request.
+  if (answer !== 'taken' && sentAt !== undefined && closedAfterMs === undefined)
+    await exam.suppressReplies(1);
+  const off = afterMs % exam.periodMs;
+  return {
+    answer,
+    lateMs: Math.min(goneMs ?? lateMs, lateMs),
+    isOffGrid: Math.min(off, exam.periodMs - off) > pace.tolerance,
+    evidence: [of, next],
+  };
+}
+
+/** What the next request after a late reply shows. */
+function answerOf(
+  { client: { line } }: Exam,
+  { usual, silent, closedAfterMs, replyMs, tolerance }: Pace,
+  { question, afterMs, lateMs }: { question: string; afterMs: number; lateMs: number },
+): Probe['answer'] {
+  if (closedAfterMs !== undefined) return 'taken';
+  if (usual.question !== silent.question) {
+    if (question === usual.question) return 'taken';
+    return question === silent.question ? 'given up' : 'unclear';
+  }
+  if (question !== usual.question) return 'unclear';
+  const fromSilent = Math.abs(afterMs - silent.afterMs);
+  // A client that rests after a reply asks later by as much as the reply was late; one that is behind its rhythm, at once.
+  const isAtOnce = afterMs - lateMs <= line.t35 + AT_ONCE_MS + tolerance;
+  const isAsTaken = isAtOnce || Math.abs(afterMs - lateMs - usual.afterMs + replyMs) <= tolerance;
+  // One that has given up keeps t3.5 after the reply as well, before it asks again.
+  const isAsSilent = fromSilent <= tolerance || (isAtOnce && afterMs > silent.afterMs);
+  if (isAsSilent) return isAsTaken ? 'unclear' : 'given up';
+  return isAsTaken || fromSilent > FAR * tolerance ? 'taken' : 'unclear';
+}
 
 /** The promise: this many ms, or this part, whichever is more. */
 const PROMISED_MS = 3;
 const PROMISED_PART = 0.02;
-/** What is aimed at is better than that, because clocks and clients are not exact. */
-const AIM = 0.6;
+/** What is aimed at is better than that, because clocks and clients are not exact; the more so where times differ. */
+const AIM = { steady: 0.5, unsteady: 0.25 } as const;
+/** A bound counts where so many replies agree on it, none further from it than this part of the promise. */
+const AGREEING = { steady: 3, unsteady: 6 } as const;
+const NEAR = 0.3;
+/** Where the middle shows nothing, what is beside it is tried, by these parts of what is between the limits. */
+const ASIDE = [0, -0.25, 0.25, -0.4] as const;
+/** After so many on end that show nothing, nothing more is looked for there. */
+const MOST_UNCLEAR = ASIDE.length;
+/** What showed nothing is tried again a little further off, by this part of the promise. */
+const FURTHER = 0.1;
 /** How late the machine reads a request is not known, so no smaller part of the promise is claimed. */
 const LEAST_ERROR = 0.5;
-/** For the clock and the way of the bytes, in ms. */
-const FINEST_MS = 0.5;
-const MOST_PROBES = 40;
+/** How late bytes are on each of two ways differs by about as much as the times of a client, and some more by chance. */
+const LATE = 2.5;
+/** Of those near the time-out, at most this part may contradict. */
+const AGAINST = 0.25;
+const MOST_PROBES = 60;
 /** A client whose times differ too much shows no more by being tried longer than this, in ms and in polls without a reply. */
 const LONGEST_SEARCH_MS = 90_000;
 const LONGEST_SEARCH_POLLS = 40;
-/** Each delay is tried so often, by how unsteady the client and the machine are. */
-const TRIALS = { steady: 1, unsteady: 7, last: 3 } as const;
-/** A client that takes longer than this to go on without a reply, in ms, is tried as often as the last ones. */
+/** A client that takes longer than this to go on without a reply, in ms, is tried as often as a steady one. */
 const SLOW_MS = 3_000;
-/** Times that differ by less are steady, in ms: of the machine, and of the client's own rhythm. */
-const STEADY_MS = { spread: 0.5, jitter: 2 } as const;
-/** Answers that contradict each other are found by trying again; then the search begins anew, so often. */
-const RESTARTS = 2;
 /** Parts of a poll period by which a delay is shortened, so that it ends between the moments of a grid. */
 const OFF_GRID = [0.37, 0.21];
+/** So many replies that were taken have to be followed by a request beside the grid. */
+const ENOUGH_OFF_GRID = 2;
 /** A client that waits longer than this for a reply keeps its user waiting. */
 const LONGEST_MS = 30_000;
+
+/** How exactly a time-out of so many ms is to be known, in ms. */
+function promised(ms: number): number {
+  return Math.max(PROMISED_MS, PROMISED_PART * ms);
+}
+
+/** What late replies have shown of the time-out: between which delays it lies, with the fewest of them against that. */
+class Limits {
+  readonly #pace: Pace;
+  readonly #agreeing: number;
+  /** By their delays. */
+  #probes: readonly Probe[] = [];
+  /** So many of them were late by less than the time-out. */
+  #below = 0;
+  #against = 0;
+
+  /** @param agreeing so many replies have to agree on a bound */
+  constructor(pace: Pace, agreeing: number) {
+    this.#pace = pace;
+    this.#agreeing = agreeing;
+  }
+
+  add(seen: Probe): void {
+    if (seen.answer === 'unclear') return;
+    const probes = [...this.#probes, seen].sort((a, b) => a.lateMs - b.lateMs);
+    const against = [...probes, undefined].map(
+      (_, i) => count(probes.slice(0, i), 'given up') + count(probes.slice(i), 'taken'),
+    );
+    this.#against = Math.min(...against);
+    this.#below = against.indexOf(this.#against);
+    this.#probes = probes;
+  }
+
+  get probes(): number {
+    return this.#probes.length;
+  }
+
+  /** The latest reply that was taken, in ms. @param agreeing so many were taken that came as late or later */
+  low(agreeing = 1): number {
+    const taken = this.#probes.slice(0, this.#below).filter(({ answer }) => answer === 'taken');
+    return taken.at(-agreeing)?.lateMs ?? this.#pace.replyMs;
+  }
+
+  /** The first reply that was not taken, in ms; that no reply at all was taken was seen often enough. */
+  high(agreeing = 1): number {
+    const missed = this.#probes.slice(this.#below).filter(({ answer }) => answer === 'given up');
+    return Math.max(this.low(), missed[agreeing - 1]?.lateMs ?? goneAfter(this.#pace));
+  }
+
+  /** How late the next reply has to be, in ms, to show more; undefined when it would not. @param unclear so many have shown nothing */
+  next(aim: number, unclear: number): number | undefined {
+    const [low, high] = [this.low(), this.high()];
+    const promise = promised(high);
+    if ((high - low) / 2 > aim * promise) {
+      return (low + high) / 2 + (high - low) * (ASIDE[unclear] ?? 0);
+    }
+    const further = unclear * FURTHER * promise;
+    if (low - this.low(this.#agreeing) > NEAR * promise) return low - further;
+    return this.high(this.#agreeing) - high > NEAR * promise ? high + further : undefined;
+  }
+
+  /** A reply that was late was taken, and few enough of those near the time-out contradict. */
+  get isSure(): boolean {
+    const [low, high] = [this.low(this.#agreeing), this.high(this.#agreeing)];
+    const reach = 3 * promised(high);
+    const near = this.#probes.filter(({ lateMs }) => lateMs >= low - reach && lateMs <= high + reach);
+    return low > this.#pace.replyMs + this.#pace.tolerance && this.#against <= AGAINST * near.length;
+  }
+
+  get isOffGrid(): boolean {
+    const off = this.#probes.filter(({ answer, isOffGrid }) => answer === 'taken' && isOffGrid);
+    return off.length >= ENOUGH_OFF_GRID;
+  }
+
+  get evidence(): Evidence {
+    const shown = this.#probes.slice(Math.max(0, this.#below - 1), this.#below + 1);
+    return [...shown.flatMap(({ evidence }) => evidence), ...this.#pace.evidence];
+  }
+
+  /**
+   * The limits with what the machine adds to them. A reply that was taken came later than we know, so only a late timer of the
+   * client can make the lower limit too high. One that was not taken may have been read, and have come, later than we know.
+   */
+  get measured(): Measured {
+    const { spread } = this.#pace;
+    const low = this.low(this.#agreeing) - FINEST_MS - spread / 4;
+    const high = this.high(this.#agreeing) + FINEST_MS + LATE * spread;
+    return { value: (low + high) / 2, plusMinus: Math.max((high - low) / 2, LEAST_ERROR * promised(high)) };
+  }
+}
+
+/** When a client that gets no reply has given it up at the latest, in ms. */
+function goneAfter({ closedAfterMs, silent }: Pace): number {
+  return closedAfterMs ?? silent.afterMs;
+}
+
+function count(probes: readonly Probe[], wanted: Probe['answer']): number {
+  return probes.filter(({ answer }) => answer === wanted).length;
+}
+
+/** Delays replies by more and by less, until the time-out is between two delays that are close to each other. */
+async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
+  const { silent, usual, replyMs, isSteady, tolerance, spread } = pace;
+  const gone = goneAfter(pace);
+  // Where the times differ so much that the promise can't be kept, a closer look is no use.
+  const isHopeless = FINEST_MS + (LATE * spread) / 2 > promised(gone);
+  const kind = isSteady || isHopeless || silent.afterMs > SLOW_MS ? 'steady' : 'unsteady';
+  const limits = new Limits(pace, AGREEING[kind]);
+  const polls = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
+  const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, polls);
+  // Most clients ask again, or ask the next question, as soon as they give up; or rest as long as after a reply.
+  const guesses = [gone, silent.afterMs - usual.afterMs + replyMs].flatMap((guess) =>
+    [0, 2 * tolerance].flatMap((more) => {
+      const margin = AIM.steady * promised(guess) + more;
+      return [guess - margin, guess + margin];
+    }),
+  );
+  const offGrid = isOnGrid(exam, pace) ? OFF_GRID.map((part) => part * exam.periodMs) : [];
+  let aim: number = AIM[kind];
+  let unclear = 0;
+  for (let tries = 0; tries < MOST_PROBES && exam.clock.now() < end; tries++) {
+    if (unclear === MOST_UNCLEAR) {
+      if (aim === Number.POSITIVE_INFINITY) break;
+      // The limits come no closer; what is left is to see whether they hold.
+      [aim, unclear] = [Number.POSITIVE_INFINITY, 0];
+    }
+    const guess = guesses.shift();
+    if (guess !== undefined && (guess <= limits.low() || guess >= limits.high())) continue;
+    let lateMs = guess ?? limits.next(aim, unclear);
+    if (lateMs === undefined) {
+      const earlier = limits.isOffGrid ? undefined : offGrid.shift();
+      if (earlier === undefined) break;
+      lateMs = limits.low() - earlier;
+    }
+    if (lateMs < replyMs) continue;
+    const seen = await probe(exam, pace, lateMs);
+    if (seen) limits.add(seen);
+    if (guess === undefined) unclear = seen && seen.answer !== 'unclear' ? 0 : unclear + 1;
+  }
+  return limits;
+}
+
+/** A client that waits for the next moment of a grid of its own after it gives up does not show when that was. */
+function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance }: Pace): boolean {
+  if (closedAfterMs !== undefined || usual.question !== silent.question) return false;
+  const off = silent.afterMs % periodMs;
+  return Math.min(off, periodMs - off) <= tolerance;
+}
 
 /** The response time-out. */
 const timeOut: Check = {
@@ -45,190 +322,43 @@ const timeOut: Check = {
   async run(exam) {
     const pace = await paceOf(exam);
     if (typeof pace === 'string') return sure('unclear', pace);
-    if (looksAlike(pace)) {
+    const { usual, silent, closedAfterMs, tolerance } = pace;
+    const isOtherwise = closedAfterMs !== undefined || usual.question !== silent.question;
+    if (!isOtherwise && Math.abs(usual.afterMs - silent.afterMs) <= tolerance) {
       const text =
         'the client polls on in the same rhythm when there is no reply, so the line does not show when it gives up';
       return sure('unclear', text, pace.evidence);
     }
-    const search = await searchTimeOut(exam, pace);
-    const { value, plusMinus } = search.found;
-    const text = `waits ${measuredText(search.found)} for a reply (${search.probes} delays tried)`;
-    if (!search.isSure || plusMinus > promised(value)) {
+    const limits = await searchTimeOut(exam, pace);
+    const { measured, evidence, probes } = limits;
+    const { value, plusMinus } = measured;
+    const isSeen = limits.isOffGrid || !isOnGrid(exam, pace);
+    if (!isSeen || !limits.isSure || plusMinus > promised(value)) {
       const between = `between ${numberText(Math.max(0, value - plusMinus))} and ${numberText(value + plusMinus)} ms`;
-      return sure('unclear', `the time-out is ${between}; ${whyNotBetter(pace)}`, search.evidence);
+      return sure('unclear', `the time-out is ${between}; ${whyNotBetter(pace)}`, evidence);
     }
-    exam.found.timeoutMs = search.found;
-    if (value > LONGEST_MS) return sure('wrong', text, search.evidence, 'waits more than 30 s for a reply');
-    return sure('right', text, search.evidence);
+    exam.client.found.timeoutMs = measured;
+    const text = `waits ${measuredText(measured)} for a reply (${probes} delays tried)`;
+    if (value > LONGEST_MS) return sure('wrong', text, evidence, 'waits more than 30 s for a reply');
+    return sure('right', text, evidence);
   },
 };
 
-function looksAlike(pace: Pace): boolean {
-  const { usual, silent, closedAfterMs } = pace;
-  if (closedAfterMs !== undefined || usual.question !== silent.question) return false;
-  return Math.abs(usual.afterMs - silent.afterMs) <= toleranceOf(pace);
-}
-
-function whyNotBetter({ jitter, spread: waits }: Pace): string {
-  const spread = Math.max(jitter, waits);
-  return spread <= STEADY_MS.jitter
+function whyNotBetter({ tolerance, spread }: Pace): string {
+  const most = Math.max(tolerance / 2, spread);
+  return most <= STEADY_MS.jitter
     ? 'the rhythm of this client does not show it better'
-    : `times of this client differ by up to ${numberText(spread)} ms here, by its own rhythm or because the machine is busy`;
+    : `times of this client differ by up to ${numberText(most)} ms here, by its own rhythm or because the machine is busy`;
 }
 
-/** The time-out, as far as it could be found. */
-interface Search {
-  readonly found: Measured;
-  /** What was seen can't be had with another time-out. */
-  readonly isSure: boolean;
-  readonly probes: number;
-  readonly evidence: Evidence;
-}
-
-/** How exactly a time-out of so many ms is to be known, in ms. */
-function promised(ms: number): number {
-  return Math.max(PROMISED_MS, PROMISED_PART * ms);
-}
-
-/** Everything that is known of the time-out; it lies between `low` and `high`, in ms. */
-class Limits {
-  low: number;
-  high: number;
-  lowest: Evidence = [];
-  highest: Evidence;
-  /** A poll came at no multiple of the poll period. */
-  isOffGrid = false;
-
-  constructor({ replyMs, silent, closedAfterMs, evidence }: Pace) {
-    this.low = replyMs;
-    this.high = closedAfterMs ?? silent.afterMs;
-    this.highest = evidence;
-  }
-
-  take({ answer, lateMs, isOffGrid, evidence }: Probe): void {
-    if (answer === 'taken') this.isOffGrid ||= isOffGrid;
-    if (answer === 'taken' && lateMs > this.low) [this.low, this.lowest] = [lateMs, evidence];
-    if (answer === 'given up' && lateMs < this.high) [this.high, this.highest] = [lateMs, evidence];
-  }
-
-  get isNarrow(): boolean {
-    return (this.high - this.low) / 2 <= AIM * promised(this.high);
-  }
-}
-
-/** Delays replies by more and by less, until the time-out is between two delays that are close to each other. */
-async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
-  const { silent } = pace;
-  const unsteady = silent.afterMs > SLOW_MS ? TRIALS.last : TRIALS.unsteady;
-  const isSteady = pace.spread <= STEADY_MS.spread && pace.jitter <= STEADY_MS.jitter;
-  let times: number = isSteady ? TRIALS.steady : unsteady;
-  let probes = 0;
-  const until =
-    exam.clock.now() +
-    Math.max(
-      LONGEST_SEARCH_MS,
-      LONGEST_SEARCH_POLLS * (exam.periodMs + (pace.closedAfterMs ?? silent.afterMs)),
-    );
-  const isLate = () => exam.clock.now() > until;
-  for (let restarts = 0; ; restarts++) {
-    const limits = new Limits(pace);
-    const look = async (lateMs: number, often = times): Promise<Probe['answer']> => {
-      probes++;
-      const seen = await probe(exam, pace, { delayMs: lateMs - pace.replyMs, times: often });
-      if (seen) limits.take(seen);
-      return seen?.answer ?? 'unclear';
-    };
-    await narrow(pace, limits, { look, times, isLate });
-    for (const part of OFF_GRID) {
-      const lateMs = limits.low - part * exam.periodMs;
-      if (isOnGrid(exam, pace) && !limits.isOffGrid && lateMs > pace.replyMs) await look(lateMs);
-    }
-    const { low, high } = limits;
-    const often = Math.max(TRIALS.last, times);
-    const lower = low > pace.replyMs ? await look(low, often) : 'taken';
-    const upper = await look(high, often);
-    // A machine that stalls makes a client seem to go on earlier or later than it does. Only when it goes on after no reply
-    // may be the time-out itself, and a reply at that time may be taken or not.
-    const wasTried = high < new Limits(pace).high;
-    const contradicts =
-      lower !== 'taken' ||
-      (wasTried && upper !== 'given up') ||
-      limits.low - limits.high > 2 * slack(pace).above;
-    if (contradicts && restarts < RESTARTS && !isLate()) {
-      times = unsteady;
-      continue;
-    }
-    const isSure = !contradicts && (limits.isOffGrid || !isOnGrid(exam, pace));
-    return { found: measured(pace, limits), isSure, probes, evidence: [...limits.lowest, ...limits.highest] };
-  }
-}
-
-interface Looking {
-  readonly look: (lateMs: number) => Promise<Probe['answer']>;
-  /** How often each delay is tried. */
-  readonly times: number;
-  readonly isLate: () => boolean;
-}
-
-/** Brings the limits together, from what most clients do to halving. */
-async function narrow(pace: Pace, limits: Limits, { look, times, isLate }: Looking): Promise<void> {
-  const tolerance = toleranceOf(pace, times);
-  // Most clients ask again, or ask the next question, as soon as they give up; or rest as long as after a reply.
-  const rests = pace.silent.afterMs - pace.usual.afterMs + pace.replyMs;
-  for (const guess of [limits.high, rests]) {
-    for (const margin of [AIM * promised(guess), AIM * promised(guess) + 2 * tolerance]) {
-      if (guess - margin > limits.low && guess <= limits.high) await look(guess - margin);
-      if (guess + margin > limits.low && guess + margin < limits.high) await look(guess + margin);
-    }
-  }
-  // Where both cases look the same, a little more or less shows which it is.
-  const nudge = Math.max(tolerance * 2, 1);
-  for (
-    let tries = 0;
-    !limits.isNarrow && limits.low < limits.high && tries < MOST_PROBES && !isLate();
-    tries++
-  ) {
-    const middle = (limits.low + limits.high) / 2;
-    if ((await look(middle)) !== 'unclear') continue;
-    const before = limits.high - limits.low;
-    await look(middle - nudge);
-    if (middle + nudge < limits.high) await look(middle + nudge);
-    if (limits.high - limits.low >= before) break;
-  }
-}
-
-/** The limits with what the machine adds to them. */
-function measured(pace: Pace, limits: Limits): Measured {
-  const { below, above } = slack(pace);
-  const low = Math.min(limits.low, limits.high) - below;
-  const high = Math.max(limits.low, limits.high) + above;
-  return {
-    value: (low + high) / 2,
-    plusMinus: Math.max((high - low) / 2, LEAST_ERROR * promised(high)),
-  };
-}
-
-/**
- * How far the time-out may be outside its limits. A reply that was taken came later than we know, so only a late timer
- * of the client can make the limit too high. One that was not taken may have been read, and have come, later than we know.
- */
-function slack({ spread }: Pace): { readonly below: number; readonly above: number } {
-  return { below: FINEST_MS + spread / 2, above: FINEST_MS + 2.5 * spread };
-}
-
-/** A client that waits for the next moment of a grid of its own after it gives up does not show when that was. */
-function isOnGrid({ periodMs }: Exam, pace: Pace): boolean {
-  const { usual, silent, closedAfterMs } = pace;
-  if (closedAfterMs !== undefined || usual.question !== silent.question) return false;
-  const off = silent.afterMs % periodMs;
-  return Math.min(off, periodMs - off) <= toleranceOf(pace);
-}
-
-/** Parts of the time-out, and what becomes of replies that come then. */
+/** What becomes of replies that come before the time-out by a tenth of it, and after it by as much. */
+const MARGIN = 0.1;
 const MARGINS = [
-  [0.9, 'taken'],
-  [1.1, 'given up'],
+  [-1, 'taken'],
+  [1, 'given up'],
 ] as const;
+/** The margin is so many times the error of the time-out, at least. */
+const ERRORS = 2;
 
 /** What happens at 90 % and 110 % of the time-out. */
 const timeOutMargins: Check = {
@@ -236,23 +366,27 @@ const timeOutMargins: Check = {
   group: 'time',
   title: 'Keeps to its time-out',
   what: 'a reply close to its time-out',
-  does: 'Delays replies to 90 % and to 110 % of the time-out that was found, three times each.',
+  does: 'Delays replies to 90 % and to 110 % of the time-out that was found, or by twice its error where that is more, three times each.',
   matters: 'A time-out that depends on chance makes errors that nobody can find.',
   fix: 'Measure the time-out from the end of the request, by a clock that nothing else holds up.',
   rule: 'Passes when replies at 90 % are taken and those at 110 % are not, in three trials of each that agree, fails when three show otherwise; inconclusive without a time-out, or when the requests do not show it.',
   source: 'Common practice',
   needs: ['time-out'],
   async run(exam) {
-    const { timeoutMs } = exam.found;
+    const { timeoutMs } = exam.client.found;
     if (!timeoutMs) return sure('unclear', 'the time-out is not known');
     const pace = await paceOf(exam);
     if (typeof pace === 'string') return sure('unclear', pace);
+    const { value, plusMinus } = timeoutMs;
     const judged: Judged[] = [];
-    for (const [part, wanted] of MARGINS) {
-      const lateMs = part * timeoutMs.value;
-      const text = `a reply after ${numberText(lateMs)} ms, ${Math.round(part * 100)} % of the time-out,`;
+    const parts: string[] = [];
+    for (const [sign, wanted] of MARGINS) {
+      const lateMs = value + sign * Math.max(MARGIN * value, ERRORS * plusMinus);
+      const part = `${Math.round((100 * lateMs) / value)} %`;
+      parts.push(part);
+      const text = `a reply after ${numberText(lateMs)} ms, ${part} of the time-out,`;
       const next = await decide(exam, this, async (): Promise<Trial> => {
-        const seen = await probe(exam, pace, { delayMs: lateMs - pace.replyMs, times: 1 });
+        const seen = await probe(exam, pace, lateMs);
         if (!seen || seen.answer === 'unclear') {
           const evidence = seen?.evidence ?? [];
           return { shows: 'unclear', text: `the requests do not show whether ${text} was taken`, evidence };
@@ -266,7 +400,7 @@ const timeOutMargins: Check = {
       judged.push(next);
     }
     const evidence = judged.flatMap((each) => each.evidence);
-    const summary = 'took replies at 90 % of the time-out, and none at 110 %';
+    const summary = `took replies at ${parts[0]} of the time-out, and none at ${parts[1]}`;
     return { ...(judged[0] as Judged), evidence, summary };
   },
 };

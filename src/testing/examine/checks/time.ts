@@ -1,14 +1,9 @@
 import { durationText } from '../../scenario/words.js';
-import { wentWell } from '../heard/exchange.js';
-import { isReading, median, type Question, questionsIn } from '../heard/question.js';
-import { isBroken } from '../trial/chain.js';
-import type { Check } from '../trial/check.js';
-import { type ContrastRow, contrastCheck, learn, type Meaning, spoilt } from '../trial/contrast.js';
-import type { Exam, Silence } from '../trial/exam.js';
-import { LOST } from '../trial/observation.js';
+import { median } from '../../times.js';
+import { isReading, type Question, questionsIn, wentWell } from '../heard/exchange.js';
+import { type Check, type Exam, LOST, type Silence } from '../trial/exam.js';
+import { type ContrastRow, contrastCheck, isBroken, learn, type Meaning, spoilt } from '../trial/trial.js';
 import { sure } from '../trial/verdict.js';
-import { silentRuns } from './silent-run.js';
-import { timeOuts } from './time-out.js';
 
 /** After an outage the client may take as long as the outage was, or this, or two of its rounds, in ms. */
 const BACK_MS = 10_000;
@@ -20,8 +15,8 @@ const USUAL_WAIT_MS = 1_000;
 const USUAL_ATTEMPTS = 3;
 
 /** How long a client takes for one poll of so many questions where none gets a reply, in ms. */
-function roundOf({ found, parts: { known } }: Exam, questions: number): number {
-  const wait = known.waitMs ?? found.timeoutMs?.value ?? USUAL_WAIT_MS;
+function roundOf({ client: { found, waitMs } }: Exam, questions: number): number {
+  const wait = waitMs ?? found.timeoutMs?.value ?? USUAL_WAIT_MS;
   return questions * (found.attempts ?? USUAL_ATTEMPTS) * wait;
 }
 
@@ -47,14 +42,14 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     lastsMs,
     ...(needs && { needs }),
     async run(exam) {
-      const { silence } = exam.parts.known;
+      const { silence } = exam.client;
       const isKnown = silence !== undefined && Math.round(silence.endedAt - silence.at) >= lastsMs;
       const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);
       if (spoilt.length === 0) return sure('unclear', 'nothing was asked during the outage');
       const most = Math.max(
         BACK_MS,
         endedAt - at,
-        BACK_ROUNDS * (exam.periodMs + roundOf(exam, exam.questions.length)),
+        BACK_ROUNDS * (exam.periodMs + roundOf(exam, exam.client.questions.length)),
       );
       const longest = Math.min(LONGEST_BACK_MS, 2 * most);
       const first = await exam.until(() => exam.askedAfter(last).find(wentWell), longest);
@@ -94,7 +89,7 @@ const deadUnit: Check = {
   lastsMs: SHORTEST_DEAD_MS,
   async run(exam) {
     // A write may pass on what was read from the dead unit, so that there is nothing to write meanwhile.
-    const others = exam.questions.filter((question) => {
+    const others = exam.client.questions.filter((question) => {
       const { unitId, periodMs, isAnswered } = question;
       return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(question);
     });
@@ -136,8 +131,8 @@ const deadUnit: Check = {
 
 /** How long the unit is dead at most, in ms. */
 function deadFor(exam: Exam, others: readonly Question[]): number {
-  const { questions, target } = exam;
-  const asked = questions.filter(({ unitId }) => unitId === target.unitId).length;
+  const { client, target } = exam;
+  const asked = client.questions.filter(({ unitId }) => unitId === target.unitId).length;
   const longest = Math.max(...[target, ...others].map(({ periodMs = 0 }) => periodMs));
   const rounds = DEAD_ROUNDS * (longest + roundOf(exam, asked));
   return Math.min(LONGEST_DEAD_MS, Math.max(SHORTEST_DEAD_MS, DEAD_PERIODS * exam.periodMs, rounds));
@@ -168,7 +163,7 @@ const TRICKLES: readonly ContrastRow[] = [
     transports: ['serial'],
     blame: 'does not take replies whose bytes come slowly',
     meaning: TAKES_IT,
-    contrast: ({ line }) => spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),
+    contrast: ({ client: { line } }) => spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),
   },
   {
     id: 'trickle-gaps',
@@ -183,16 +178,11 @@ const TRICKLES: readonly ContrastRow[] = [
     transports: ['serial'],
     blame: 'loses its step at pauses in a reply',
     meaning: EITHER,
-    contrast: ({ line }) => spoilt([{ split: { at: 'each', gap: OVER_T35 * line.t35 } }]),
+    contrast: ({ client: { line } }) => spoilt([{ split: { at: 'each', gap: OVER_T35 * line.t35 } }]),
   },
 ];
 
-export const time: readonly Check[] = [
-  ...timeOuts,
-  outage(5),
-  // A client that does not survive the short one needs no long one.
-  outage(60, ['outage-5s']),
-  ...silentRuns,
-  deadUnit,
-  ...TRICKLES.map((row) => contrastCheck('time', row)),
-];
+/** A client that does not survive the short one needs no long one. */
+export const outages: readonly Check[] = [outage(5), outage(60, ['outage-5s'])];
+
+export const slowness: readonly Check[] = [deadUnit, ...TRICKLES.map((row) => contrastCheck('time', row))];

@@ -3,11 +3,10 @@ import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
 import { addressRanges } from '../../../protocol/pdu.js';
 import { sentFrames } from '../../../protocol/reply-plan.js';
 import { decodeRequest } from '../../../protocol/request.js';
+import { median } from '../../times.js';
 import { type Exchange, wentWell } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { median } from '../heard/question.js';
-import type { Check } from '../trial/check.js';
-import type { Exam } from '../trial/exam.js';
+import type { Check, Exam } from '../trial/exam.js';
 import { type Bounds, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
 /** A check that only looks at what was heard: a row of a table. */
@@ -170,8 +169,8 @@ function rhythm(exam: Exam): Judged {
   if (own.length < FEWEST_INTERVALS) {
     return sure('unclear', 'too few polls came to know their rhythm', exam.target.asked);
   }
-  exam.found.pollPeriodMs = median(own.map(({ ms }) => ms));
-  const judged = exam.questions
+  exam.client.found.pollPeriodMs = median(own.map(({ ms }) => ms));
+  const judged = exam.client.questions
     .map(({ key, text }) => ({ text, intervals: intervalsOf(exam, key) }))
     .filter(({ intervals }) => intervals.length >= FEWEST_INTERVALS)
     .map(({ text, intervals }) => evenness(text, intervals));
@@ -259,7 +258,7 @@ function pausesIn({ log }: Exam) {
 }
 
 function silences(exam: Exam): Judged {
-  const { t35, framing } = exam.line;
+  const { t35, framing } = exam.client.line;
   if (framing !== 'rtu') return sure('unclear', 'ASCII frames need no silence before them');
   const pauses = pausesIn(exam).sort((a, b) => a.pause - b.pause);
   if (pauses.length < ENOUGH_POLLS) return sure('unclear', 'too few requests came after a reply');

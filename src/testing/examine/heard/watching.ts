@@ -1,8 +1,8 @@
-import type { Line } from '../../../simulator/line.js';
 import type { Clock } from '../../../transport/clock.js';
 import { durationText } from '../../scenario/words.js';
-import type { ExchangeLog } from './exchange-log.js';
-import { type Question, questionsIn, targetOf } from './question.js';
+import { type Question, questionsIn, targetOf } from './exchange.js';
+import type { ExchangeLog } from './log.js';
+import { Waits } from './waits.js';
 
 /** How long the first request is waited for, in ms. */
 const PATIENCE_MS = 30_000;
@@ -25,7 +25,8 @@ export interface Watched {
 
 interface Watch {
   readonly clock: Clock;
-  readonly line: Line;
+  readonly log: ExchangeLog;
+  readonly line: { readonly name: string };
   /** Only questions to this unit are disturbed; any when undefined. */
   readonly unitId: number | undefined;
   /** Of the whole examination. */
@@ -36,19 +37,20 @@ interface Watch {
 
 /**
  * Watches the client until its rhythm is known.
- * @param onEvent calls back after each event of the line; returns a function that ends it
  * @returns why it can't be examined, as a sentence that says what was waited for
  */
-export async function watchClient(
-  onEvent: (listener: () => void) => () => void,
-  log: ExchangeLog,
-  { clock, line, unitId, limitMs, note }: Watch,
-): Promise<Watched | string> {
-  const wait = (isEnough: () => boolean, ms: number) => waitUntil(isEnough, ms, { clock, onEvent });
+export async function watchClient({
+  clock,
+  log,
+  line,
+  unitId,
+  limitMs,
+  note,
+}: Watch): Promise<Watched | string> {
+  const waits = new Waits(clock, log);
   const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
-  await wait(() => log.after(0).length > 0, patience);
   const nobody = `nobody polls line ${line.name}`;
-  if (log.after(0).length === 0) {
+  if (!(await waits.until(() => log.after(0)[0], patience))) {
     const damaged = log
       .othersAfter(0)
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
@@ -61,41 +63,23 @@ export async function watchClient(
   let lookAt = startedAt + SHORTEST_MS;
   const polls = () => targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0;
   const isKnown = (least: number) => () => {
-    if (clock.now() < lookAt) return false;
+    if (clock.now() < lookAt) return undefined;
     lookAt = clock.now() + LOOK_EVERY_MS;
-    return polls() >= least;
+    return polls() >= least || undefined;
   };
   const wanted = `${unitId === undefined ? 'a question' : `a question to unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;
   const asked = () => {
     const each = questionsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
     return each.slice(0, 4).join(', ');
   };
-  await wait(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
+  await waits.until(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
   if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
     note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; asked were ${asked()}`);
-    await wait(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
+    await waits.until(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }
   const questions = questionsIn(log.newest());
   const chosen = targetOf(questions, unitId);
   if (chosen && chosen.asked.length >= FEWEST_POLLS) return { questions, target: chosen };
   const within = durationText(Math.round(clock.now() - startedAt));
   return `${nobody} as an examination needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`;
-}
-
-function waitUntil(
-  isEnough: () => boolean,
-  ms: number,
-  { clock, onEvent }: Pick<Watch, 'clock'> & { readonly onEvent: (listener: () => void) => () => void },
-): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      callOff();
-      unsubscribe();
-      resolve();
-    };
-    const unsubscribe = onEvent(() => {
-      if (isEnough()) end();
-    });
-    const callOff = clock.callAfter(ms, end);
-  });
 }

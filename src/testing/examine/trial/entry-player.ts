@@ -1,51 +1,46 @@
 import type { Misbehaviour } from '../../../config/catalogue.js';
 import { needConnections } from '../../../config/native/manners-schema.js';
-import type { Device } from '../../../device/device.js';
-import type { Manners } from '../../../device/manners.js';
 import { lackOf } from '../../../faults/ability.js';
 import { type FaultRule, lineProblems, ruleSchema } from '../../../faults/rule.js';
 import type { Random } from '../../../random.js';
 import type { Line } from '../../../simulator/line.js';
 import { durationText } from '../../scenario/words.js';
 import type { OwnRule } from '../heard/exchange.js';
-import type { OwnRules } from './own-rules.js';
-
-/** Manners that a device has for a while, and those that it had before. */
-interface Lent {
-  readonly before: Manners | undefined;
-  readonly now: Manners;
-}
+import type { OwnRules } from './rules.js';
 
 /** What an entry does may begin so late at most, in ms. */
 const LATEST_MS = 60_000;
 /** A device that minds how soon a client connects again has to be left twice. */
 const CLOSED = 2;
 
-/** Plays entries of the catalogue on a line, one at a time. Whoever begins one must see to it that it ends. */
+/** Plays one entry of the catalogue on a line. */
 export class EntryPlayer {
+  readonly #entry: Misbehaviour;
   readonly #line: Line;
   readonly #unitId: number | undefined;
-  readonly #rules: OwnRules;
-  readonly #lent = new Map<Device, Lent>();
-  #put: readonly OwnRule[] = [];
+  /** The fault rules of the entry as they are on this line. */
+  readonly rules: readonly FaultRule[];
 
   /** @param unitId only the device of this unit misbehaves; all devices of the line when undefined */
-  constructor(line: Line, unitId: number | undefined, rules: OwnRules) {
+  constructor(entry: Misbehaviour, line: Line, unitId: number | undefined) {
+    this.#entry = entry;
     this.#line = line;
     this.#unitId = unitId;
-    this.#rules = rules;
+    this.rules = entry.faults.map((written) =>
+      ruleSchema.parse({ ...written, name: entry.id, when: this.#when(written) }),
+    );
   }
 
-  /** Why this line can't carry an entry, as a part of a sentence; undefined when it can. */
-  whyNot(entry: Misbehaviour): string | undefined {
+  /** Why this line can't carry the entry, as a part of a sentence; undefined when it can. */
+  get whyNot(): string | undefined {
     const { bus } = this.#line;
-    if (entry.line !== undefined) {
+    if (this.#entry.line !== undefined) {
       return 'it needs other settings of the line, which an examination leaves as they are';
     }
-    if (this.needsConnections(entry) && lackOf(bus.line, 'close')) {
+    if (this.needsConnections && lackOf(bus.line, 'close')) {
       return `it is about connections, and line ${bus.line.name} has none`;
     }
-    for (const rule of this.rulesOf(entry)) {
+    for (const rule of this.rules) {
       const [problem] = lineProblems(rule, [bus.line]);
       if (problem) return problem.message;
       const from =
@@ -55,52 +50,46 @@ export class EntryPlayer {
     return undefined;
   }
 
-  /** The fault rules of an entry as they are on this line. */
-  rulesOf({ id, faults }: Misbehaviour): FaultRule[] {
-    return faults.map((written) => ruleSchema.parse({ ...written, name: id, when: this.#when(written) }));
-  }
-
-  /** Whether an entry is about connections, so that the client has to be made to open new ones. */
-  needsConnections(entry: Misbehaviour): boolean {
+  /** The entry is about connections, so the client has to be made to open new ones. */
+  get needsConnections(): boolean {
     const isAboutThem = ({ when }: FaultRule) => when.connected !== undefined || when.nth !== undefined;
-    return needConnections(entry.manners ?? {}).length > 0 || this.rulesOf(entry).some(isAboutThem);
+    return needConnections(this.#entry.manners ?? {}).length > 0 || this.rules.some(isAboutThem);
   }
 
   /**
    * Lets the devices misbehave. Where that needs new connections, two are closed.
    * @param about the check
    * @param random gives the rules their seeds, whatever the entry says
-   * @returns the rules of the entry
+   * @returns the rules of the entry, and what takes everything back: manners that somebody else has set meanwhile stay
    */
-  begin(entry: Misbehaviour, about: string, random: Random): readonly OwnRule[] {
-    for (const device of entry.manners ? this.#devices : []) {
+  begin(own: OwnRules, about: string, random: Random): { rules: readonly OwnRule[]; end: () => void } {
+    const { faults, manners } = this.#entry;
+    const lent = [...(manners ? this.#devices : [])].map((device) => {
       const before = device.manners;
-      device.manners = { ...before, ...entry.manners };
-      this.#lent.set(device, { before, now: device.manners });
-    }
-    const put = entry.faults.map((written) => {
-      const { name: _name, when: _when, seed: _seed, do: faults = [], ...more } = written;
-      const seed = random.below(2 ** 31);
-      const wanted = { when: this.#when(written), faults: [faults].flat() as object[], seed, more };
-      return this.#rules.put(about, wanted);
+      const now = { ...before, ...manners };
+      device.manners = now;
+      return () => {
+        if (device.manners === now) device.manners = before;
+      };
     });
-    this.#put = put;
-    if (this.needsConnections(entry)) {
+    const rules = faults.map((written) => {
+      const { name: _name, when: _when, seed: _seed, do: does = [], ...more } = written;
+      const seed = random.below(2 ** 31);
+      return own.put(about, { when: this.#when(written), faults: [does].flat() as object[], seed, more });
+    });
+    const put = [...rules];
+    if (this.needsConnections) {
       const when = { line: this.#line.name, count: CLOSED };
-      this.#put = [...put, this.#rules.put(about, { when, faults: [{ close: 'end' }], seed: 0 })];
+      put.push(own.put(about, { when, faults: [{ close: 'end' }], seed: 0 }));
     }
-    return put;
+    const end = () => {
+      for (const rule of put) own.remove(rule);
+      for (const giveBack of lent) giveBack();
+    };
+    return { rules, end };
   }
 
-  /** Takes everything back. Manners that somebody else has set meanwhile stay. Does nothing when nothing is played. */
-  end(): void {
-    for (const rule of this.#put) this.#rules.remove(rule);
-    this.#put = [];
-    for (const [device, { before, now }] of this.#lent) if (device.manners === now) device.manners = before;
-    this.#lent.clear();
-  }
-
-  get #devices(): Iterable<Device> {
+  get #devices() {
     if (this.#unitId === undefined) return this.#line.bus.devices;
     const device = this.#line.bus.deviceAt(this.#unitId);
     return device ? [device] : [];

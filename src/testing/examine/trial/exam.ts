@@ -1,15 +1,66 @@
-import type { Misbehaviour } from '../../../config/catalogue.js';
+import type { Ability } from '../../../faults/ability.js';
 import type { Random } from '../../../random.js';
+import type { Line } from '../../../simulator/line.js';
 import type { Clock } from '../../../transport/clock.js';
-import { type Exchange, type OwnRule, wentWell } from '../heard/exchange.js';
-import type { ExchangeLog } from '../heard/exchange-log.js';
+import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
 import type { Found } from '../heard/found.js';
-import { conditionsOf, type Question } from '../heard/question.js';
-import type { EntryPlayer } from './entry-player.js';
+import type { ExchangeLog } from '../heard/log.js';
+import { Waits } from '../heard/waits.js';
 import type { ExaminedLine } from './examined-line.js';
 import type { Outage } from './outage.js';
-import type { OwnRules } from './own-rules.js';
-import type { ValueOracle } from './value-oracle.js';
+import type { OwnRules } from './rules.js';
+import type { ValueOracle } from './values.js';
+import type { Judged } from './verdict.js';
+
+/** In the order in which they are shown. */
+type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
+
+/** What a check says about itself. */
+export interface CheckText {
+  /** Unique. */
+  readonly id: string;
+  readonly title: string;
+  /** What it does, in a sentence. */
+  readonly does: string;
+  /** Why that matters to somebody who uses the client. */
+  readonly matters: string;
+  /** What to change in a client that fails, as an order. */
+  readonly fix: string;
+  /** The clause of a specification, or what is known of real clients. */
+  readonly source: string;
+}
+
+/** Where a check can be run, and when it is its turn. */
+export interface CheckPlace {
+  /** What the line must carry; any when absent. */
+  readonly transports?: readonly ('serial' | 'tcp' | 'tls' | 'udp')[];
+  /** What faults on the line need; see `faults/ability.ts`. */
+  readonly abilities?: readonly Ability[];
+  /** Checks that have to be run before, because this one uses what they find. */
+  readonly needs?: readonly string[];
+  /** The disturbance lasts so long, in ms; the longest ones come last. None when absent. */
+  readonly lastsMs?: number;
+}
+
+/** One check of how a client behaves: a row of a table in `checks/`. */
+export interface Check extends CheckText, CheckPlace {
+  readonly group: Group;
+  /** What the client is shown, as a part of a sentence: `a reply with a wrong CRC`. */
+  readonly what: string;
+  /** When it passes, when it fails, and when neither can be said. */
+  readonly rule: string;
+  /**
+   * `watches`: it disturbs nobody, and runs beside all others. `one question`: it disturbs nothing but its question, and runs
+   * beside others of its kind. Alone when absent.
+   */
+  readonly beside?: 'watches' | 'one question';
+  readonly run: (exam: Exam) => Promise<Judged>;
+  /** What is known before it is over; undefined where nothing is before its end. */
+  readonly soFar?: (exam: Exam) => Judged;
+}
+
+/** The reply is lost on its way, although the device has executed the request. */
+export const LOST: readonly object[] = [{ truncate: 0 }];
 
 /** Faults that are put in for a while. */
 export interface Disturbance {
@@ -40,12 +91,36 @@ export interface Silence extends Pick<Disturbed, 'at' | 'spoilt'> {
   readonly last: number;
 }
 
-/** What is known of the client, and grows while it is examined. */
-export interface Known {
-  /** The longest one that the client sat through on its old connections. */
+/** How a client asks one question while it gets no reply to it. */
+export interface Run {
+  /** The askings without a reply, from a poll on. */
+  readonly asked: readonly Exchange[];
+  /** What came after them: another question; undefined where only this one came. */
+  readonly after: Exchange | undefined;
+  /** From each asking to the next one, in ms. */
+  readonly intervals: readonly number[];
+}
+
+/** The client that is examined, its line, and what is known of it by now: everything that checks have in common. */
+export interface Client {
+  readonly clock: Clock;
+  readonly line: ExaminedLine;
+  /** The same line, for what makes its devices behave otherwise. */
+  readonly simulated: Line;
+  /** Only questions to this unit are disturbed; any unit when undefined. */
+  readonly unitId: number | undefined;
+  readonly log: ExchangeLog;
+  readonly found: Found;
+  readonly rules: OwnRules;
+  readonly outage: Outage;
+  /** Says what is waited for, to whoever follows the examination. */
+  readonly note: (text: string) => void;
+  /** Shows the values that the client has read; undefined where nothing does. */
+  readonly values: ValueOracle | undefined;
+  /** All questions that it asks, as watching has shown them. */
+  questions: readonly Question[];
+  /** The longest silence that it sat through on its old connections. */
   silence: Silence | undefined;
-  /** Up to this event it polled as usual, apart from what the faults did. */
-  until: number;
   /** It waits for a reply at most so long before it goes on, in ms; undefined as long as that was not tried. */
   waitMs: number | undefined;
   /** It was waited for in vain to poll in the rhythm that it had, so its rhythm is no longer looked at. */
@@ -53,38 +128,19 @@ export interface Known {
   /** Something was disturbed since it was last seen to poll as usual: up to this event. */
   isDisturbed: boolean;
   disturbedUntil: number;
-  /** How it asks a question that gets no reply: the askings, what came after them, and the times between them in ms. */
-  run:
-    | {
-        readonly asked: readonly Exchange[];
-        readonly after: Exchange | undefined;
-        readonly intervals: readonly number[];
-      }
-    | undefined;
+  run: Run | undefined;
 }
 
-/** Everything that checks have in common. */
-export interface ExamParts {
-  readonly clock: Clock;
-  readonly line: ExaminedLine;
-  readonly log: ExchangeLog;
-  readonly found: Found;
-  readonly known: Known;
+/** What one check of a client has for itself. */
+interface Own {
+  /** Of the check. */
+  readonly name: string;
+  /** The same seed gives the same numbers. */
+  readonly random: Random;
+  /** The question that is disturbed. */
+  readonly target: Question;
   /** Another check disturbs another question at the same time. */
   readonly isBeside: boolean;
-  readonly rules: OwnRules;
-  readonly outage: Outage;
-  readonly player: EntryPlayer;
-  /** All questions that the client asks, as watching has shown them. */
-  readonly questions: readonly Question[];
-  /** The one that is disturbed. */
-  readonly target: Question;
-  /** Shows the values that the client has read; undefined where nothing does. */
-  readonly values: ValueOracle | undefined;
-  /** Calls back after each event of the line; returns a function that ends it. */
-  readonly onEvent: (listener: () => void) => () => void;
-  /** Says what is waited for, to whoever follows the examination. */
-  readonly note: (text: string) => void;
 }
 
 /** So many polls as usual show that the client has recovered. */
@@ -92,6 +148,10 @@ const POLLS_AS_USUAL = 3;
 /** How long the client may take for that, in ms, and in poll periods. */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
+/** Replies are suppressed for so long, in ms and in poll periods; with a client that polls seldom it would take too long. */
+const QUIET_MS = 30_000;
+const QUIET_PERIODS = 5;
+const SLOWEST_MS = 10_000;
 /** An interval is as usual up to this many times the longest one that was seen, or so many ms more. */
 const LONGER = 1.5;
 const LATER_MS = 50;
@@ -101,38 +161,32 @@ const LATER_MS = 50;
  * stopped meanwhile they never do, so a check needs no way out; the examination takes the faults away.
  */
 export class Exam {
-  readonly parts: ExamParts;
+  readonly client: Client;
   readonly clock: Clock;
-  readonly line: ExaminedLine;
   readonly log: ExchangeLog;
-  readonly found: Found;
-  readonly questions: readonly Question[];
   readonly target: Question;
-  readonly values: ValueOracle | undefined;
-  /** Of this check alone. The same seed gives the same numbers. */
   readonly random: Random;
+  readonly isBeside: boolean;
   /** Everything with a higher sequence number came after the check began. */
   readonly since: number;
   /** What a trial has shown that speaks against the client, for a check that does not come to its end. */
   suspicion: string | undefined;
   readonly #name: string;
-  readonly #waits = new Set<() => void>();
+  readonly #waits: Waits;
   #hasMisbehaved = false;
-  #isOver = false;
+  #mark: OwnRule | undefined;
+  #undo = () => {};
 
-  /** @param name of the check */
-  constructor(parts: ExamParts, name: string, random: Random) {
-    this.parts = parts;
-    this.clock = parts.clock;
-    this.line = parts.line;
-    this.log = parts.log;
-    this.found = parts.found;
-    this.questions = parts.questions;
-    this.target = parts.target;
-    this.values = parts.values;
+  constructor(client: Client, { name, random, target, isBeside }: Own) {
+    this.client = client;
+    this.clock = client.clock;
+    this.log = client.log;
+    this.target = target;
     this.random = random;
-    this.since = parts.log.last;
+    this.isBeside = isBeside;
+    this.since = client.log.last;
     this.#name = name;
+    this.#waits = new Waits(client.clock, client.log);
   }
 
   /** How often the disturbed question is usually asked, in ms. */
@@ -147,9 +201,8 @@ export class Exam {
 
   /** Ends all waiting. */
   end(): void {
-    this.#isOver = true;
-    for (const stop of this.#waits) stop();
-    this.#waits.clear();
+    this.#waits.end();
+    this.#undo();
   }
 
   /** Watches for some time. */
@@ -157,41 +210,9 @@ export class Exam {
     await this.until(() => undefined, ms);
   }
 
-  /**
-   * Waits until something is found. `find` is called now and after each event of the line, when the line has planned
-   * its answer.
-   * @returns undefined when it was not found within `limitMs`
-   */
+  /** See `Waits`. */
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
-    return new Promise((resolve) => {
-      if (this.#isOver) return;
-      const now = find();
-      if (now !== undefined) return resolve(now);
-      let isAsked = false;
-      const stop = () => {
-        callOff();
-        unsubscribe();
-        this.#waits.delete(stop);
-      };
-      const look = () => {
-        isAsked = false;
-        if (!this.#waits.has(stop)) return;
-        const result = find();
-        if (result === undefined) return;
-        stop();
-        resolve(result);
-      };
-      const unsubscribe = this.parts.onEvent(() => {
-        if (isAsked) return;
-        isAsked = true;
-        queueMicrotask(look);
-      });
-      const callOff = this.clock.callAfter(limitMs, () => {
-        stop();
-        resolve(find());
-      });
-      this.#waits.add(stop);
-    });
+    return this.#waits.until(find, limitMs);
   }
 
   /**
@@ -203,10 +224,14 @@ export class Exam {
     find: (disturbed: Disturbed) => Result | undefined,
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
-    const { rules, log, known } = this.parts;
-    known.isDisturbed = true;
-    const when = { line: this.line.name, ...this.#conditions(scope), ...(count !== undefined && { count }) };
-    const rule = rules.put(this.#name, { when, faults, seed: this.random.below(2 ** 31) });
+    const { client, log } = this;
+    client.isDisturbed = true;
+    const when = {
+      line: this.client.line.name,
+      ...this.#conditions(scope),
+      ...(count !== undefined && { count }),
+    };
+    const rule = client.rules.put(this.#name, { when, faults, seed: this.random.below(2 ** 31) });
     const since = log.last;
     const disturbed: Disturbed = {
       at: this.clock.now(),
@@ -222,10 +247,18 @@ export class Exam {
       },
     };
     const result = await this.until(() => find(disturbed), limitMs);
-    rules.remove(rule);
-    known.disturbedUntil = disturbed.spoilt.at(-1)?.seq ?? since;
+    client.rules.remove(rule);
+    client.disturbedUntil = disturbed.spoilt.at(-1)?.seq ?? since;
     const { at, spoilt, notAchieved } = disturbed;
     return { at, since, spoilt, notAchieved, result };
+  }
+
+  /** From now on, these faults give another value to good replies to the target; none when absent. */
+  mark(faults?: readonly object[]): void {
+    const { rules } = this.client;
+    if (this.#mark) rules.remove(this.#mark);
+    const when = { line: this.client.line.name, ...conditionsOf(this.target) };
+    this.#mark = faults && rules.put('mark', { when, faults, seed: 0, isSpoiling: false });
   }
 
   /**
@@ -233,33 +266,42 @@ export class Exam {
    * @returns when it was open again, in ms
    */
   async outage(ms: number): Promise<number> {
-    const { outage, known } = this.parts;
+    const { client } = this;
     this.#hasMisbehaved = true;
-    known.isDisturbed = true;
-    await outage.begin();
+    client.isDisturbed = true;
+    await client.outage.begin();
     await this.watch(ms);
-    const problem = await outage.end();
-    known.disturbedUntil = this.log.last;
+    const problem = await client.outage.end();
+    client.disturbedUntil = this.log.last;
     return problem === undefined ? this.clock.now() : new Promise(() => {});
   }
 
   /**
-   * Lets the devices of the line misbehave as an entry of the catalogue says, until something is found.
-   * @param find called as by `until`, with the rules of the entry
+   * Lets the devices of the line behave otherwise until something is found.
+   * @param begin changes them, and returns what takes that back; called at the end of the check at the latest
+   * @param find called as by `until`
    */
-  async misbehave(
-    entry: Misbehaviour,
-    find: (rules: readonly OwnRule[]) => true | undefined,
-    limitMs: number,
-  ): Promise<readonly OwnRule[]> {
-    const { player, known } = this.parts;
+  async change(begin: () => () => void, find: () => true | undefined, limitMs: number): Promise<void> {
+    const { client } = this;
     this.#hasMisbehaved = true;
-    known.isDisturbed = true;
-    const rules = player.begin(entry, this.#name, this.random);
-    await this.until(() => find(rules), limitMs);
-    player.end();
-    known.disturbedUntil = this.log.last;
-    return rules;
+    client.isDisturbed = true;
+    this.#undo = begin();
+    await this.until(find, limitMs);
+    this.#undo();
+    client.disturbedUntil = this.log.last;
+  }
+
+  /**
+   * Leaves some requests without a reply. A client that has kept bytes, or a whole reply, takes them for the answer to its
+   * next request and stays behind for ever. Where that request gets no reply of its own, nothing is left to be behind with.
+   */
+  async suppressReplies(requests: number): Promise<void> {
+    if (this.periodMs > SLOWEST_MS) return;
+    await this.disturb(
+      { faults: LOST, count: requests, scope: 'line' },
+      ({ spoilt }) => spoilt.length >= requests || undefined,
+      QUIET_MS + QUIET_PERIODS * this.periodMs,
+    );
   }
 
   /** The exchanges of the disturbed question after this sequence number. */
@@ -274,13 +316,16 @@ export class Exam {
    * @returns false when it does not within half a minute, or within twenty poll periods if these are longer
    */
   async recover(polls = POLLS_AS_USUAL): Promise<boolean> {
-    const { known } = this.parts;
+    const { client } = this;
     const limit = Math.max(RECOVERY_MS, RECOVERY_PERIODS * this.periodMs);
     const { last } = this.log;
     const polled = () =>
-      this.#pollsAsUsual(known.isWithoutRhythm ? last : known.disturbedUntil, polls) || undefined;
+      this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
     const recovered = await this.until(polled, limit);
-    if (recovered && polls >= POLLS_AS_USUAL) [known.until, known.isDisturbed] = [this.log.last, false];
+    if (recovered && polls >= POLLS_AS_USUAL) {
+      this.log.usualUntil = this.log.last;
+      client.isDisturbed = false;
+    }
     return recovered === true;
   }
 
@@ -288,14 +333,14 @@ export class Exam {
   #pollsAsUsual(since: number, polls: number): boolean {
     const asked = this.askedAfter(since).slice(-polls);
     if (asked.length < polls || !asked.every(wentWell)) return false;
-    if (this.parts.known.isWithoutRhythm) return true;
+    if (this.client.isWithoutRhythm) return true;
     const longest = Math.max(...this.target.intervals);
     const most = Math.max(longest * LONGER, longest + LATER_MS);
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ question }) => question));
     // Questions that are asked about as often as the disturbed one.
-    const regular = this.questions.filter((each) => each.asked.length * 2 >= this.target.asked.length);
+    const regular = this.client.questions.filter((each) => each.asked.length * 2 >= this.target.asked.length);
     return regular.every(({ key }) => heard.has(key));
   }
 

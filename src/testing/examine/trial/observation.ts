@@ -1,12 +1,16 @@
-import { type Exchange, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
-import { median } from '../heard/question.js';
-import type { Exam } from './exam.js';
+import { expectedTimes, median, spanOf, type Times } from '../../times.js';
+import { type Exchange, type Question, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
+import type { ExchangeLog } from '../heard/log.js';
 
 /** What becomes of the reply to a request: it comes as it should, or faults act on it. */
 export type Treatment = 'good' | readonly object[];
 
-/** The reply is lost on its way, although the device has executed the request. */
-export const LOST: readonly object[] = [{ truncate: 0 }];
+/** What was heard of a client. */
+export interface Heard {
+  readonly log: ExchangeLog;
+  /** The question that is disturbed. */
+  readonly target: Question;
+}
 
 /** How a client went on after a request. */
 export interface Continuation {
@@ -20,7 +24,7 @@ export interface Continuation {
 }
 
 /** How the client went on after this request; undefined as long as nothing came. */
-export function continuationOf({ log }: Exam, of: Exchange): Continuation | undefined {
+export function continuationOf({ log }: Pick<Heard, 'log'>, of: Exchange): Continuation | undefined {
   const next = log.nextOf(of);
   if (!next) return undefined;
   const isAnew = next.request.clientId !== of.request.clientId;
@@ -33,18 +37,13 @@ function orderOf({ next, isAnew }: Continuation): string {
   return isAnew ? `anew ${next.question}` : next.question;
 }
 
-/** Between which times something came, in ms. */
-interface Times {
-  readonly low: number;
-  readonly high: number;
-}
-
 /** The most frequent way to go on. */
-interface Frequent {
+export interface Frequent {
   readonly question: string;
   /** The median of `times`, in ms. */
   readonly afterMs: number;
   readonly times: readonly number[];
+  readonly expected: Times;
 }
 
 /** How a client goes on after certain treatments, as often as it was heard. */
@@ -56,7 +55,7 @@ export class Behaviour {
     this.samples = samples;
     for (const order of new Set(samples.map(orderOf))) {
       const alike = samples.filter((each) => orderOf(each) === order);
-      this.#times.set(order, timesOf(alike.map(({ afterMs }) => afterMs)));
+      this.#times.set(order, expectedTimes(alike.map(({ afterMs }) => afterMs)));
     }
   }
 
@@ -73,7 +72,7 @@ export class Behaviour {
   /** When it closes its connection after the request; undefined where it does not each time. */
   get closing(): Times | undefined {
     const times = this.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
-    return times.length > 0 && times.length === this.samples.length ? timesOf(times) : undefined;
+    return times.length > 0 && times.length === this.samples.length ? expectedTimes(times) : undefined;
   }
 
   /** The question that comes next mostly, and when; undefined without samples. */
@@ -83,7 +82,7 @@ export class Behaviour {
     const [question] = [...new Set(questions)].sort((a, b) => count(b) - count(a));
     if (question === undefined) return undefined;
     const times = this.samples.flatMap(({ next, afterMs }) => (next.question === question ? afterMs : []));
-    return { question, afterMs: median(times), times };
+    return { question, afterMs: median(times), times, expected: expectedTimes(times) };
   }
 
   /** From the requests to their replies, in ms. */
@@ -92,48 +91,29 @@ export class Behaviour {
   }
 }
 
-/** Of many times, this part at each end may be stalls of the machine. */
-const STALLED = 0.1;
-const FEWEST_TO_TRIM = 8;
-/** A few times span less than many would, by about as many times their span as this, divided by their number. */
-const WIDENING = 2;
-
-function timesOf(times: readonly number[]): Times {
-  const sorted = times.toSorted((a, b) => a - b);
-  const left = sorted.length < FEWEST_TO_TRIM ? 0 : Math.round(STALLED * sorted.length);
-  const kept = sorted.slice(left, sorted.length - left);
-  const [low = 0, high = 0] = [kept[0], kept.at(-1)];
-  const more = ((high - low) * WIDENING) / kept.length;
-  return { low: Math.max(0, low - more), high: high + more };
-}
-
-function spanOf(times: Times | undefined): number {
-  return times ? times.high - times.low : 0;
-}
-
 /**
  * How the client went on each time its requests were treated like this, beginning with a poll of the target that came
  * after a good reply.
  * @param questions the requests must have been these; any when absent
  */
 export function behaviourAfter(
-  exam: Exam,
+  { log, target }: Heard,
   treatments: readonly Treatment[],
   questions?: readonly string[],
 ): Behaviour {
   const spoilt = treatments.findIndex((each) => each !== 'good');
   const isUndisturbed = spoilt < 0;
-  const firsts = isUndisturbed ? exam.log.newest() : exam.log.spoilt.map((each) => backFrom(each, spoilt));
+  const firsts = isUndisturbed ? log.newest() : log.spoilt.map((each) => backFrom(each, spoilt));
   const samples = firsts.flatMap((first): Continuation[] => {
     if (!first) return [];
     const { before, request } = first;
-    if (first.question !== exam.target.key || !before || !wentWell(before)) return [];
+    if (first.question !== target.key || !before || !wentWell(before)) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId) return [];
     // What it has done since may come from a fault that it has not got over.
-    if (isUndisturbed && first.seq > exam.parts.known.until) return [];
+    if (isUndisturbed && first.seq > log.usualUntil) return [];
     const last = lastOf(first, treatments, questions);
-    const continuation = last?.next && continuationOf(exam, last);
+    const continuation = last?.next && continuationOf({ log }, last);
     return continuation ? [continuation] : [];
   });
   return new Behaviour(samples);

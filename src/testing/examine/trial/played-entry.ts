@@ -5,8 +5,14 @@ import { EXCEPTION_FLAG, FunctionCode } from '../../../protocol/function-code.js
 import { functionOf } from '../../../protocol/function-table.js';
 import { sentFrames } from '../../../protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent } from '../../../traffic/event.js';
-import { type Exchange, type OwnRule, repliedFrom, repliedUntil, transactionOf } from '../heard/exchange.js';
-import type { Question } from '../heard/question.js';
+import {
+  type Exchange,
+  type OwnRule,
+  type Question,
+  repliedFrom,
+  repliedUntil,
+  transactionOf,
+} from '../heard/exchange.js';
 import type { Exam } from './exam.js';
 
 /** Frames begin with what only this framing has: transaction, protocol and length. */

@@ -1,11 +1,6 @@
 import { durationText } from '../../scenario/words.js';
-import { seesGoodReplies } from './accepted-value.js';
-import type { Check } from './check.js';
-import type { Exam } from './exam.js';
-import { type Judged, sure } from './verdict.js';
-
-/** What became of a check that was run. */
-export type Ended = Judged | { readonly verdict: 'error'; readonly summary: string };
+import type { Check, Exam } from './exam.js';
+import { type Ended, type Judged, sure } from './verdict.js';
 
 /** A client that asks nothing for this long, in ms, or for so many poll periods or waits for a reply, is gone. */
 const GONE_MS = 60_000;
@@ -34,20 +29,37 @@ export async function runCheck(check: Check, exam: Exam): Promise<Ended> {
   }
 }
 
+/** A client that reads less than comes falls behind further with each reply, so it may have kept many. */
+const MANY_REQUESTS = 100;
+
+/**
+ * Waits until the observer shows the value of good replies, so that a fault can be blamed when it does so no more. A client
+ * that an earlier fault has put out of step is given requests without a reply.
+ */
+async function seesGoodReplies(exam: Exam): Promise<void> {
+  const { values } = exam.client;
+  if (!values || (await values.ready(exam)) !== undefined) return;
+  if (!(await values.follows(exam))) {
+    await exam.suppressReplies(MANY_REQUESTS);
+    await values.follows(exam);
+  }
+  exam.mark();
+}
+
 /** Waits until the client polls as usual, helps it with a new connection, and then takes any polls for usual ones. */
 async function pollsAsUsual(exam: Exam): Promise<boolean> {
-  const { known, note } = exam.parts;
-  if (!known.isDisturbed || (await exam.recover())) return true;
+  const { client } = exam;
+  if (!client.isDisturbed || (await exam.recover())) return true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);
   const came = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
   const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
-  note(`waiting for the client to poll as it did, ${every}; ${came} in ${waited(exam)}`);
+  client.note(`waiting for the client to poll as it did, ${every}; ${came} in ${waited(exam)}`);
   if (await helpedByNewConnection(exam)) return true;
-  if (known.isWithoutRhythm) return false;
-  known.isWithoutRhythm = true;
+  if (client.isWithoutRhythm) return false;
+  client.isWithoutRhythm = true;
   if (!(await exam.recover())) return false;
-  note('the client polls in another rhythm than before; what can be measured without it still is');
+  client.note('the client polls in another rhythm than before; what can be measured without it still is');
   return true;
 }
 
@@ -62,7 +74,7 @@ function waited({ clock, log, since }: Exam): string {
  * @returns whether it polls as usual now; false at once where there are no connections
  */
 async function helpedByNewConnection(exam: Exam): Promise<boolean> {
-  const { kind } = exam.line;
+  const { kind } = exam.client.line;
   if (kind !== 'tcp' && kind !== 'tls') return false;
   await exam.disturb(
     { faults: [{ close: 'end' }], count: 1, scope: 'line' },
@@ -84,8 +96,8 @@ function silenceOf({ clock, log }: Exam): number {
   return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
 }
 
-function longestSilence({ periodMs, parts: { known } }: Exam, leastMs: number): number {
-  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, known.waitMs ?? 0));
+function longestSilence({ periodMs, client: { waitMs } }: Exam, leastMs: number): number {
+  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, waitMs ?? 0));
 }
 
 /** What is known of a check that is ended from outside, by the limit; undefined when that is nothing. */

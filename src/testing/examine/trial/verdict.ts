@@ -1,8 +1,14 @@
-import type { TrafficEvent } from '../../../traffic/event.js';
-import type { Exchange } from '../heard/exchange.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../traffic/event.js';
+
+/** A question that was asked, and what became of it. */
+interface Asked {
+  readonly question: string;
+  readonly request: FrameEvent;
+  readonly reply: ReplyEvent | undefined;
+}
 
 /** The exchanges and events that show something. */
-export type Evidence = readonly (Exchange | TrafficEvent)[];
+export type Evidence = readonly (Asked | TrafficEvent)[];
 
 /** One disturbance of one question, or one thing that was watched, and what it showed. */
 export interface Trial {
@@ -36,6 +42,9 @@ export interface Judged {
   readonly evidence: Evidence;
   readonly conclusion?: string;
 }
+
+/** What became of a check that was run. */
+export type Ended = Judged | { readonly verdict: 'error'; readonly summary: string };
 
 /** When trials decide. */
 export interface Bounds {

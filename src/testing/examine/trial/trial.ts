@@ -1,19 +1,99 @@
+import { median } from '../../times.js';
 import { type Exchange, repliedFrom, repliedUntil } from '../heard/exchange.js';
-import { median } from '../heard/question.js';
-import { type ValueMeaning, valueTrial } from './accepted-value.js';
-import { type BrokenChain, isBroken, runChain, suppressReplies } from './chain.js';
-import type { Check, CheckPlace, CheckText } from './check.js';
-import type { Exam } from './exam.js';
+import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
 import {
   ALIKE,
   type Behaviour,
   behaviourAfter,
-  LOST,
+  type Continuation,
+  continuationOf,
   type Reaction,
   reactionTo,
   type Treatment,
 } from './observation.js';
+import type { ValueMeaning } from './values.js';
 import { type Bounds, DECIDES, DISTURBED, type Judged, sure, type Trial, verdictOf } from './verdict.js';
+
+/** Requests that the client sent one after the other, each treated as was wanted, and how it went on after them. */
+export interface Chain {
+  readonly asked: readonly Exchange[];
+  readonly continuation: Continuation;
+}
+
+/** Why a chain did not come about. */
+export interface BrokenChain {
+  /** `gone`: the client asked nothing any more. `stuck`: it did not poll as usual, so nothing was tried. */
+  readonly kind: 'gone' | 'stuck' | 'other';
+  readonly why: string;
+  readonly asked: readonly Exchange[];
+}
+
+/** Each request is waited for so long, in ms, and for so many poll periods, and as many waits for a reply. */
+const NEXT_MS = 30_000;
+const NEXT_TIMES = 3;
+/** A client that is not known yet may wait so long for a reply, in ms. */
+const LONG_WAIT_MS = 15_000;
+
+/**
+ * How long the next request of the client is waited for, in ms.
+ * @param waitMs how long it waits for a reply, where that is not known
+ */
+export function patienceOf({ periodMs, client }: Exam, waitMs = 0): number {
+  return NEXT_MS + NEXT_TIMES * (periodMs + (client.waitMs ?? waitMs));
+}
+
+/**
+ * Treats requests that follow each other, beginning with a poll of the target while the client polls as usual.
+ * @param moreMs the treatments themselves may take so long
+ */
+export async function runChain(
+  exam: Exam,
+  treatments: readonly Treatment[],
+  moreMs = 0,
+): Promise<Chain | BrokenChain> {
+  const broken = (why: string, kind: BrokenChain['kind'] = 'other'): BrokenChain => ({ kind, why, asked });
+  const asked: Exchange[] = [];
+  if (!(await exam.recover(1))) return broken('did not poll as usual', 'stuck');
+  const limit = patienceOf(exam, LONG_WAIT_MS) + moreMs;
+  const { last } = exam.log;
+  const find = () => {
+    const before = asked.at(-1);
+    return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
+  };
+  for (const treatment of treatments) {
+    const scope = asked.length === 0 ? 'question' : 'line';
+    const done =
+      treatment === 'good'
+        ? undefined
+        : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
+    const came = await exam.until(find, done ? 0 : limit);
+    if (!came)
+      return broken(
+        `asked nothing more for ${Math.round(limit / 1000)} s`,
+        asked.length > 0 ? 'gone' : 'stuck',
+      );
+    if (done && done.result !== came) return broken('another client asked in between');
+    asked.push(came);
+  }
+  const of = asked.at(-1) as Exchange;
+  // The reply must be over, too: only then it is known whether the fault could act.
+  const isOver = () => (of.reply ? continuationOf(exam, of) : undefined);
+  const continuation = await exam.until(isOver, limit);
+  const failed = asked.flatMap((each) => whyNotActed(each) ?? []);
+  if (failed[0] !== undefined) return broken(`the fault could not act: ${failed[0]}`);
+  return continuation
+    ? { asked, continuation }
+    : broken(`asked nothing more for ${Math.round(limit / 1000)} s`, 'gone');
+}
+
+function whyNotActed({ rule, reply }: Exchange): string | undefined {
+  const acted = reply?.acted.filter((each) => each.rule === rule?.name) ?? [];
+  return acted.some(({ notAchieved }) => notAchieved === undefined) ? undefined : acted[0]?.notAchieved;
+}
+
+export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chain is BrokenChain {
+  return 'why' in chain;
+}
 
 /**
  * Two behaviours that a check distinguishes, by what becomes of requests that follow each other. What the client does when it
@@ -66,7 +146,7 @@ export async function learn(
   for (;;) {
     const behaviour = behaviourAfter(exam, treatments, questions);
     const known = behaviour.samples.length;
-    if (isLoss && known > 0) exam.parts.known.waitMs = behaviour.longest;
+    if (isLoss && known > 0) exam.client.waitMs = behaviour.longest;
     if (known >= wanted) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
@@ -121,7 +201,7 @@ export async function lineTrial(
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that has not gone on as without a reply may have kept what was sent.
-  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await suppressReplies(exam, 1);
+  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
     kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
   return {
@@ -199,11 +279,11 @@ export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
       if ('verdict' in contrast) return contrast;
       const [faults] = contrast.shown;
       const judged = await decide(exam, row, (trials) =>
-        values && typeof faults === 'object' && isValuesTurn(exam, trials)
-          ? valueTrial(exam, faults, values, row)
+        values && exam.client.values && typeof faults === 'object' && isValuesTurn(trials)
+          ? exam.client.values.trial(exam, { ...row, faults, meaning: values })
           : lineTrial(exam, contrast, meaning, row),
       );
-      const isUnseen = judged.verdict === 'inconclusive' && values && !exam.values;
+      const isUnseen = judged.verdict === 'inconclusive' && values && !exam.client.values;
       return isUnseen
         ? { ...judged, summary: `${judged.summary}; there is no observer of its values` }
         : judged;
@@ -212,7 +292,7 @@ export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
 }
 
 /** Values and the line are looked at in turn, as long as the values can be seen. */
-function isValuesTurn({ values }: Exam, trials: readonly Trial[]): boolean {
+function isValuesTurn(trials: readonly Trial[]): boolean {
   const isUnseen = trials.some(({ isOfValues, shows }) => isOfValues && shows === 'unclear');
-  return values !== undefined && !isUnseen && trials.length % 2 === 0;
+  return !isUnseen && trials.length % 2 === 0;
 }

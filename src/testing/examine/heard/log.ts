@@ -16,7 +16,10 @@ export class ExchangeLog {
   /** The newest exchange of each connection. */
   readonly #latest = new Map<number, Exchange>();
   readonly #acted: () => OwnRule | undefined;
+  readonly #listeners = new Set<() => void>();
   #last = 0;
+  /** Up to this event the client polled as usual, apart from what the faults did. */
+  usualUntil = 0;
 
   /** @param acted the rule of the examination that has acted since the last request; called with each request */
   constructor(acted: () => OwnRule | undefined) {
@@ -28,8 +31,19 @@ export class ExchangeLog {
     return this.#last;
   }
 
+  /** Calls back after each event of the line. @returns ends that */
+  onEvent(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   add(event: TrafficEvent): void {
     this.#last = event.seq;
+    this.#keep(event);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #keep(event: TrafficEvent): void {
     if (event.kind === 'reply') {
       this.#reply(event);
       return;

@@ -1,21 +1,28 @@
-import { lackOf } from '../../faults/ability.js';
-import { unknownName } from '../../schema/nearest.js';
-import type { Line } from '../../simulator/line.js';
-import { connections } from './checks/connections.js';
-import { damaged } from './checks/damaged.js';
-import { exceptions } from './checks/exceptions.js';
-import { oneAtATime } from './checks/one-at-a-time.js';
-import { REAL_WORLD, realWorldChecks } from './checks/real-world.js';
-import { time } from './checks/time.js';
-import { watched } from './checks/watching.js';
-import type { Check } from './trial/check.js';
+import { lackOf } from '../faults/ability.js';
+import { unknownName } from '../schema/nearest.js';
+import type { Line } from '../simulator/line.js';
+import { silentRuns } from './examine/checks/attempts.js';
+import { connections } from './examine/checks/connections.js';
+import { damaged } from './examine/checks/damaged.js';
+import { exceptions } from './examine/checks/exceptions.js';
+import { lateReply } from './examine/checks/late-reply.js';
+import { oneAtATime } from './examine/checks/one-at-a-time.js';
+import { REAL_WORLD, realWorldChecks } from './examine/checks/real-world.js';
+import { outages, slowness } from './examine/checks/time.js';
+import { timeOuts } from './examine/checks/time-out.js';
+import { watched } from './examine/checks/watching.js';
+import type { Check } from './examine/trial/exam.js';
 
 /** The checks that are run where none are named, in the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
   ...watched,
   oneAtATime,
-  ...time,
+  ...timeOuts,
+  ...outages,
+  ...silentRuns,
+  ...slowness,
   ...damaged,
+  lateReply,
   ...exceptions,
   ...connections,
 ];

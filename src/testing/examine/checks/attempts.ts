@@ -1,20 +1,13 @@
 import { durationText, timesText } from '../../scenario/words.js';
-import { type Exchange, transactionOf } from '../heard/exchange.js';
+import { spanOf } from '../../times.js';
+import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { isReading, timesBetween } from '../heard/question.js';
-import type { Check } from '../trial/check.js';
-import type { Exam } from '../trial/exam.js';
-import { type Behaviour, behaviourAfter, LOST } from '../trial/observation.js';
+import { type Check, type Exam, LOST, type Run } from '../trial/exam.js';
+import { type Behaviour, behaviourAfter } from '../trial/observation.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** How a client asks one question while it gets no reply to it. Times in ms. */
-interface SilentRun {
-  /** The askings without a reply, from a poll on. */
-  readonly asked: readonly Exchange[];
-  /** What came after them: another question; undefined where only this one came. */
-  readonly after: Exchange | undefined;
-  /** From each asking to the next one of the run. */
-  readonly intervals: readonly number[];
+/** A run, and what it shows. */
+interface SilentRun extends Run {
   /** The attempts of one poll; undefined where repetitions and polls look alike. */
   readonly attempts: number | undefined;
   /**
@@ -36,6 +29,8 @@ const LONGEST_MS = 300_000;
 /** Two times are the same when they differ by no more than this part and so many ms. */
 const SAME_PART = 0.002;
 const SAME_MS = 3;
+/** Or by so many times of what its usual times differ. */
+const SAME_SPANS = 2;
 /** So many intervals as between polls are polls. */
 const FEWEST_POLLS = 3;
 /** Pauses that grow by less are equal. */
@@ -75,7 +70,7 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
 /** Questions that are asked about as often as the target come between two of its polls. */
 const AS_OFTEN = 0.7;
 
-function isInOrder({ log, questions, target }: Exam): boolean {
+function isInOrder({ log, target, client: { questions } }: Exam): boolean {
   const heard = log.newest();
   const times = (key: string) => heard.filter(({ question }) => question === key).length;
   const others = questions.filter(
@@ -118,7 +113,7 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
 }
 
 /** Some clients repeat a request with its transaction identifier, and use another one for the next poll. */
-function attemptsByTransaction({ line }: Exam, asked: readonly Exchange[]): number | undefined {
+function attemptsByTransaction({ client: { line } }: Exam, asked: readonly Exchange[]): number | undefined {
   const [first, second] = asked.map(transactionOf);
   if (line.framing !== 'socket' || second === undefined || second !== first) return undefined;
   const other = asked.findIndex((each) => transactionOf(each) !== first);
@@ -144,7 +139,12 @@ function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): num
 }
 
 /** Whether equal intervals are those between polls without a reply, and none is one between attempts. */
-function isOnlyPolls({ found }: Exam, ms: number, count: number, { usualMs, isSame }: Habit): boolean {
+function isOnlyPolls(
+  { client: { found } }: Exam,
+  ms: number,
+  count: number,
+  { usualMs, isSame }: Habit,
+): boolean {
   const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
   // Without a time-out they may as well be attempts that come as far apart as its polls.
@@ -156,11 +156,8 @@ function isOnlyPolls({ found }: Exam, ms: number, count: number, { usualMs, isSa
 
 /** Says whether two intervals of the client are the same, as far as its jitter shows. */
 function sameness(usual: Behaviour): (one: number, other: number) => boolean {
-  const sorted = (usual.frequent?.times ?? []).toSorted((a, b) => a - b);
-  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? 0;
-  const jitter = (at(0.95) - at(0.05)) / 2;
-  return (one, other) =>
-    Math.abs(one - other) <= Math.max(SAME_MS, 4 * jitter) + SAME_PART * Math.max(one, other);
+  const most = Math.max(SAME_MS, SAME_SPANS * spanOf(usual.frequent?.expected));
+  return (one, other) => Math.abs(one - other) <= most + SAME_PART * Math.max(one, other);
 }
 
 /** Attempts per request. */
@@ -195,8 +192,8 @@ const attempts: Check = {
         return judged ?? sure(trial.shows, trial.text, trial.evidence, trial.conclusion);
       }
       if (!judged) continue;
-      exam.found.attempts = count;
-      exam.parts.known.run = run;
+      exam.client.found.attempts = count;
+      exam.client.run = run;
       return judged;
     }
   },
@@ -206,7 +203,7 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
-    const isEndless = exam.questions.length > 1 && asked.length > WITHOUT_END;
+    const isEndless = exam.client.questions.length > 1 && asked.length > WITHOUT_END;
     if (!isEndless)
       return { shows: 'unclear', text: `${text}; its repetitions look like its polls`, evidence };
     const conclusion = 'asks without end where there is no reply';
@@ -232,22 +229,22 @@ const pauses: Check = {
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
   needs: ['time-out', 'attempts'],
   async run(exam) {
-    const { run } = exam.parts.known;
-    const { attempts: count } = exam.found;
+    const { run } = exam.client;
+    const { attempts: count } = exam.client.found;
     if (!run || count === undefined) return sure('unclear', 'the attempts of one poll are not known');
     const { asked, after, intervals } = run;
     const evidence = after ? [...asked, after] : asked;
     if (count === 1) return sure('unclear', 'the client asks once', evidence);
     const between = intervals.slice(0, count - 1);
     const times = `attempts come ${between.map(numberText).join(', ')} ms apart`;
-    const { timeoutMs } = exam.found;
+    const { timeoutMs } = exam.client.found;
     if (!timeoutMs)
       return sure('right', `${times}; without a time-out the pauses in them are not known`, evidence);
     // The next attempt comes no sooner than the time-out, and the error of that is in the pause.
     const pausesMs = between
       .map((ms) => Math.max(0, ms - timeoutMs.value))
       .map((ms) => (ms <= timeoutMs.plusMinus + NO_PAUSE_MS ? 0 : ms));
-    exam.found.pausesMs = pausesMs;
+    exam.client.found.pausesMs = pausesMs;
     const isSame = sameness(behaviourAfter(exam, ['good']));
     return sure('right', `${times}: ${kindOf(pausesMs, isSame)}`, evidence);
   },

@@ -1,0 +1,332 @@
+import { wordAt } from '../../../protocol/bytes.js';
+import { dataOffset } from '../../../protocol/pdu.js';
+import type { Clock } from '../../../transport/clock.js';
+import { type Exchange, isReading, pduOf, type Question, readingOf, wentWell } from '../heard/exchange.js';
+import type { Found } from '../heard/found.js';
+import type { Observer } from '../observer/observer.js';
+import { DECIDES, type Trial } from './verdict.js';
+
+/** What is needed of the `Exam` of a check. */
+interface Watching {
+  readonly clock: Clock;
+  readonly periodMs: number;
+  readonly target: Question;
+  readonly client: { readonly found: Found; readonly waitMs: number | undefined };
+  readonly log: { readonly last: number };
+  askedAfter(seq: number): readonly Exchange[];
+  until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
+  mark(faults?: readonly object[]): void;
+  disturb<Result>(
+    disturbance: { readonly faults: readonly object[] },
+    find: () => Result | undefined,
+    limitMs: number,
+  ): Promise<{ readonly spoilt: readonly Exchange[] }>;
+  recover(): Promise<boolean>;
+}
+
+/** What an observer showed while the replies carried a known value. */
+export interface Seen {
+  /**
+   * `kept`: nothing but the value of before, or none. `sent`: the value of the replies. `other`: a value that the
+   * replies did not carry.
+   */
+  readonly kind: 'kept' | 'sent' | 'other';
+  /** The value that it showed. */
+  readonly text: string;
+}
+
+/** What it says of a client that its observer has kept its value, or shows that of the spoilt reply, or another one. */
+export type ValueMeaning = Readonly<Record<Seen['kind'], Trial['shows']>>;
+
+/** Spoils the replies to a question for a while, and says what it means when the client takes their values. */
+export interface ValueTrial {
+  /** What spoils the replies, or makes it for the mark that they carry. */
+  readonly faults: readonly object[] | ((mark: object) => readonly object[]);
+  readonly meaning: ValueMeaning;
+  /** What the client was shown. */
+  readonly what: string;
+  /** What is wrong with one that takes it, for the first page. */
+  readonly blame: string;
+  /** Any client would take the spoilt reply to this request, so nothing is shown. */
+  readonly isVoid?: (spoilt: Exchange) => boolean;
+}
+
+/** So many replies have marks that differ. */
+const MARKS = 4;
+/** Bits that are needed to count to `MARKS`. */
+const FEWEST_BITS = 3;
+/** Steps between the values, tried in this order: small ones may be lost where the client rounds. */
+const STEPS = [1, 16, 256] as const;
+/** How long an observer may take to show what the client has read, in ms, and in poll periods. */
+const PATIENCE_MS = 5_000;
+const PATIENCE_PERIODS = 3;
+/** Once its delay is known, this many times as long is enough, and at least so many ms. */
+const DELAYS = 2;
+const SHORTEST_MS = 500;
+/** A poll with a new value is waited for so long, in ms and in poll periods. */
+const POLL_MS = 30_000;
+const POLL_PERIODS = 20;
+/** A client whose time-out and attempts are not known yet is taken for this one. */
+const USUAL_TIMEOUT_MS = 1_000;
+const USUAL_ATTEMPTS = 3;
+/** A value that was seen counts as two trials on the line. */
+const SEEN = 2;
+
+/**
+ * Knows which value the client has taken: replies carry values of our own, and an observer shows what was read. What it
+ * shows for each of them is learned first, because the client may scale, round or name what it reads.
+ */
+export class ValueOracle {
+  readonly #observer: Observer;
+  #marks: readonly number[][] = [];
+  /** What the observer shows for each mark. */
+  #texts: readonly string[] = [];
+  #delayMs = 0;
+  #next = 0;
+  #isLearned = false;
+  #isFollowing = true;
+  #unusable: string | undefined;
+
+  constructor(observer: Observer) {
+    this.#observer = observer;
+  }
+
+  /** Learns how the observer shows values, once. @returns why it can't be used, as a sentence */
+  async ready(exam: Watching): Promise<string | undefined> {
+    if (!this.#isLearned) {
+      this.#unusable = await this.#learn(exam);
+      this.#isLearned = true;
+      exam.mark();
+    }
+    return this.#unusable;
+  }
+
+  /** Three marks that differ, the first of which is the last one of before. */
+  threeMarks(): readonly [number, number, number] {
+    const first = this.#next;
+    this.#next = (first + 2) % MARKS;
+    return [first, (first + 1) % MARKS, this.#next];
+  }
+
+  /** Gives good replies a mark. @returns false when the observer does not show it */
+  async settles(exam: Watching, mark: number): Promise<boolean> {
+    const wanted = this.#texts[mark];
+    const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
+    return shown !== undefined;
+  }
+
+  /**
+   * Gives good replies two values, one after the other: an observer that stands still may show one of them.
+   * @returns whether it shows both, as `isFollowing` does
+   */
+  async follows(exam: Watching): Promise<boolean> {
+    const [, first, second] = this.threeMarks();
+    this.#isFollowing = (await this.settles(exam, first)) && (await this.settles(exam, second));
+    return this.#isFollowing;
+  }
+
+  /** The observer followed when it was last looked at with good replies. Without that, a fault can't be blamed. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  /** How long the observer needs to show what was read, in ms, with a margin. */
+  get patienceMs(): number {
+    return SHORTEST_MS + DELAYS * this.#delayMs + 4 * this.#observer.paceMs;
+  }
+
+  /** Watches the observer until it shows something else than before, for `limitMs` at most. */
+  async watch(
+    exam: Watching,
+    marks: { readonly before: number; readonly sent: number },
+    limitMs: number,
+  ): Promise<Seen> {
+    const before = this.#texts[marks.before] ?? '';
+    const seen = await this.#read(exam, limitMs, (text) =>
+      text !== before && this.#isValue(text) ? text : undefined,
+    );
+    if (seen === undefined) return { kind: 'kept', text: before };
+    return { kind: seen === this.#texts[marks.sent] ? 'sent' : 'other', text: seen };
+  }
+
+  /**
+   * One trial that looks at the values. All replies to the question are spoilt for a while, and carry a value of their own: an
+   * observer that is slow to follow would miss a single one.
+   * @returns `kind`: what the observer showed; undefined where that is not known, and the trial is unclear
+   */
+  async trial(
+    exam: Watching,
+    { faults, meaning, what, blame, isVoid }: ValueTrial,
+  ): Promise<Trial & Partial<Pick<Seen, 'kind'>>> {
+    const unclear = (text: string): Trial => ({ shows: 'unclear', text, evidence: [], isOfValues: true });
+    const unusable = await this.ready(exam);
+    if (unusable !== undefined) return unclear(unusable);
+    if (!this.#isFollowing) return unclear('the observer did not follow good replies before the check');
+    const [before, sent, after] = this.threeMarks();
+    if (!(await this.settles(exam, before))) {
+      exam.mark();
+      return unclear('the observer did not follow the values of good replies');
+    }
+    const mark = (number: number) => ({ values: this.#marks[number] });
+    exam.mark([mark(sent)]);
+    const wait = exam.client.waitMs ?? exam.client.found.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
+    // Time for one poll with all its attempts.
+    const limit = this.patienceMs + exam.periodMs + (exam.client.found.attempts ?? USUAL_ATTEMPTS) * wait;
+    let seen: Seen | undefined;
+    void this.watch(exam, { before, sent }, limit).then((result) => {
+      seen = result;
+    });
+    const wanted = typeof faults === 'function' ? faults(mark(sent)) : faults;
+    const { spoilt } = await exam.disturb({ faults: wanted }, () => seen, limit);
+    exam.mark([mark(after)]);
+    const isBack =
+      (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
+    exam.mark();
+    if (spoilt.length === 0) return unclear('no request came while the observer was watched');
+    if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply fitted its request');
+    if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
+      return unclear('the fault could not act on one of the replies, so that one was good');
+    }
+    const { kind, text } = textOf(seen);
+    const shows = meaning[kind];
+    const trial = { kind, shows, text, evidence: spoilt.slice(0, 3), isOfValues: true, weight: SEEN };
+    if (shows === 'wrong') {
+      const ever = isBack ? '' : ', and did not come back to the true value';
+      return { ...trial, text: `${text}${ever}`, conclusion: blame };
+    }
+    if (isBack) return trial;
+    const lost = 'the observer did not follow the good replies afterwards';
+    return {
+      ...trial,
+      shows: 'wrong',
+      text: lost,
+      weight: DECIDES,
+      conclusion: `keeps an old value after ${what}`,
+    };
+  }
+
+  async #learn(exam: Watching): Promise<string | undefined> {
+    for (const step of STEPS) {
+      const marks = marksFor(exam.target, step);
+      if (typeof marks === 'string') return marks;
+      const texts = await this.#textsFor(exam, marks);
+      if (texts) {
+        [this.#marks, this.#texts] = [marks, texts];
+        return undefined;
+      }
+    }
+    const now = await this.#observer.read();
+    const shows = now.ok ? `shows ${JSON.stringify(now.text.slice(0, 40))}` : now.error;
+    return `the observer does not follow the values of the replies (${this.#observer.name} ${shows})`;
+  }
+
+  /** What the observer shows for each mark; undefined when it does not show a new text for each. */
+  async #textsFor(exam: Watching, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
+    // What the observer showed of earlier replies is over when the last mark has been sent for a while.
+    const last = marks.at(-1) ?? [];
+    if (!(await this.#polledWith(exam, last))) return undefined;
+    await exam.until(() => undefined, PATIENCE_MS);
+    const before = await this.#observer.read();
+    const texts: string[] = [];
+    for (const words of marks) {
+      const isOld = (text: string) => words !== last && before.ok && text === before.text;
+      const text = await this.#follow(exam, words, (shown) => !texts.includes(shown) && !isOld(shown));
+      if (text === undefined) return undefined;
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  /** Gives the replies a value. @returns false when the client does not read it */
+  async #polledWith(exam: Watching, words: readonly number[]): Promise<boolean> {
+    const since = exam.log.last;
+    exam.mark([{ values: words }]);
+    const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
+    const limit = Math.max(POLL_MS, POLL_PERIODS * exam.periodMs);
+    return (await exam.until(polled, limit)) === true;
+  }
+
+  /** Gives the replies a value and waits until the observer has shown the same accepted text twice. */
+  async #follow(
+    exam: Watching,
+    words: readonly number[],
+    accepts: (text: string) => boolean,
+  ): Promise<string | undefined> {
+    if (!(await this.#polledWith(exam, words))) return undefined;
+    const begin = exam.clock.now();
+    const limit = PATIENCE_MS + DELAYS * this.#delayMs + PATIENCE_PERIODS * exam.periodMs;
+    let last: string | undefined;
+    const shown = await this.#read(exam, limit, (text) => {
+      const isSame = text !== undefined && text === last && accepts(text);
+      last = text;
+      return isSame ? text : undefined;
+    });
+    if (shown !== undefined) this.#delayMs = Math.max(this.#delayMs, exam.clock.now() - begin);
+    return shown;
+  }
+
+  /** Reads the observer again and again. @param find gets what it shows, or undefined; @returns what that has found */
+  async #read(
+    exam: Watching,
+    limitMs: number,
+    find: (text: string | undefined) => string | undefined,
+  ): Promise<string | undefined> {
+    const end = exam.clock.now() + limitMs;
+    while (exam.clock.now() < end) {
+      const shown = await this.#observer.read();
+      const found = find(shown.ok ? shown.text : undefined);
+      if (found !== undefined) return found;
+      await exam.until(() => undefined, this.#observer.paceMs);
+    }
+    return undefined;
+  }
+
+  /** Where the client shows numbers, `null`, `bad` and the like say that it has no value. */
+  #isValue(text: string | undefined): text is string {
+    return text !== undefined && (isNumber(text) || !this.#texts.every(isNumber));
+  }
+}
+
+function isNumber(text: string): boolean {
+  return text !== '' && Number.isFinite(Number(text));
+}
+
+/** A fault of the examination could not act on its reply, which then carried the mark as a good one. */
+function isUnspoilt({ reply }: Exchange): boolean {
+  return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
+}
+
+function textOf(seen: Seen | undefined): Seen {
+  if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
+  const { kind, text } = seen;
+  const quoted = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  const whose = kind === 'sent' ? 'the value of the spoilt reply' : 'which no good reply carried';
+  return { kind, text: `the observer then showed ${quoted}, ${whose}` };
+}
+
+/**
+ * Values for the replies to a question, each different from the others and from the true one, and near it, because a
+ * client may refuse what is out of range. Every word is changed, so that values of each type and order change.
+ * @returns the words of each, for the fault `values`; or why there can be none, as a sentence
+ */
+function marksFor(question: Question, step: number): readonly number[][] | string {
+  if (!isReading(question)) return 'the client asks nothing that reads registers or bits';
+  const reply = question.asked.findLast(wentWell)?.reply;
+  const pdu = reply && pduOf(reply);
+  if (!pdu) return 'no reply to the question is known';
+  const data = pdu.slice(dataOffset(pdu));
+  const numbers = Array.from({ length: MARKS }, (_, i) => i + 1);
+  if (readingOf(question)?.isBits !== true) {
+    const words = wordsOf(data);
+    return numbers.map((number) => words.map((word) => (word + number * step) & 0xffff));
+  }
+  if (wordAt(question.pdu, 3) < FEWEST_BITS) return `the client asks for fewer than ${FEWEST_BITS} bits`;
+  return numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number)));
+}
+
+/** The bytes two by two; an odd one at the end is the high byte of a word. */
+function wordsOf(data: Uint8Array): number[] {
+  return Array.from({ length: Math.ceil(data.length / 2) }, (_, i) => {
+    return ((data[2 * i] as number) << 8) | (data[2 * i + 1] ?? 0);
+  });
+}

@@ -1,0 +1,37 @@
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
+import type { Runs, Start } from '../runs.js';
+import { readingScenario } from './read-scenario.js';
+import { TestRun } from './test-run.js';
+
+/** The sections that only a bench of its own has. A program would run on this machine with the rights of this one. */
+const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
+
+const DEVICES_CHANGED = 'a device was added or removed while the scenario was read; send it again';
+
+/** Starts a scenario on a running bench. Reading it yields where the lines can be served. */
+export function* startingTest(runs: Runs, source: unknown): Generator<void, Start> {
+  const { simulator } = runs;
+  const findings = new Findings();
+  const at = new At(source, findings);
+  for (const key of NOT_HERE) {
+    if (at.key(key).value !== undefined) at.key(key).wrong('a running bench is tested, which has its own');
+  }
+  const { deviceChanges } = simulator;
+  const scenario = findings.count === 0 ? yield* readingScenario(at, simulator) : undefined;
+  if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
+    at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
+  }
+  if (!scenario || findings.count > 0) return { ok: false, issues: findings };
+  if (simulator.deviceChanges !== deviceChanges) {
+    return { ok: false, busy: DEVICES_CHANGED, code: 'device.changed' };
+  }
+  return runs.start(
+    scenario.lines,
+    (progress) => new TestRun(simulator, scenario, (finding, number) => progress.ended(finding, number)),
+    (run, failure) => {
+      if (failure !== undefined) run.end('fail', failure);
+      else run.end('inconclusive', 'the test was stopped before its end');
+    },
+  );
+}

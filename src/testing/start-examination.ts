@@ -1,0 +1,74 @@
+import { MAX_SEED } from '../random.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { unknownName } from '../schema/nearest.js';
+import type { Simulator } from '../simulator/simulator.js';
+import { chosenChecks } from './checks.js';
+import { orderSchema } from './examination-order-schema.js';
+import { Examination } from './examine/examination.js';
+import type { ExaminationOrder } from './examine/examination-order.js';
+import { registerObserver } from './examine/observer/register-observer.js';
+import type { Runs, Start } from './runs.js';
+
+const DEFAULT_LIMIT_MS = 600_000;
+
+/** Starts an examination on a running bench, as `orderSchema` describes it. */
+export function startExamination(runs: Runs, source: unknown): Start {
+  const { simulator } = runs;
+  const findings = new Findings();
+  const order = readOrder(new At(source, findings), simulator);
+  if (!order) return { ok: false, issues: findings };
+  return runs.start(
+    [order.line.name],
+    (progress) =>
+      new Examination(simulator, order, {
+        found: (finding, number) => progress.ended(finding, number),
+        note: (text) => progress.waits(text),
+      }),
+    (run, failure) => {
+      if (failure !== undefined) run.clientEnded(failure);
+      else run.stop();
+    },
+  );
+}
+
+/**
+ * Reads what a request asks to examine, and checks it against a running bench. Undefined after reporting every mistake.
+ * Of observers only registers are allowed: a command would run with the rights of this program, and an address would be
+ * asked from inside this machine's network.
+ */
+function readOrder(at: At, bench: Simulator): ExaminationOrder | undefined {
+  return at.unlessWrong(() => {
+    if (hasForeignObserver(at.key('witness'))) return undefined;
+    const source = at.check(orderSchema);
+    if (!source) return undefined;
+    const line = bench.lines.get(source.line);
+    if (!line) return at.key('line').wrong(unknownName('line', source.line, [...bench.lines.keys()]));
+    if (source.unit !== undefined && !line.owns(source.unit)) {
+      return at.key('unit').wrong(`line ${line.name} has no unit ${source.unit}`);
+    }
+    const checks = chosenChecks(source.checks ?? [], line);
+    if (typeof checks === 'string') return at.key('checks').wrong(checks);
+    const observer = source.witness && registerObserver(source.witness.register, bench.devices);
+    if (typeof observer === 'string') return at.key('witness').key('register').wrong(observer);
+    return {
+      line,
+      unitId: source.unit,
+      checks,
+      limitMs: source.limit ?? DEFAULT_LIMIT_MS,
+      seed: source.seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
+      observer,
+    };
+  });
+}
+
+/** Reports observers that only `modbus-sim examine` takes, on a bench of its own. */
+function hasForeignObserver(at: At): boolean {
+  for (const key of ['command', 'url'] as const) {
+    if (at.key(key).value === undefined) continue;
+    const why = key === 'command' ? 'a request can start no program' : 'a request can have no address asked';
+    at.key(key).wrong(`${why}; use a register, or modbus-sim examine without --url`);
+    return true;
+  }
+  return false;
+}
