@@ -1,7 +1,7 @@
 import type { LineMetrics, ProgramMetrics } from '../../control/program.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { FrameCounts } from '../../traffic/meters.js';
-import { counter, type Family, gauge, histogram, type Labelled } from './family.js';
+import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from './family.js';
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';
 
@@ -84,8 +84,4 @@ function* exceptions(lines: readonly LineMetrics[]): Labelled {
   for (const { name, exceptions } of lines) {
     for (const [code, count] of exceptions) yield [{ line: name, code }, count];
   }
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

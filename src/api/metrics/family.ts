@@ -67,3 +67,8 @@ function histogramValues(name: string, labels: Labels, { bounds, counts, sum }: 
     { labels, value: count, metricName: `${name}_count` },
   ];
 }
+
+/** `damaged_frames` for `damagedFrames`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

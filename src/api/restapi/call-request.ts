@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { thousandths } from '../../control/thousandths.js';
 import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../faults/budget.js';
-import { oneOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import {
   anyValue,
@@ -9,6 +8,7 @@ import {
   inMs,
   integer,
   LONGEST_WAIT_S,
+  noFields,
   optionalInteger,
   orEmpty,
   seconds,
@@ -23,9 +23,6 @@ type ResponseType = (typeof RESPONSE_TYPES)[number];
 const DEFAULT_JUNK = 10;
 
 const CODES = [...ERROR_CODES.keys()].join(', ');
-
-/** Checked first, because the other expected fields depend on it. */
-export const callsSubmit = z.object({ submit: oneOf(['Simulate', 'Reset', 'Add', 'Monitor', 'Stop']) });
 
 /** The error of a check that zod has no word for. */
 function expecting(expected: string) {
@@ -71,7 +68,7 @@ export interface Simulation {
 }
 
 /** The parameters of Simulate. */
-export const simulateRequest = simulateFields.transform((fields, context): Simulation => {
+const simulateRequest = simulateFields.transform((fields, context): Simulation => {
   const fail = (key: string, message: string) =>
     context.issues.push({ code: 'custom', input: fields, path: [key], message });
   const split = fields.response_split !== undefined;
@@ -103,7 +100,7 @@ const monitorFields = z.object({
   show_decode: formFlag,
 });
 
-export const monitorRequest = monitorFields.refine(
+const monitorRequest = monitorFields.refine(
   ({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop,
   {
     error: 'expected range_start or more',
@@ -112,6 +109,15 @@ export const monitorRequest = monitorFields.refine(
 );
 
 export type MonitorRequest = z.infer<typeof monitorRequest>;
+
+/** What each kind of request has. */
+export const CALLS_REQUESTS = {
+  Simulate: simulateRequest,
+  Reset: noFields,
+  Add: monitorRequest,
+  Monitor: monitorRequest,
+  Stop: noFields,
+};
 
 /** All requests, for the document of the interface. */
 export const callsRequest = z

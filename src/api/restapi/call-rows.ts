@@ -20,7 +20,7 @@ export const callRowSchema = z.object({
   data: z.string(),
 });
 
-export type CallRow = z.infer<typeof callRowSchema>;
+type CallRow = z.infer<typeof callRowSchema>;
 
 const MAX_ROWS = 1000;
 
@@ -29,39 +29,16 @@ const MAX_BYTES = 1024;
 
 type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 
-/** Lists the calls since its creation, as long as the traffic keeps them. */
-export class CallMonitor {
-  /** The calls that `rows` returns. */
-  filter: MonitorRequest;
-  readonly #stream: KeptEvents;
-  readonly #since: number;
-  #until: number | undefined;
-
-  constructor(filter: MonitorRequest, stream: KeptEvents) {
-    this.filter = filter;
-    this.#stream = stream;
-    this.#since = stream.last;
-  }
-
-  /** The calls that match the filter, the newest first; each row is made when it is asked for. */
-  rows(): Iterable<CallRow> {
-    return callRows(
-      newestFirst(this.#stream, CALLS, { after: this.#since, until: this.#until ?? this.#stream.last }),
-      this.filter,
-    );
-  }
-
-  /** Lists no later calls. */
-  stop(): void {
-    this.#until = this.#stream.last;
-  }
-}
-
 const CALLS = ['request', 'broadcast', 'reply'] as const;
 
-function* callRows(events: Iterable<CallEvent>, filter: MonitorRequest): Generator<CallRow> {
+/** The calls that match a filter, the newest first; each row is made when it is asked for. */
+export function* callRows(
+  stream: KeptEvents,
+  filter: MonitorRequest,
+  { after, until = stream.last }: { readonly after: number; readonly until?: number },
+): Generator<CallRow> {
   let count = 0;
-  for (const event of events) {
+  for (const event of newestFirst(stream, CALLS, { after, until })) {
     const row = matches(filter, event) ? rowOf(event, filter) : undefined;
     if (row === undefined) continue;
     yield row;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
+import type { KeptEvents } from '../../traffic/kept-events.js';
 import type { Desk } from '../desk.js';
-import { type Failure, mistakes } from '../failure.js';
-import { callsSubmit, monitorRequest, NO_SIMULATION, simulateRequest } from './call-request.js';
-import { CallMonitor, callRowSchema } from './call-rows.js';
+import type { Failure } from '../failure.js';
+import { CALLS_REQUESTS, type MonitorRequest, NO_SIMULATION } from './call-request.js';
+import { callRowSchema, callRows } from './call-rows.js';
+import { requestIn } from './fields.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { ResponseSimulation } from './simulation.js';
+import { Watch } from './watch.js';
 
 const choiceSchema = z.object({ value: z.number(), text: z.string(), selected: z.boolean() });
 
@@ -40,64 +41,41 @@ type CallsAnswer = z.infer<typeof callsAnswerSchema>;
 
 /** POST /restapi/calls: the response simulation and the list of calls, for all lines together. */
 export class CallsEndpoint {
-  readonly #desk: Desk;
+  readonly #traffic: KeptEvents;
   readonly #simulation: ResponseSimulation;
-  #monitor: CallMonitor | undefined;
-  #stopped: CallMonitor | undefined;
+  readonly #watch: Watch<MonitorRequest>;
 
-  constructor(desk: Desk) {
-    this.#desk = desk;
-    this.#simulation = new ResponseSimulation(desk.door);
+  constructor({ door, traffic }: Desk) {
+    this.#traffic = traffic;
+    this.#simulation = new ResponseSimulation(door);
+    this.#watch = new Watch(traffic);
   }
 
-  async handle(body: unknown): Promise<CallsAnswer | Failure> {
-    const findings = new Findings();
-    const request = new At(body, findings).check(callsSubmit);
-    switch (request?.submit) {
-      case undefined:
-        return mistakes(findings);
+  async handle(body: object): Promise<CallsAnswer | Failure> {
+    const request = requestIn(body, CALLS_REQUESTS);
+    if ('result' in request) return request;
+    switch (request.submit) {
       case 'Simulate':
-        return this.#simulate(body);
+        return (await this.#simulation.start(request.fields)) ?? this.#state();
       case 'Reset':
         await this.#simulation.stop();
         return this.#state();
       case 'Add':
       case 'Monitor':
-        return this.#watch(body);
+        this.#watch.begin(request.fields);
+        return this.#state();
       case 'Stop':
-        return this.#stop();
+        this.#watch.stop();
+        return { ...(await this.#state()), foot: 'Stopped monitoring' };
     }
-  }
-
-  async #simulate(body: unknown): Promise<CallsAnswer | Failure> {
-    const findings = new Findings();
-    const settings = new At(body, findings).check(simulateRequest);
-    if (!settings) return mistakes(findings);
-    return (await this.#simulation.start(settings)) ?? this.#state();
-  }
-
-  /** Begins to list calls. When calls are already listed, this only replaces the filter. */
-  #watch(body: unknown): Promise<CallsAnswer> | Failure {
-    const findings = new Findings();
-    const filter = new At(body, findings).check(monitorRequest);
-    if (!filter) return mistakes(findings);
-    if (this.#monitor) this.#monitor.filter = filter;
-    else this.#monitor = new CallMonitor(filter, this.#desk.traffic);
-    return this.#state();
-  }
-
-  async #stop(): Promise<CallsAnswer> {
-    this.#monitor?.stop();
-    this.#stopped = this.#monitor ?? this.#stopped;
-    this.#monitor = undefined;
-    return { ...(await this.#state()), foot: 'Stopped monitoring' };
   }
 
   /** Everything the web page of the original shows, whatever was asked for. */
   async #state(): Promise<CallsAnswer> {
     const active = await this.#simulation.active();
     const settings = active ?? NO_SIMULATION;
-    const filter = this.#monitor?.filter;
+    const { isActive, watched } = this.#watch;
+    const filter = isActive ? watched?.filter : undefined;
     return {
       simulation_action: active ? 'ACTIVE' : '',
       range_start: filter?.range_start ?? null,
@@ -117,8 +95,8 @@ export class CallsEndpoint {
       function_response_junk: settings.junkLength,
       function_error: choices(ERROR_CODES, settings.errorCode),
       function_response_clear_after: settings.clearAfter,
-      call_rows: [...((this.#monitor ?? this.#stopped)?.rows() ?? [])],
-      foot: this.#monitor ? 'Monitoring active' : 'not active',
+      call_rows: watched ? [...callRows(this.#traffic, watched.filter, watched.span)] : [],
+      foot: isActive ? 'Monitoring active' : 'not active',
       result: 'ok',
     };
   }

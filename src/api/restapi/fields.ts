@@ -1,6 +1,32 @@
 import { z } from 'zod';
 import { thousandths } from '../../control/thousandths.js';
 import { MAX_REPLY_MS } from '../../faults/budget.js';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
+import { oneOf } from '../../schema/parts.js';
+import { type Failure, mistakes } from '../failure.js';
+
+/** A request of each kind: `submit`, and the fields that fit the schema of its kind. */
+type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {
+  [Submit in keyof Schemas]: { readonly submit: Submit; readonly fields: z.output<Schemas[Submit]> };
+}[keyof Schemas];
+
+/** Reads the body of a request. Which fields are expected depends on `submit`, so that is checked first. */
+export function requestIn<Schemas extends Readonly<Record<string, z.ZodType>>>(
+  body: object,
+  schemas: Schemas,
+): RequestOf<Schemas> | Failure {
+  const findings = new Findings();
+  const at = new At(body, findings);
+  const known = at.check(z.object({ submit: oneOf(Object.keys(schemas)) }));
+  const fields = known && at.check<unknown>(schemas[known.submit] as z.ZodType);
+  return findings.count > 0 || !known
+    ? mistakes(findings)
+    : ({ submit: known.submit, fields } as RequestOf<Schemas>);
+}
+
+/** A request of which nothing but `submit` is read. */
+export const noFields = z.object({});
 
 /*
  * The values of fields. `error` is the text that a message puts after "expected". Numbers arrive as numbers or, from

@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
+import { oneOf } from '../../schema/parts.js';
 import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { wantedNewestFirst, wantedOldestFirst } from '../../traffic/reading.js';
 import { trafficView } from '../../traffic/view.js';
 import type { Desk } from '../desk.js';
-import { type Failure, mistakes } from '../failure.js';
-import { logFilter, logRequest, logSubmit } from './log-request.js';
+import { type Failure, failure } from '../failure.js';
+import { moment } from '../moment.js';
+import { noFields, optionalInteger, orEmpty, requestIn } from './fields.js';
+import { Watch } from './watch.js';
 
 const logRowSchema = z.object({
   index: z.number().describe('The sequence number of the event.'),
@@ -34,48 +35,73 @@ export const logAnswerSchema = z
   })
   .meta({ id: 'Log', description: 'Events of the traffic, one row for each.' });
 
+const logFields = z.object({
+  line: orEmpty(z.string({ error: 'the name of a line' }).nullish(), undefined),
+  unit: optionalInteger,
+  function: optionalInteger,
+  range_start: optionalInteger,
+  range_stop: optionalInteger,
+  direction: orEmpty(oneOf(DIRECTIONS).nullish(), undefined),
+  since: orEmpty(moment.nullish(), undefined),
+});
+
+/** Which rows are listed; what is absent or empty matches anything. */
+const logRequest = logFields.refine(
+  ({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop,
+  { error: 'expected range_start or more', path: ['range_stop'] },
+);
+
+/** All requests, for the document of the interface. */
+export const logBody = z
+  .union([
+    logFields.extend({ submit: z.literal(['Download', 'Monitor']) }),
+    z.object({ submit: z.literal(['Stop', 'Clear']) }),
+  ])
+  .meta({ examples: [{ submit: 'Download', unit: 1, function: 3, since: '5m' }] });
+
+type LogRequest = z.infer<typeof logRequest>;
+
+/** What each kind of request has. */
+const REQUESTS = { Download: logRequest, Monitor: logRequest, Stop: noFields, Clear: noFields };
+
+const LAST_ADDRESS = 0xffff;
 /** Rows that a monitor lists. */
 const MAX_ROWS = 1000;
 /** Rows that are made without a pause. */
 const BATCH = 64;
 
-/** What is listed: everything that passed after one event and, once stopped, not after another. */
-interface Watch {
-  readonly filter: TrafficFilter;
-  readonly after: number;
-  readonly until?: number;
-}
-
 /** POST /restapi/log: everything that passed the lines, as rows. */
 export class LogEndpoint {
   readonly #desk: Desk;
-  #watch: Watch | undefined;
+  readonly #watch: Watch<TrafficFilter>;
 
   constructor(desk: Desk) {
     this.#desk = desk;
+    this.#watch = new Watch(desk.traffic);
   }
 
-  async handle(body: unknown): Promise<Failure | Readonly<Record<string, unknown>>> {
-    const findings = new Findings();
-    const request = new At(body, findings).check(logSubmit);
-    const { traffic, door } = this.#desk;
-    switch (request?.submit) {
-      case undefined:
-        return mistakes(findings);
-      case 'Download': {
-        const filter = await this.#filterOf(body, findings);
-        if (!filter) return mistakes(findings);
-        return this.#answer('Everything that is kept, the oldest first', wantedOldestFirst(traffic, filter));
-      }
+  async handle(body: object): Promise<Failure | Readonly<Record<string, unknown>>> {
+    const { traffic, door, map } = this.#desk;
+    const request = requestIn(body, REQUESTS);
+    if ('result' in request) return request;
+    switch (request.submit) {
+      case 'Download':
       case 'Monitor': {
-        const filter = await this.#filterOf(body, findings);
-        if (!filter) return mistakes(findings);
-        const isActive = this.#watch !== undefined && this.#watch.until === undefined;
-        this.#watch = { filter, after: isActive ? (this.#watch?.after ?? 0) : traffic.last };
+        const { fields } = request;
+        await map.refresh();
+        if (fields.line != null && !map.get(fields.line))
+          return failure(`line: ${unknownName('line', fields.line, [...map.names()])}`);
+        const filter = logFilter(fields);
+        if (request.submit === 'Download')
+          return this.#answer(
+            'Everything that is kept, the oldest first',
+            wantedOldestFirst(traffic, filter),
+          );
+        this.#watch.begin(filter);
         return this.#answer('Monitoring active', this.#watched());
       }
       case 'Stop':
-        if (this.#watch) this.#watch = { until: traffic.last, ...this.#watch };
+        this.#watch.stop();
         return this.#answer('Stopped monitoring', this.#watched());
       case 'Clear':
         await door.call('traffic.clear', undefined);
@@ -83,27 +109,36 @@ export class LogEndpoint {
     }
   }
 
-  async #filterOf(body: unknown, findings: Findings): Promise<TrafficFilter | undefined> {
-    const at = new At(body, findings);
-    const request = at.check(logRequest);
-    if (!request) return undefined;
-    const { map } = this.#desk;
-    await map.refresh();
-    if (request.line != null && !map.get(request.line))
-      return at.key('line').wrong(unknownName('line', request.line, [...map.names()]));
-    return logFilter(request);
-  }
-
   #watched(): Iterable<TrafficEvent | undefined> {
-    if (!this.#watch) return [];
-    const { filter, ...span } = this.#watch;
-    return firstOf(MAX_ROWS, wantedNewestFirst(this.#desk.traffic, filter, span));
+    const { watched } = this.#watch;
+    if (!watched) return [];
+    return firstOf(MAX_ROWS, wantedNewestFirst(this.#desk.traffic, watched.filter, watched.span));
   }
 
   #answer(footer: string, events: Iterable<TrafficEvent | undefined>): Readonly<Record<string, unknown>> {
     const { traffic } = this.#desk;
     return { result: 'ok', footer, log_rows: rowsOf(events, (seq) => traffic.read(seq)) };
   }
+}
+
+/** The filter that a request asks for. Without `range_stop` the range is one address. */
+function logFilter(request: LogRequest): TrafficFilter {
+  const { line, unit, function: functionCode, range_start, range_stop, direction, since } = request;
+  const first = range_start ?? 0;
+  const last = range_stop ?? range_start ?? LAST_ADDRESS;
+  const isRange = range_start != null || range_stop != null;
+  return {
+    lines: setOf(line),
+    units: setOf(unit),
+    functions: setOf(functionCode),
+    addresses: isRange ? [{ address: first, quantity: last - first + 1 }] : undefined,
+    directions: setOf(direction),
+    since: since ?? undefined,
+  };
+}
+
+function setOf<Item>(item: Item | null | undefined): ReadonlySet<Item> | undefined {
+  return item == null ? undefined : new Set([item]);
 }
 
 function* firstOf(count: number, events: Iterable<TrafficEvent | undefined>) {

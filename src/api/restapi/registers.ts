@@ -1,14 +1,42 @@
 import { z } from 'zod';
 import type { CellBlock, CellRange } from '../../control/cells.js';
-import type { Outcome as Came } from '../../control/refusal.js';
+import { TABLE_NAMES } from '../../device/tables.js';
 import type { Door } from '../../door/door.js';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
-import { sectionOf } from '../../schema/parts.js';
-import { type Failure, failure, mistakes, refused } from '../failure.js';
-import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
+import { oneOf, sectionOf } from '../../schema/parts.js';
+import { type Failure, failure, refused } from '../failure.js';
+import { integer, optionalInteger, requestIn, textFlag } from './fields.js';
 import { registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
+
+/** Which registers of which device; the specification says `range_end`, every existing client sends `range_stop`. */
+const selection = {
+  range_start: optionalInteger,
+  range_end: optionalInteger,
+  range_stop: optionalInteger,
+  device: z.string({ error: 'the name of a device' }).optional(),
+  table: oneOf(TABLE_NAMES).optional(),
+};
+
+const reading = z.object(selection);
+const setting = z.object({
+  register: integer,
+  value: z.union([z.number(), z.string(), z.boolean()], { error: 'a number or text' }).nullish(),
+  writeable: textFlag.optional(),
+  ...selection,
+});
+
+/** What each kind of request has. Unknown keys are ignored: existing clients send fields of the web page along. */
+const REQUESTS = { Register: reading, Registers: reading, Set: setting };
+
+/** All requests, for the document of the interface. */
+export const registersRequest = z
+  .discriminatedUnion('submit', [
+    z.object({ submit: z.literal(['Register', 'Registers']), ...reading.shape }),
+    z.object({ submit: z.literal('Set'), ...setting.shape }),
+  ])
+  .meta({ examples: [{ submit: 'Registers', device: 'meter', range_start: 0, range_stop: 1 }] });
+
+type Reading = z.output<typeof reading>;
 
 export const registersAnswerSchema = z
   .object({
@@ -32,23 +60,27 @@ const HEAD = JSON.stringify({
  * POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag.
  * @returns the answer as JSON, in pieces
  */
-export async function handleRegisters(door: Door, body: unknown): Promise<Iterable<string> | Failure> {
-  const parsed = registerRequest.safeParse(body);
-  if (!parsed.success) return wrongRequest(body);
-  const request = parsed.data;
-  const range = rangeOf(request);
+export async function handleRegisters(door: Door, body: object): Promise<Iterable<string> | Failure> {
+  const request = requestIn(body, REQUESTS);
+  if ('result' in request) return hasRangeOfText(body) ? INVALID_RANGE : request;
+  const { fields } = request;
+  const set = request.submit === 'Set' ? request.fields : undefined;
+  const range = rangeOf(fields, set?.register ?? 0);
   if (typeof range === 'string') return failure(range);
-  const came = await cellsOf(door, request, range);
-  const toName = request.range_end != null ? 'range_end' : 'range_stop';
-  if (!came.ok)
-    return refused(
-      came,
-      new Map([
-        ['from', 'range_start'],
-        ['to', toName],
-      ]),
-    );
-  return jsonOf(came.value);
+  const { device, table } = fields;
+  const where = { device, table, ...range };
+  const came = set
+    ? await door.call('cells.set', { ...where, ...changeOf(set) })
+    : await door.call('cells.read', where);
+  if (came.ok) return jsonOf(came.value);
+  const toName = fields.range_end != null ? 'range_end' : 'range_stop';
+  return refused(
+    came,
+    new Map([
+      ['from', 'range_start'],
+      ['to', toName],
+    ]),
+  );
 }
 
 function* jsonOf(block: CellBlock): Generator<string> {
@@ -57,27 +89,10 @@ function* jsonOf(block: CellBlock): Generator<string> {
   yield ']}';
 }
 
-function cellsOf(
-  door: Door,
-  request: RegisterRequest,
-  range: Pick<CellRange, 'from' | 'to'>,
-): Promise<Came<CellBlock>> {
-  const { device, table } = request;
-  const where = { device, table, ...range };
-  if (request.submit !== 'Set') return door.call('cells.read', where);
-  const { register, writeable = false } = request;
-  // A form sends an empty value field even when only the flag is to be set.
-  const value = request.value == null || (writeable && request.value === '') ? undefined : request.value;
-  return door.call('cells.set', { ...where, register, value, writable: writeable });
-}
-
-/** What is wrong with a body that is no request. What is expected of it depends on `submit`, which is checked first. */
-function wrongRequest(body: unknown): Failure {
-  if (hasRangeOfText(body)) return INVALID_RANGE;
-  const findings = new Findings();
-  const at = new At(body, findings);
-  if (at.check(registerSubmit)) at.check(registerRequest);
-  return mistakes(findings);
+/** A form sends an empty value field even when only the flag is to be set. */
+function changeOf({ register, value, writeable = false }: z.output<typeof setting>) {
+  const isAbsent = value == null || (writeable && value === '');
+  return { register, value: isAbsent ? undefined : value, writable: writeable };
 }
 
 /** The answer of pymodbus.simulator to the only mistake for which it has words of its own. */
@@ -91,14 +106,15 @@ function hasRangeOfText(body: unknown): boolean {
   });
 }
 
-/** First and last register, or an error message. Without a range, a Set answers with the register it set. */
-function rangeOf(request: RegisterRequest): Pick<CellRange, 'from' | 'to'> | string {
-  const { range_start, range_end, range_stop } = request;
+/** First and last register, or an error message. @param alone the register that is meant without a range */
+function rangeOf(
+  { range_start, range_end, range_stop }: Reading,
+  alone: number,
+): Pick<CellRange, 'from' | 'to'> | string {
   if (range_end != null && range_stop != null && range_end !== range_stop) {
     return `range_end ${range_end} and range_stop ${range_stop} differ: expected one of them, or both alike`;
   }
   const last = range_end ?? range_stop ?? undefined;
-  const noRange = range_start == null && last === undefined;
-  const from = range_start ?? (noRange && request.submit === 'Set' ? request.register : 0);
+  const from = range_start ?? (last === undefined ? alone : 0);
   return { from, to: last ?? from };
 }

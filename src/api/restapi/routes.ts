@@ -7,10 +7,8 @@ import type { Desk } from '../desk.js';
 import { failure, failureSchema } from '../failure.js';
 import { callsRequest } from './call-request.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
-import { LogEndpoint, logAnswerSchema } from './log.js';
-import { logBody } from './log-request.js';
-import { registersRequest } from './register-request.js';
-import { handleRegisters, registersAnswerSchema } from './registers.js';
+import { LogEndpoint, logAnswerSchema, logBody } from './log.js';
+import { handleRegisters, registersAnswerSchema, registersRequest } from './registers.js';
 import { handleServer, serverAnswerSchema } from './server.js';
 import { serverRequest } from './server-request.js';
 

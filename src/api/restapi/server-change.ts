@@ -40,6 +40,13 @@ function pathsOf(kind: LineKind): Paths {
   ]);
 }
 
+/** The settings of a line by their flat names; null for what a line of its kind has not. */
+export function flatSettings(line: LineView): (field: string) => unknown {
+  const paths = pathsOf(kindOf(line));
+  const settings: unknown = line.settings;
+  return (field) => paths.get(field)?.reduce((at, key) => sectionOf(at, String(key)), settings) ?? null;
+}
+
 /** The settings as a change of the native line. Reports the request's fields that this line can't have. */
 export function nativeChange(line: LineView, settings: ServerSettings, request: At): LineSource {
   const kind = kindOf(line);

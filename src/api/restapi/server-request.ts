@@ -3,14 +3,11 @@ import { unitsWithinReason } from '../../control/schemas/units.js';
 import { oneOf, section } from '../../schema/parts.js';
 import { integer, milliseconds } from './fields.js';
 
-/** Checked first, because the other expected fields depend on it. */
-export const serverSubmit = z.object({ submit: oneOf(['Status', 'Start', 'Stop', 'Restart', 'Set']) });
-
 /** What every request may have; `null`, as an empty field, means that no line was chosen. */
 const anyRequest = { submit: z.string(), line: z.string({ error: 'the name of a line' }).nullish() };
 
 /** Requests besides Set. */
-export const commandRequest = section(anyRequest);
+const commandRequest = section(anyRequest);
 
 /** The letters of pymodbus, and the words of the native file. */
 const PARITIES = { N: 'none', E: 'even', O: 'odd', none: 'none', even: 'even', odd: 'odd' } as const;
@@ -25,7 +22,7 @@ const turnaround = z.union([z.literal(['t3.5', 'eager'], { error: TURNAROUND }),
  * Set: settings under their pymodbus names; settings that pymodbus lacks have names of our own. The native file's
  * checks decide which values are valid. Null restores a default that follows from other settings.
  */
-export const setRequest = section({
+const setRequest = section({
   ...anyRequest,
   framer: oneOf(['socket', 'rtu', 'ascii', 'tls']).optional(),
   /** The path or name of a serial port, or the port number of a socket. */
@@ -45,13 +42,27 @@ export const setRequest = section({
   units: unitsWithinReason.optional(),
 });
 
+/** What each kind of request has. */
+export const SERVER_REQUESTS = {
+  Status: commandRequest,
+  Start: commandRequest,
+  Stop: commandRequest,
+  Restart: commandRequest,
+  Set: setRequest,
+};
+
 /** All requests, for the document of the interface. */
 export const serverRequest = z
-  .union([commandRequest.extend(serverSubmit.shape), setRequest])
+  .union([
+    commandRequest.extend({ submit: oneOf(['Status', 'Start', 'Stop', 'Restart', 'Set']) }),
+    setRequest,
+  ])
   .meta({ examples: [{ submit: 'Status', line: 'lan' }] });
 
+export type SetRequest = z.output<typeof setRequest>;
+
 /** The settings of a Set, without what says where they are meant. */
-export type ServerSettings = Omit<z.output<typeof setRequest>, 'submit' | 'line'>;
+export type ServerSettings = Omit<SetRequest, 'submit' | 'line'>;
 
 /** Drops empty form fields, which count as absent. */
 export function withoutEmptyFields(body: object): Record<string, unknown> {

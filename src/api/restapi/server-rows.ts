@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import type { LineView } from '../../control/schemas/line.js';
-import { kindOf } from './server-change.js';
+import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
+import { snakeCase } from '../metrics/family.js';
+import { flatSettings, kindOf } from './server-change.js';
+
+/** The counters, in the order in which clients know them. */
+const { unasked: _, ...others } = COUNTERS;
+const COUNTED = [...Object.keys(others), 'unasked'] as (keyof LineCounters)[];
+
+/** The name of a counter in the manner of the register rows. */
+function countName(name: string): string {
+  return `count_${snakeCase(name)}`;
+}
 
 /** A line as REST clients see it; what a line of its kind has not is null. Times are in ms, the uptime in seconds. */
 export const serverRowSchema = z.object({
@@ -26,91 +37,36 @@ export const serverRowSchema = z.object({
   clients: z.number().nullable(),
   uptime: z.number().nullable(),
   units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
-  count_requests: z.number(),
-  count_broadcasts: z.number(),
-  count_dropped: z.number(),
-  count_replies: z.number(),
-  count_duplicates: z.number(),
-  count_echoes: z.number(),
-  count_collisions: z.number(),
-  count_foreign_frames: z.number(),
-  count_damaged_frames: z.number(),
-  count_noise_bytes: z.number(),
-  count_damaged_characters: z.number(),
-  count_rejected: z.number(),
-  count_unasked: z.number(),
+  ...Object.fromEntries(COUNTED.map((name) => [countName(name), z.number()])),
 });
 
-export type ServerRow = z.infer<typeof serverRowSchema>;
+type ServerRow = z.infer<typeof serverRowSchema>;
 
 const PARITY_LETTERS: Readonly<Record<string, string>> = { none: 'N', even: 'E', odd: 'O' };
 
 export function serverRow(line: LineView): ServerRow {
-  const { state, reason, place, clients, uptime, times, units } = line;
-  const { framing } = line.settings as { framing: ServerRow['framer'] };
+  const { name, state, reason, place, clients, uptime, times, units, counters } = line;
+  const set = flatSettings(line);
   return {
-    line: line.name,
+    line: name,
     comm: kindOf(line),
-    framer: framing,
+    framer: set('framer') as ServerRow['framer'],
     state,
     error: reason ?? '',
     place,
-    ...settingsOf(line),
+    host: set('host') as string | null,
+    port: set('port') as string | number,
+    baudrate: set('baudrate') as number | null,
+    bytesize: set('bytesize') as number | null,
+    parity: PARITY_LETTERS[String(set('parity'))] ?? null,
+    stopbits: set('stopbits') as number | null,
+    turnaround: set('turnaround') as string | number | null,
     t1_5: times?.t15 ?? null,
     t3_5: times?.t35 ?? null,
     gap: times?.gap ?? null,
     clients: clients ?? null,
     uptime,
     units,
-    ...countsOf(line),
-  };
-}
-
-/** As the native file has them. */
-interface NativeSettings {
-  readonly serial?: {
-    readonly path: string;
-    readonly baudRate: number;
-    readonly dataBits: number;
-    readonly parity: string;
-    readonly stopBits: number;
-  };
-  readonly timing?: { readonly turnaround: string | number };
-}
-
-function settingsOf(line: LineView) {
-  const { serial, timing } = line.settings as NativeSettings;
-  if (!serial) {
-    const { host, port } = line.settings[kindOf(line)] as { host: string; port: number };
-    return { host, port, baudrate: null, bytesize: null, parity: null, stopbits: null, turnaround: null };
-  }
-  const { path, baudRate, dataBits, parity, stopBits } = serial;
-  return {
-    host: null,
-    port: path,
-    baudrate: baudRate,
-    bytesize: dataBits,
-    parity: PARITY_LETTERS[parity] ?? null,
-    stopbits: stopBits,
-    turnaround: timing?.turnaround ?? null,
-  };
-}
-
-/** The counters, named in the manner of the register rows. */
-function countsOf({ counters }: LineView) {
-  return {
-    count_requests: counters.requests,
-    count_broadcasts: counters.broadcasts,
-    count_dropped: counters.dropped,
-    count_replies: counters.replies,
-    count_duplicates: counters.duplicates,
-    count_echoes: counters.echoes,
-    count_collisions: counters.collisions,
-    count_foreign_frames: counters.foreignFrames,
-    count_damaged_frames: counters.damagedFrames,
-    count_noise_bytes: counters.noiseBytes,
-    count_damaged_characters: counters.damagedCharacters,
-    count_rejected: counters.rejected,
-    count_unasked: counters.unasked,
+    ...Object.fromEntries(COUNTED.map((name) => [countName(name), counters[name]])),
   };
 }

@@ -7,8 +7,9 @@ import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
+import { requestIn } from './fields.js';
 import { flatNames, nativeChange } from './server-change.js';
-import { commandRequest, serverSubmit, setRequest, withoutEmptyFields } from './server-request.js';
+import { SERVER_REQUESTS, type SetRequest, withoutEmptyFields } from './server-request.js';
 import { serverRow, serverRowSchema } from './server-rows.js';
 
 /** Names to choose from, as register_types and register_actions are. */
@@ -33,20 +34,17 @@ type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
 export async function handleServer(door: Door, body: object): Promise<ServerAnswer | Failure> {
-  const findings = new Findings();
-  const fields = withoutEmptyFields(body);
-  const at = new At(fields, findings);
-  const request = at.check(serverSubmit);
-  if (request?.submit === 'Set') return setLine(door, fields);
-  const parsed = request && at.check(commandRequest);
-  if (!parsed) return mistakes(findings);
+  const written = withoutEmptyFields(body);
+  const request = requestIn(written, SERVER_REQUESTS);
+  if ('result' in request) return request;
   const lines = await allParts(await door.list('line.list', undefined));
   if ('ok' in lines) return refused(lines);
-  if (request.submit === 'Status' && parsed.line == null) return answer(lines, statesText(lines));
-  if (request.submit === 'Restart' && parsed.line == null) return restartAll(door, lines);
-  const line = findLine(lines, parsed.line);
+  const { submit, fields } = request;
+  if (submit === 'Status' && fields.line == null) return answer(lines, statesText(lines));
+  if (submit === 'Restart' && fields.line == null) return restartAll(door, lines);
+  const line = findLine(lines, fields.line);
   if (typeof line === 'string') return failure(line);
-  switch (request.submit) {
+  switch (submit) {
     case 'Status':
       return answer([line], lineText(line));
     case 'Start':
@@ -55,6 +53,8 @@ export async function handleServer(door: Door, body: object): Promise<ServerAnsw
       return outcome(line, await door.call('line.restart', { line: line.name }));
     case 'Stop':
       return outcome(line, await door.call('line.stop', { line: line.name }));
+    case 'Set':
+      return setLine(door, line, request.fields, written);
   }
 }
 
@@ -71,18 +71,12 @@ async function restartAll(door: Door, lines: readonly LineView[]): Promise<Serve
 
 async function setLine(
   door: Door,
-  fields: Readonly<Record<string, unknown>>,
+  line: LineView,
+  { submit: _, line: __, ...settings }: SetRequest,
+  written: Readonly<Record<string, unknown>>,
 ): Promise<ServerAnswer | Failure> {
   const findings = new Findings();
-  const at = new At(fields, findings);
-  const request = at.check(setRequest);
-  if (!request) return mistakes(findings);
-  const { submit, line: name, ...settings } = request;
-  const lines = await allParts(await door.list('line.list', undefined));
-  if ('ok' in lines) return refused(lines);
-  const line = findLine(lines, name);
-  if (typeof line === 'string') return failure(line);
-  const change = nativeChange(line, settings, at);
+  const change = nativeChange(line, settings, new At(written, findings));
   if (findings.count > 0) return mistakes(findings);
   if (Object.keys(change).length === 0)
     return failure('body: nothing to set, expected a setting of the line');

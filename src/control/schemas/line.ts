@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import { unitsWithinReason } from './units.js';
 
 /** In ms. */
@@ -39,21 +40,12 @@ const errorCountsView = z.object({
 });
 
 /** What has passed over the line since the start of the simulator; see `LineCounters`. */
-const countersView = z.object({
-  requests: z.number(),
-  broadcasts: z.number(),
-  dropped: z.number(),
-  replies: z.number(),
-  unasked: z.number(),
-  duplicates: z.number(),
-  echoes: z.number(),
-  collisions: z.number(),
-  foreignFrames: z.number(),
-  damagedFrames: z.number(),
-  noiseBytes: z.number(),
-  damagedCharacters: z.number(),
-  rejected: z.number(),
-});
+const countersView = z.object(
+  Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, z.number()])) as Record<
+    keyof LineCounters,
+    z.ZodNumber
+  >,
+);
 
 /** A line. Fields that do not apply are absent: clients and port of a stopped line, times of a socket. */
 export const lineViewSchema = z
