@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetCommand, FleetReports } from '../config/commands/fleet.js';
+import type { FleetCommand } from '../config/commands/fleet.js';
+import type { Reports } from '../config/commands/values.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../mqtt/fleet.js';
 import type { Run } from '../testing/commands.js';
 import { fleetHtml } from '../testing/report/fleet-html.js';
@@ -70,7 +71,7 @@ export async function runOnAll(
   benches: readonly FleetBench[],
   { timeout, json }: FleetCommand,
   works: readonly Work[],
-  { junit, html, inconclusive }: FleetReports,
+  { junit, html, inconclusive }: Reports,
 ): Promise<number> {
   const unwritable = reportsProblem([junit, html, json]);
   if (unwritable !== undefined) return complain(unwritable, WRONG);

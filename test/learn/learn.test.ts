@@ -103,6 +103,11 @@ describe('a log', () => {
       '2024-03-14T17:03:52Z D! [inputs.modbus] modbus: send ',
       '2024-03-14T17:03:53Z D! [inputs.modbus] recv ',
     ],
+    // Telegraf (logger/text_logger.go: RFC 3339 in the zone of the machine, a letter for the level, the plug-in).
+    [
+      '2026-03-14T17:03:52+05:30 T! [inputs.modbus] send ',
+      '2026-03-14T17:03:53+05:30 T! [inputs.modbus] recv ',
+    ],
     ['2024-03-14T17:03:52.000+01:00 send ', '2024-03-14T17:03:53.000+01:00 recv '],
     ['[20240314 17:03:52] send ', '[20240314 17:03:53] recv '],
   ])('with dates and times is read without them: %s', (out, back) => {

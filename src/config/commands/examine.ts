@@ -7,11 +7,10 @@ import type { Given, Values } from './scan.js';
 import { FREE_PORTS_OPTION, sourceOf } from './source.js';
 import {
   FREE_PORTS_REMOTE,
-  type Inconclusive,
-  inconclusiveProblem,
-  isInconclusive,
   REMOTE_OPTIONS,
   REPORT_OPTIONS,
+  type Reports,
+  reportsOf,
   urlProblem,
   wholeNumber,
 } from './values.js';
@@ -25,26 +24,21 @@ export interface ExamineCommand {
 /** What the user asks of `modbus-sim examine`. */
 export type ExamineRequest =
   | { readonly what: 'list' }
-  | (ExaminationOrder & {
-      readonly what: 'examine';
-      readonly line: string;
-      readonly source: ConfigurationSource;
-      /** The command that starts the client. */
-      readonly dut?: string;
-      /** The client is started again when it has ended. */
-      readonly restart?: boolean;
-      /** What was written of a witness; empty when there is none. */
-      readonly witness: WrittenWitness;
-      /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
-      readonly url?: string;
-      readonly token?: string;
-      /** Where reports are written; absent reports are not. */
-      readonly junit?: string;
-      readonly html?: string;
-      readonly json?: string;
-      /** What an inconclusive check is in JUnit and for the exit code; skipped when absent. */
-      readonly inconclusive?: Inconclusive;
-    });
+  | (ExaminationOrder &
+      Reports & {
+        readonly what: 'examine';
+        readonly line: string;
+        readonly source: ConfigurationSource;
+        /** The command that starts the client. */
+        readonly dut?: string;
+        /** The client is started again when it has ended. */
+        readonly restart?: boolean;
+        /** What was written of a witness; empty when there is none. */
+        readonly witness: WrittenWitness;
+        /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
+        readonly url?: string;
+        readonly token?: string;
+      });
 
 /** What an examination does, wherever it runs. */
 export interface ExaminationOrder {
@@ -105,14 +99,16 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
   if (line === undefined || more.length > 0) return 'examine takes the name of one line';
   const order = examinationOrder(values);
   if (typeof order === 'string') return order;
-  const remote = remoteProblem(values) ?? inconclusiveProblem(values.inconclusive);
+  const remote = remoteProblem(values);
   if (remote !== undefined) return remote;
+  const reports = reportsOf(values);
+  if (typeof reports === 'string') return reports;
   if (values.restart && (values.dut === undefined || values.url !== undefined)) {
     return '--restart needs --dut, without --url';
   }
   const source = sourceOf(values);
   if (typeof source === 'string') return source;
-  const { dut, junit, html, json, url } = values;
+  const { dut, url } = values;
   return {
     what: 'examine',
     line,
@@ -124,9 +120,9 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
       path: values['witness-path'],
       command: values['witness-command'],
     }),
-    ...compact({ dut, junit, html, json, url }),
+    ...reports,
+    ...compact({ dut, url }),
     ...(values.restart !== undefined && { restart: true }),
-    ...(isInconclusive(values.inconclusive) && { inconclusive: values.inconclusive }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
   };
 }

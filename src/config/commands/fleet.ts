@@ -3,7 +3,7 @@ import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import { type ExaminationOrder, examinationOrder } from './examine.js';
 import type { Given } from './scan.js';
-import { type Inconclusive, inconclusiveProblem, isInconclusive, REPORT_OPTIONS } from './values.js';
+import { REPORT_OPTIONS, type Reports, reportsOf } from './values.js';
 
 /** Ask or command the benches on an MQTT broker. */
 export interface FleetCommand {
@@ -23,13 +23,6 @@ export interface FleetCommand {
   readonly action: FleetAction;
 }
 
-/** Reports on all benches together. What is inconclusive is skipped in JUnit when nothing is said. */
-export interface FleetReports {
-  readonly junit?: string;
-  readonly html?: string;
-  readonly inconclusive?: Inconclusive;
-}
-
 type FleetAction =
   | { readonly do: 'list'; readonly watch: boolean }
   | { readonly do: 'run'; readonly command: string; readonly input: unknown }
@@ -40,12 +33,12 @@ type FleetAction =
       readonly do: 'test';
       readonly files: readonly string[];
       readonly settings: readonly string[];
-      readonly reports: FleetReports;
+      readonly reports: Reports;
     }
   | {
       readonly do: 'examine';
       readonly order: ExaminationOrder & { readonly line: string };
-      readonly reports: FleetReports;
+      readonly reports: Reports;
     }
   | { readonly do: 'targets'; readonly file: string };
 
@@ -166,12 +159,6 @@ function examineOf(line: string, values: Given<Name>['values']): FleetAction | s
   if (typeof order === 'string') return order;
   const reports = reportsOf(values);
   return typeof reports === 'string' ? reports : { do: 'examine', order: { line, ...order }, reports };
-}
-
-function reportsOf({ junit, html, inconclusive }: Given<Name>['values']): FleetReports | string {
-  const problem = inconclusiveProblem(inconclusive);
-  if (problem !== undefined) return problem;
-  return { ...compact({ junit, html }), ...(isInconclusive(inconclusive) && { inconclusive }) };
 }
 
 function runOf(command: string, text = '{}'): FleetAction | string {

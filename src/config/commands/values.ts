@@ -1,4 +1,6 @@
 import { quote } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { Values } from './scan.js';
 
 /** Where the REST interface of a simulator is when nothing else is said. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -29,15 +31,21 @@ export const REPORT_OPTIONS = {
   inconclusive: { type: 'string' },
 } as const;
 
-/** What an inconclusive step or check is in JUnit: skipped unless the user wants a failure. */
-export type Inconclusive = 'skipped' | 'failure';
-
-/** What is wrong with `--inconclusive`, as a sentence; undefined when nothing is. */
-export function inconclusiveProblem(text: string | undefined): string | undefined {
-  if (text === undefined || isInconclusive(text)) return undefined;
-  return `--inconclusive: expected skipped or failure, got ${quote(text)}`;
+/** The reports that are wanted. */
+export interface Reports {
+  /** Where they are written; absent reports are not. */
+  readonly junit?: string;
+  readonly html?: string;
+  readonly json?: string;
+  /** What an inconclusive step or check is in JUnit, and for the exit code of an examination; skipped when absent. */
+  readonly inconclusive?: 'skipped' | 'failure';
 }
 
-export function isInconclusive(text: string | undefined): text is Inconclusive {
-  return text === 'skipped' || text === 'failure';
+/** @returns what is wrong, as a sentence */
+export function reportsOf(values: Values<keyof typeof REPORT_OPTIONS>): Reports | string {
+  const { junit, html, json, inconclusive } = values;
+  const wanted = (['skipped', 'failure'] as const).find((each) => each === inconclusive);
+  if (inconclusive !== undefined && wanted === undefined)
+    return `--inconclusive: expected skipped or failure, got ${quote(inconclusive)}`;
+  return compact({ junit, html, json, inconclusive: wanted });
 }
