@@ -1,8 +1,7 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
 import type { Refusal } from '../../../rest/client.js';
-import { Button, typed } from '../controls.js';
-import { Field } from '../field.js';
+import { Button, Field, typed } from '../controls.js';
 import { chosen, type Draft, draftOf, type ObjectDraft } from './draft.js';
 import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';
 

@@ -2,10 +2,8 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import type { Answer } from '../../../rest/client.js';
-import { Button, into, Refused } from '../../ui/controls.js';
+import { Button, Field, into, Refused, useRequest } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
-import { useRequest } from '../../ui/request.js';
 import { plainValue } from '../../ui/schema-form/draft.js';
 
 /** Settings of a line as paths and texts: `serial.baudRate` and `9600`. Units are written apart. */

@@ -5,9 +5,7 @@ import type { RegisterView, SignalKindView } from '../../../control/schemas/valu
 import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { resource } from '../../resource.js';
-import { Button, into, Refused, sent } from '../../ui/controls.js';
-import { Field } from '../../ui/field.js';
-import { useRequest } from '../../ui/request.js';
+import { Button, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { plain, shapeOf } from '../../ui/schema-form/shape.js';
