@@ -35,7 +35,10 @@ interface BrokerEvents {
   readonly log: (kind: 'connected' | 'lost', text: string) => void;
 }
 
-type BrokerStatus = Pick<BenchStatus, 'connected' | 'reason' | 'since' | 'waiting' | 'lost'>;
+type BrokerStatus = Pick<
+  BenchStatus,
+  'connected' | 'reason' | 'since' | 'sent' | 'received' | 'waiting' | 'lost'
+>;
 
 const LIMITS = { messages: 20_000, bytes: 8 * 2 ** 20 };
 /** So many messages may be without an acknowledgement; others wait here, where they are bounded. */
@@ -63,6 +66,8 @@ export class Broker {
   /** What the broker has not acknowledged. */
   readonly #underWay = new Set<Message>();
   #attempts = 0;
+  #sent = 0;
+  #received = 0;
   #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
   #isSending = false;
@@ -78,7 +83,8 @@ export class Broker {
   }
 
   get status(): BrokerStatus {
-    return { ...this.#status, waiting: this.#outbox.size, lost: this.#outbox.lost };
+    const [sent, received] = [this.#sent, this.#received];
+    return { ...this.#status, sent, received, waiting: this.#outbox.size, lost: this.#outbox.lost };
   }
 
   publish(message: Message): void {
@@ -183,6 +189,7 @@ export class Broker {
   }
 
   #arrived(topic: string, payload: Buffer, { retain, properties }: IPublishPacket): void {
+    this.#received++;
     const { responseTopic, correlationData: correlation } = properties ?? {};
     this.#events.arrived({ topic, payload, isRetained: retain, responseTopic, correlation });
   }
@@ -200,8 +207,9 @@ export class Broker {
       const properties = correlation && this.#version === 5 && { correlationData: Buffer.from(correlation) };
       const body = typeof payload === 'string' ? payload : Buffer.from(payload);
       this.#underWay.add(message);
-      client.publish(topic, body, { qos, retain, ...(properties && { properties }) }, () => {
+      client.publish(topic, body, { qos, retain, ...(properties && { properties }) }, (error) => {
         if (client !== this.#client) return;
+        if (!error) this.#sent++;
         this.#underWay.delete(message);
         this.#send();
       });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { brokerFamilies } from '../../src/api/metrics/families.js';
 import { SOCKET } from '../../src/protocol/framing.js';
 import { COUNTERS } from '../../src/traffic/counters.js';
 import { MAX_PAIRS } from '../../src/traffic/meters.js';
@@ -159,5 +160,28 @@ describe('docs/rest.md', async () => {
   it.each(metrics)('explains the metric $name', ({ name, help }) => {
     const row = written.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${name}`));
     if (!Object.values(COUNTERS).some((meaning) => meaning === help)) expect(row).toContain(help);
+  });
+});
+
+describe('the metrics of a bench on a broker', () => {
+  it('are how it is there, and what went and came', () => {
+    const counts = { sent: 5, received: 4, waiting: 3, lost: 2, unreadable: 0, missed: 0 };
+    const status = {
+      topic: 't',
+      connected: true,
+      reason: null,
+      since: '2026-11-24T09:30:00.000Z',
+      ...counts,
+    };
+    const families = [...brokerFamilies(status)];
+    expect(families.map(({ name, values }) => [name, values[0]?.value])).toEqual([
+      ['modbus_sim_mqtt_connected', 1],
+      ['modbus_sim_mqtt_messages_out_total', 5],
+      ['modbus_sim_mqtt_messages_in_total', 4],
+      ['modbus_sim_mqtt_messages_waiting', 3],
+      ['modbus_sim_mqtt_messages_lost_total', 2],
+    ]);
+    const documented = readFileSync('docs/rest.md', 'utf8');
+    for (const { name, help } of families) expect(documented).toContain(`| \`${name}\` | | ${help}`);
   });
 });

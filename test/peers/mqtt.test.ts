@@ -107,6 +107,10 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
         .poll(() => heard.filter(({ topic }) => topic === 'modbus-sim/b1/events/refused').length)
         .toBe(1);
 
+      const metrics = await (await fetch(`${program.restUrl()}/metrics`)).text();
+      expect(metrics).toMatch(/^modbus_sim_mqtt_connected 1$/m);
+      expect(metrics).toMatch(/^modbus_sim_mqtt_messages_out_total [1-9]/m);
+
       process.kill(program.pid, 'SIGKILL');
       await expect.poll(() => last('modbus-sim/b1/state')).toBe('{"state":"offline","labels":{"rack":"3"}}');
     },

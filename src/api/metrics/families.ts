@@ -1,4 +1,5 @@
 import type { LineMetrics, ProgramMetrics } from '../../control/program.js';
+import type { BenchStatus } from '../../control/schemas/bench.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { FrameCounts } from '../../traffic/meters.js';
 import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from './family.js';
@@ -65,6 +66,21 @@ export function* simulatorFamilies(
     'Events that are not kept any more: newer ones took their place, or they were cleared.',
     [[{}, firstEvent - 1]],
   );
+}
+
+/** The metrics of a bench on a broker. */
+export function* brokerFamilies({
+  connected,
+  sent,
+  received,
+  waiting,
+  lost,
+}: BenchStatus): Generator<Family> {
+  yield gauge('mqtt_connected', 'Whether the broker is there (1) or not (0).', [[{}, connected ? 1 : 0]]);
+  yield counter('mqtt_messages_out', 'Messages that the broker has acknowledged.', [[{}, sent]]);
+  yield counter('mqtt_messages_in', 'Messages that came from the broker.', [[{}, received]]);
+  yield gauge('mqtt_messages_waiting', 'Messages that wait for the broker.', [[{}, waiting]]);
+  yield counter('mqtt_messages_lost', 'Messages that were given up, because too many waited.', [[{}, lost]]);
 }
 
 /** Counts by line, unit and function, without those that are 0. */

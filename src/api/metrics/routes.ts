@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { allParts } from '../../door/door.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
-import { simulatorFamilies } from './families.js';
+import { brokerFamilies, simulatorFamilies } from './families.js';
 
 const metrics = {
   summary: 'Get the metrics',
@@ -15,7 +15,8 @@ const metrics = {
 };
 
 /** `/metrics`, for Prometheus. */
-export function metricsRoutes({ door }: Desk): FastifyPluginCallback {
+export function metricsRoutes(desk: Desk): FastifyPluginCallback {
+  const { door } = desk;
   return (app, _, done) => {
     app.get('/metrics', { schema: metrics }, async (request, reply) => {
       const program = await door.call('program.metrics', undefined);
@@ -25,7 +26,11 @@ export function metricsRoutes({ door }: Desk): FastifyPluginCallback {
       // Many programs that run have no Prometheus.
       const { AggregatorRegistry, Registry } = await import('prom-client');
       // The counts live in the lines, so prom-client takes each metric as it takes those of other processes.
-      const texts = Array.from(simulatorFamilies(lines, program.value), (family) =>
+      const families = [
+        ...simulatorFamilies(lines, program.value),
+        ...(desk.bench ? brokerFamilies(desk.bench.status) : []),
+      ];
+      const texts = families.map((family) =>
         AggregatorRegistry.aggregate([[family]]).getSingleMetricAsString(family.name),
       );
       const written = (await Promise.all(texts)).map((text) => `${text}\n`);
