@@ -9,7 +9,7 @@ import {
   type TestEvent,
   type TrafficEvent,
 } from './event.js';
-import { itemAt, readClient, readFraming, writeClient, writeFraming } from './record-parts.js';
+import { itemAt, readClient, readFraming, sizeOfClient, writeClient, writeFraming } from './record-parts.js';
 import { readReply, sizeOfReply, writeReply } from './reply-record.js';
 
 /*
@@ -52,7 +52,7 @@ const FIXED_SIZE = 128;
 export function sizeOf(event: NewEvent): number {
   if (event.kind === 'reply') return FIXED_SIZE + sizeOfReply(event);
   const bytes = 'bytes' in event ? event.bytes.length : 0;
-  const client = 'client' in event ? sizeOfText(event.client ?? '') : 0;
+  const client = 'client' in event ? sizeOfClient(event) : 0;
   return FIXED_SIZE + bytes + client + ('text' in event ? sizeOfText(event.text) : 0);
 }
 
@@ -142,8 +142,8 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
     case 'client':
     case 'client gone':
     case 'client rejected': {
-      const { clientId, client } = readClient(r);
-      return { kind, seq, line, time, at, client, clientId, text: r.text() };
+      const { clientId, client, host } = readClient(r);
+      return { kind, seq, line, time, at, client, clientId, host, text: r.text() };
     }
     case 'echo':
     case 'loop':
@@ -152,7 +152,7 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
     case 'damaged characters':
       return { kind, seq, line, time, at, count: r.long(), isRest: r.byte() === 1 };
     default: {
-      const { clientId, client } = readClient(r);
+      const { clientId, client, host } = readClient(r);
       const bytes = r.bytes();
       const framing = readFraming(r);
       const pause = r.number();
@@ -160,7 +160,7 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
       const startedAt = isAtOnce ? at : (r.number() ?? 0);
       const characterTime = isAtOnce ? 0 : (r.number() ?? 0);
       if (kind === 'damaged' || kind === 'discarded' || kind === 'unasked') {
-        const received = { client, clientId, bytes, framing, startedAt, pause, characterTime };
+        const received = { client, clientId, host, bytes, framing, startedAt, pause, characterTime };
         const common = { seq, line, time, at, ...received };
         return kind === 'unasked' ? { kind, ...common } : { kind, ...common, isRest: r.byte() === 1 };
       }
@@ -173,6 +173,7 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
         at,
         client,
         clientId,
+        host,
         bytes,
         framing,
         startedAt,

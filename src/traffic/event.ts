@@ -19,6 +19,8 @@ export interface ClientOf {
   readonly client: string | undefined;
   /** Counts the clients of the line from 1; 0 on a serial line. */
   readonly clientId: number;
+  /** The address of ours that the client came to, on a line that has several. */
+  readonly host?: string | undefined;
 }
 
 /** Bytes that came in. `at` is when the last of them was read. */

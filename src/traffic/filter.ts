@@ -9,6 +9,8 @@ import { micros } from './time.js';
 export interface TrafficFilter {
   readonly lines?: ReadonlySet<string> | undefined;
   readonly units?: ReadonlySet<number> | undefined;
+  /** Addresses of ours that clients came to, on lines that have several. */
+  readonly hosts?: ReadonlySet<string> | undefined;
   /** Without the exception flag. */
   readonly functions?: ReadonlySet<number> | undefined;
   /** The request, or the request that is answered, names one of these addresses. */
@@ -56,10 +58,11 @@ const PROBLEMS: ReadonlySet<EventKind> = new Set([
 
 /** Whether an event that may pass really does. */
 export function passes(
-  { rules, problems, addresses }: TrafficFilter,
+  { rules, problems, addresses, hosts }: TrafficFilter,
   event: TrafficEvent,
   read: ReadEvent,
 ): boolean {
+  if (hosts && !('host' in event && event.host !== undefined && hosts.has(event.host))) return false;
   if (problems && event.kind === 'reply' && !isProblem(event, read)) return false;
   if (rules && !(event.kind === 'reply' && event.acted.some(({ rule }) => rules.has(rule)))) return false;
   if (addresses === undefined) return true;

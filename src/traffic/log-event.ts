@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { concatBytes, hex } from '../protocol/bytes.js';
 import { sentBytes } from '../protocol/reply-plan.js';
 import { damageText, decodeEvent } from './decode.js';
-import type { EventKind, NewEvent } from './event.js';
+import type { ClientOf, EventKind, NewEvent } from './event.js';
 
 /** Limit of the bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 256;
@@ -163,10 +163,14 @@ function detailsOf(event: NewEvent): object {
     case 'client':
     case 'client gone':
     case 'client rejected':
-      return { client: event.client };
+      return clientOf(event);
     default:
-      return { unitId: event.unitId, adu: hex(event.bytes), client: event.client };
+      return { unitId: event.unitId, adu: hex(event.bytes), ...clientOf(event) };
   }
+}
+
+function clientOf({ client, host }: ClientOf): object {
+  return { client, ...(host !== undefined && { host }) };
 }
 
 function replyDetails(event: Extract<NewEvent, { kind: 'reply' }>): object {

@@ -1,6 +1,6 @@
 import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
-import type { Reader, Writer } from './bytes.js';
+import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf } from './event.js';
 
 /* What several records have in them. */
@@ -19,14 +19,22 @@ export function readFraming(r: Reader): Framing {
   return delimiter === framing.delimiter ? framing : (framing.withDelimiter?.(delimiter) ?? framing);
 }
 
-export function writeClient(w: Writer, { client, clientId }: ClientOf): void {
+/** No fewer bytes than the texts of `writeClient` take. */
+export function sizeOfClient({ client = '', host = '' }: ClientOf): number {
+  return sizeOfText(client) + sizeOfText(host);
+}
+
+export function writeClient(w: Writer, { client, clientId, host }: ClientOf): void {
   w.long(clientId);
-  if (clientId !== 0) w.text(client ?? '');
+  if (clientId === 0) return;
+  w.text(client ?? '');
+  w.text(host ?? '');
 }
 
 export function readClient(r: Reader): ClientOf {
   const clientId = r.long();
-  return { clientId, client: clientId === 0 ? undefined : r.text() };
+  if (clientId === 0) return { clientId, client: undefined, host: undefined };
+  return { clientId, client: r.text(), host: r.text() || undefined };
 }
 
 /** The item of a list that a code stands for. */

@@ -10,7 +10,7 @@ import {
 } from '../protocol/reply-plan.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { EventOf, FrameEvent, NewEvent, ReplyEvent, TrafficEvent } from './event.js';
-import { itemAt, readClient, readFraming, writeClient, writeFraming } from './record-parts.js';
+import { itemAt, readClient, readFraming, sizeOfClient, writeClient, writeFraming } from './record-parts.js';
 
 /*
  * What became of a request, as bytes: the plan of its reply, where each step stands beside its report, and what acted on it.
@@ -31,8 +31,9 @@ const NOT_PLAIN = 0;
 const NOT_REFUSED = 0xff;
 
 /** No fewer bytes than a reply takes besides those of fixed size. */
-export function sizeOfReply({ client = '', requestAdu, plan, report, acted }: New<ReplyEvent>): number {
-  let size = sizeOfText(client) + requestAdu.length + sizeOfPlan(plan, report);
+export function sizeOfReply(event: New<ReplyEvent>): number {
+  const { requestAdu, plan, report, acted } = event;
+  let size = sizeOfClient(event) + requestAdu.length + sizeOfPlan(plan, report);
   for (const { rule, kind, notAchieved = '' } of acted) {
     size += sizeOfText(rule) + sizeOfText(kind) + sizeOfText(notAchieved);
   }
@@ -105,17 +106,19 @@ export function readReply(r: Reader, head: Head, before: () => TrafficEvent): Re
   };
 }
 
-type Asked = Pick<ReplyEvent, 'client' | 'clientId' | 'framing' | 'request' | 'requestAdu' | 'requestedAt'>;
+type Asked = Pick<
+  ReplyEvent,
+  'client' | 'clientId' | 'host' | 'framing' | 'request' | 'requestAdu' | 'requestedAt'>;
 
 function readAsked(r: Reader): Asked {
-  const { client, clientId } = readClient(r);
+  const { client, clientId, host } = readClient(r);
   const framing = readFraming(r);
   const [request, requestedAt] = [r.number() ?? 0, r.number() ?? 0];
-  return { client, clientId, framing, request, requestedAt, requestAdu: r.bytes() };
+  return { client, clientId, host, framing, request, requestedAt, requestAdu: r.bytes() };
 }
 
-function askedBy({ client, clientId, framing, seq, bytes, at }: EventOf<'request'>): Asked {
-  return { client, clientId, framing, request: seq, requestedAt: at, requestAdu: bytes };
+function askedBy({ client, clientId, host, framing, seq, bytes, at }: EventOf<'request'>): Asked {
+  return { client, clientId, host, framing, request: seq, requestedAt: at, requestAdu: bytes };
 }
 
 function sentAtOnce(bytes: Uint8Array, requestedAt: number, at: number): ReturnType<typeof readPlan> {
@@ -151,6 +154,7 @@ function answers(event: New<ReplyEvent>, seq: number, before: New<FrameEvent>): 
     event.framing === before.framing &&
     event.clientId === before.clientId &&
     event.client === before.client &&
+    event.host === before.host &&
     event.unitId === before.unitId &&
     event.functionCode === before.functionCode
   );

@@ -42,6 +42,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly written?: Written;
   /** Who is at the other end of a socket. */
   readonly client?: string;
+  /** The address of ours that the client came to, on a line that has several. */
+  readonly host?: string;
   /** Number of the test that this is about. */
   readonly test?: number;
   /** Of a response: sequence number of the request that it answers. */
@@ -73,6 +75,7 @@ export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
   }
   if (written) view.written = written;
   if ('client' in event && event.client !== undefined) view.client = event.client;
+  if ('host' in event && event.host !== undefined) view.host = event.host;
   if (event.kind === 'foreign response' && event.answers) {
     view.request = event.answers.seq;
     view.responseTimeUs = micros(event.answers.after);

@@ -99,9 +99,11 @@ type Pipelining = 'serve' | 'drop' | 'one';
 export interface SocketSettings {
   readonly kind: 'tcp' | 'tls' | 'udp';
   readonly framing: 'socket' | 'rtu' | 'ascii';
-  /** An IP address or a name; `::` is all addresses of both families. */
+  /** An IP address or a name; `::` is all addresses of both families. With `hosts`, those addresses as they were written. */
   readonly host: string;
-  /** 0 lets the system choose. */
+  /** The addresses of a line that has several, each with a socket of its own; absent on a line with one. */
+  readonly hosts?: readonly string[];
+  /** 0 lets the system choose; several addresses have the same one. */
   readonly port: number;
   /** Clients at one time. */
   readonly maxClients: number;

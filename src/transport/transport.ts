@@ -25,6 +25,8 @@ export interface LineRequest {
   readonly clientId: number;
   /** Address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
   readonly client?: string;
+  /** The address of ours that the client came to, on a line that has several. */
+  readonly host?: string | undefined;
 }
 
 /** What a line does about a request. */
@@ -68,6 +70,8 @@ export type Rejection =
 interface OfClient {
   readonly client: string;
   readonly clientId: number;
+  /** The address of ours that it came to, on a line that has several. */
+  readonly host?: string | undefined;
 }
 
 /** Who sent a frame; absent on a serial line, and where an address is no client. */

@@ -27,6 +27,7 @@ const COLUMNS: Readonly<Record<string, (row: Row) => unknown>> = {
   client: ({ client }) => client,
   bytes: ({ bytes }) => bytes,
   text: ({ text }) => text,
+  host: ({ host }) => host,
 };
 
 /** The first row, as RFC 4180 has it. */

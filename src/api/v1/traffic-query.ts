@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { inQuery } from '../../control/schemas/value.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
@@ -30,6 +31,9 @@ function filterShape(lines: readonly string[]) {
     ),
     address: ranges(ADDRESS_SPACE - 1, 'an address').describe(
       `Addresses or ranges of them, any of which the request is about. ${SEVERAL}`,
+    ),
+    host: listOf(addressText).describe(
+      `Addresses that clients came to, on lines that have several (\`tcp.hosts\`). ${SEVERAL}`,
     ),
     rule: listOf(ruleName).describe(`Names of fault rules that acted. ${SEVERAL}`),
     since: moment.optional().describe(`Only what passed since then. ${MOMENT}`),
@@ -126,12 +130,14 @@ type Asked = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
 /** The filter that a query asks for. */
 export function filterOf(asked: Asked): TrafficFilter {
-  const { line, unit, function: functions, address, direction, kind, rule, problems, since, until } = asked;
+  const { line, unit, function: functions, address, host } = asked;
+  const { direction, kind, rule, problems, since, until } = asked;
   return {
     lines: line && new Set(line),
     units: unit && new Set(unit.flatMap(numbersIn)),
     functions: functions && new Set(functions.flatMap(numbersIn)),
     addresses: address,
+    hosts: host && new Set(host),
     directions: direction && new Set(direction),
     kinds: kind && new Set(kind),
     rules: rule && new Set(rule),
@@ -165,6 +171,11 @@ function listOf<Item>(parse: (text: string) => Parsed<Item>) {
 function parsedList<Item>(text: string, parse: (text: string) => Parsed<Item>): Parsed<Item>[] {
   const whole = parse(text);
   return 'item' in whole ? [whole] : text.split(',').map(parse);
+}
+
+/** Lines come and go, so any address will do. */
+function addressText(text: string): Parsed<string> {
+  return isIPv4(text) ? { item: text } : { wrong: expectedMessage('an IPv4 address', text) };
 }
 
 /** Any name will do: a rule that acted may have been removed since. */

@@ -51,6 +51,10 @@ export const trafficViewSchema = z
       .optional()
       .describe('Of a reply that confirms a write: what was written to the registers.'),
     client: z.string().optional().describe('Who is at the other end of a socket.'),
+    host: z
+      .string()
+      .optional()
+      .describe('The address of ours that the client came to, on a line that has several.'),
     test: z.number().optional().describe('Of a test on the line: its number.'),
     request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
     requestedUs: z

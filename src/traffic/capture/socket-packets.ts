@@ -1,4 +1,4 @@
-import type { TrafficEvent } from '../event.js';
+import type { ClientOf, TrafficEvent } from '../event.js';
 import {
   addressOf,
   type Endpoint,
@@ -27,8 +27,8 @@ export function tcpPackets(
   connections: CapturedConnections,
 ): Packet[] {
   if (!('client' in event) || event.client === undefined) return [];
-  const { clientId, client } = event;
-  const connection = connections.of(line, clientId, client);
+  const { clientId } = event;
+  const connection = connections.of(line, event, event.client);
   const packets = (at: number, all: readonly Uint8Array[], comments: readonly string[] = []): Packet[] =>
     all.map((bytes, i) => packetOf(event, 'raw', at, bytes, i === 0 ? comments : []));
   switch (event.kind) {
@@ -65,7 +65,7 @@ function textOf(what: string, text: string): string[] {
 export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
   if (!('client' in event) || event.client === undefined) return [];
   const client = endpointOf(event.client);
-  const server = serverOf(line, client);
+  const server = serverOf(line, event, client);
   switch (event.kind) {
     case 'reply':
       return doneSteps(event).flatMap(({ step, at, comments }) => {
@@ -94,7 +94,8 @@ const SPREAD = 0x9e37_79b1;
 export class CapturedConnections {
   readonly #byClient = new Map<string, CapturedConnection>();
 
-  of(line: CaptureLine, clientId: number, client: string): CapturedConnection {
+  of(line: CaptureLine, of: ClientOf, client: string): CapturedConnection {
+    const { clientId } = of;
     const key = `${clientId} ${line.name}`;
     const known = this.#byClient.get(key);
     if (known) return known;
@@ -102,7 +103,7 @@ export class CapturedConnections {
     if (oldest !== undefined) this.#byClient.delete(oldest);
     const from = endpointOf(client);
     const initial = Math.imul(clientId - 1, SPREAD) >>> 0;
-    const connection = new CapturedConnection(from, serverOf(line, from), initial);
+    const connection = new CapturedConnection(from, serverOf(line, of, from), initial);
     this.#byClient.set(key, connection);
     return connection;
   }
@@ -113,11 +114,11 @@ export class CapturedConnections {
 }
 
 /**
- * Where a line listens, as its client sees it: the address of the line, if it has one of the client's kind. Otherwise
- * it is the client's own address for a client on this machine, and else the address that means any.
+ * Where a line listens, as its client sees it: the address that the client came to, or the address of the line, if it has
+ * one of the client's kind. Otherwise it is the client's own address for a client on this machine, and else the address that means any.
  */
-function serverOf({ host = '', port = 0 }: CaptureLine, client: Endpoint): Endpoint {
-  const address = addressOf(host);
+function serverOf({ host = '', port = 0 }: CaptureLine, of: ClientOf, client: Endpoint): Endpoint {
+  const address = addressOf(of.host ?? host);
   const fits = address.length === client.address.length && address.some((byte) => byte !== 0);
   if (fits) return { address, port };
   return { address: isLoopback(client) ? client.address : new Uint8Array(client.address.length), port };

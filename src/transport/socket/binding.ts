@@ -22,6 +22,8 @@ export interface BindingContext {
   readonly settings: SocketSettings;
   readonly handler: LineHandler;
   readonly clients: ClientList;
+  /** The address of the socket, on a line that has several. */
+  readonly host?: string;
   /** The framing that the line has now. */
   readonly framing: () => Framing;
   /** Called when the socket failed after it had opened. It serves nobody any more. */

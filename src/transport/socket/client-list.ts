@@ -11,6 +11,8 @@ const MAX_WAITING = 64;
 export interface ClientIdentity {
   readonly client: string;
   readonly clientId: number;
+  /** The address of ours that it came to, on a line that has several. */
+  readonly host: string | undefined;
 }
 
 /** One client of a line: a connection, or an address that datagrams come from. */
@@ -74,8 +76,8 @@ export class ClientList {
   }
 
   /** An identity for a newcomer, admitted or not. */
-  identify(client: string): ClientIdentity {
-    return { client, clientId: this.#handler.newClientId() };
+  identify(client: string, host?: string): ClientIdentity {
+    return { client, clientId: this.#handler.newClientId(), host };
   }
 
   /**
@@ -178,8 +180,8 @@ export class ClientList {
   }
 }
 
-function identityOf({ client, clientId }: ClientIdentity): ClientIdentity {
-  return { client, clientId };
+function identityOf({ client, clientId, host }: ClientIdentity): ClientIdentity {
+  return { client, clientId, host };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import type { Binding, BindingContext } from './binding.js';
 import { ClientList } from './client-list.js';
+import { HostsBinding } from './hosts-binding.js';
 import {
   ALREADY_OPEN,
   cannotListen,
@@ -109,16 +110,16 @@ export class SocketLine implements Transport {
   async #open(): Promise<TransportStart> {
     const { host, port } = this.#settings;
     if (!isPort(port)) return this.#notOpened(cannotListen(host, port, NO_PORT));
-    const binding = bindingOf(
-      {
-        settings: this.#settings,
-        handler: this.#handler,
-        clients: this.#clients,
-        framing: () => this.#framing,
-        failed: (error) => this.#fail(error),
-      },
-      this.#limits.handshakeTimeoutMs,
-    );
+    const context = {
+      settings: this.#settings,
+      handler: this.#handler,
+      clients: this.#clients,
+      framing: () => this.#framing,
+      failed: (error: Error) => this.#fail(error),
+    };
+    const newBinding = (of: BindingContext) => bindingOf(of, this.#limits.handshakeTimeoutMs);
+    const { hosts } = this.#settings;
+    const binding = hosts ? new HostsBinding(context, hosts, newBinding) : newBinding(context);
     this.#binding = binding;
     const bound = await binding.open();
     if (this.#binding !== binding) return cannotListen(host, port, STOPPED);

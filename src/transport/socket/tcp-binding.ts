@@ -45,7 +45,7 @@ export class TcpBinding implements Binding {
         raw.destroy();
         return;
       }
-      const identity = context.clients.identify(clientAddress(raw));
+      const identity = context.clients.identify(clientAddress(raw), context.host);
       if (this.#handshakes) this.#shakeHands({ raw, identity }, this.#handshakes);
       else {
         const channel = DirectChannel.of(raw) ?? new StreamChannel(raw);
@@ -113,9 +113,10 @@ export class TcpBinding implements Binding {
 
   /** A connection that could not be accepted, mostly for want of file descriptors, does not end the line. */
   #onError(error: NodeJS.ErrnoException): void {
-    const { clients, failed } = this.#context;
+    const { clients, failed, host } = this.#context;
     if (this.#isClosed) return;
-    if (error.syscall === 'accept') clients.turnAway(clients.identify('unknown'), 'limit', error.message);
+    if (error.syscall === 'accept')
+      clients.turnAway(clients.identify('unknown', host), 'limit', error.message);
     else failed(error);
   }
 }

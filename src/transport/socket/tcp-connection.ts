@@ -41,6 +41,7 @@ export interface TcpConnectionOptions {
 export class TcpConnection implements WaitingClient {
   readonly client: string;
   readonly clientId: number;
+  readonly host: string | undefined;
   activeAt: number;
   spoke = false;
   readonly #socket: Socket;
@@ -71,6 +72,7 @@ export class TcpConnection implements WaitingClient {
     const { identity, channel, raw, context, isHeld = false } = options;
     this.client = identity.client;
     this.clientId = identity.clientId;
+    this.host = identity.host;
     this.activeAt = this.#receivedAt = performance.now();
     const { socket } = channel;
     this.#socket = socket;
@@ -112,11 +114,11 @@ export class TcpConnection implements WaitingClient {
   sendUnasked(bytes: Uint8Array): void {
     if (!this.#open || this.busy || this.#isBehind) return;
     const now = performance.now();
-    const { client, clientId } = this;
+    const { client, clientId, host } = this;
     const played = ({ steps: [step] }: PlayReport) => {
       if (step?.outcome !== 'achieved') return;
       const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
-      this.#context.handler.event({ kind: 'unasked', frame, client, clientId });
+      this.#context.handler.event({ kind: 'unasked', frame, client, clientId, host });
     };
     this.#replies.add({ plan: plainReply(bytes), played }, now);
   }
@@ -243,8 +245,8 @@ export class TcpConnection implements WaitingClient {
       if (decoded.kind === 'event') {
         // A valid frame to somebody else shows that the client is alive, noise does not.
         if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
-        const { client, clientId } = this;
-        this.#context.handler.event({ ...decoded.event, client, clientId });
+        const { client, clientId, host } = this;
+        this.#context.handler.event({ ...decoded.event, client, clientId, host });
       } else {
         // The replies of one turn leave in one write.
         if (pending) this.#writer.hold();
@@ -268,6 +270,7 @@ export class TcpConnection implements WaitingClient {
       receivedAt: this.#receivedAt,
       client: this.client,
       clientId: this.clientId,
+      host: this.host,
     };
     this.#context.handler.request(request, this.#begin);
     this.#decoder.follow(this.#receivedAt, this.#open);
@@ -281,7 +284,8 @@ export class TcpConnection implements WaitingClient {
     this.#tookOne = true;
     if (!isLost) return false;
     const frame = { bytes: adu, startedAt: this.#receivedAt, receivedAt: this.#receivedAt };
-    this.#context.handler.event({ kind: 'dropped', frame, client: this.client, clientId: this.clientId });
+    const { client, clientId, host } = this;
+    this.#context.handler.event({ kind: 'dropped', frame, client, clientId, host });
     return true;
   }
 

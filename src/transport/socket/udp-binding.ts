@@ -73,7 +73,7 @@ export class UdpBinding implements Binding {
 
   #receive(datagram: Buffer, remote: RemoteInfo): void {
     if (this.#state === 'closed') return;
-    const { handler } = this.#context;
+    const { handler, host } = this.#context;
     const receivedAt = performance.now();
     // Not a Buffer: its slice() is a view.
     const adu = new Uint8Array(datagram.buffer, datagram.byteOffset, datagram.length);
@@ -81,14 +81,14 @@ export class UdpBinding implements Binding {
     const framing = this.#context.framing();
     const content = framing.decode(adu);
     if (content === undefined) {
-      handler.event({ kind: 'noise', noise: timed });
+      handler.event({ kind: 'noise', noise: timed, host });
       return;
     }
     // As on a serial line, requests to other units are not answered.
     const { unitId } = content;
     const concernsUs = !framing.broadcasts || unitId === BROADCAST || handler.owns(unitId);
     if (concernsUs) this.#clientAt(remote)?.receive(content, adu, receivedAt);
-    else handler.event({ kind: 'foreign', role: 'request', frame: timed });
+    else handler.event({ kind: 'foreign', role: 'request', frame: timed, host });
   }
 
   /** The client with this address. A new client if there is room or room can be made, otherwise undefined. */
@@ -98,8 +98,8 @@ export class UdpBinding implements Binding {
   }
 
   #welcome(key: string, remote: RemoteInfo): UdpClient | undefined {
-    const { clients, handler } = this.#context;
-    const identity = clients.identify(clientName(remote.address, remote.port));
+    const { clients, handler, host } = this.#context;
+    const identity = clients.identify(clientName(remote.address, remote.port), host);
     if (!clients.makeRoom(identity)) return undefined;
     const gone = (text: string) => {
       this.#byAddress.delete(key);
@@ -124,6 +124,7 @@ const MAX_PENDING = 64;
 class UdpClient implements Client {
   readonly client: string;
   readonly clientId: number;
+  readonly host: string | undefined;
   activeAt: number;
   /** An address becomes a client by its first request. */
   readonly spoke = true;
@@ -137,13 +138,14 @@ class UdpClient implements Client {
 
   /** @param gone called once, when the client has ended */
   constructor(
-    { client, clientId }: ClientIdentity,
+    { client, clientId, host }: ClientIdentity,
     writer: UdpWriter,
     handler: BindingContext['handler'],
     gone: (text: string) => void,
   ) {
     this.client = client;
     this.clientId = clientId;
+    this.host = host;
     this.activeAt = performance.now();
     this.#handler = handler;
     this.#gone = gone;
@@ -165,16 +167,16 @@ class UdpClient implements Client {
 
   /** Has the request answered. If too many replies are pending, the request is reported as dropped. */
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
-    const { client, clientId } = this;
+    const { client, clientId, host } = this;
     this.activeAt = receivedAt;
     if (this.#pending >= MAX_PENDING) {
       const frame = { bytes: adu, startedAt: receivedAt, receivedAt };
-      this.#handler.event({ kind: 'dropped', frame, client, clientId });
+      this.#handler.event({ kind: 'dropped', frame, client, clientId, host });
       return;
     }
     // A copy, because the PDU of an RTU frame is a view of the datagram.
     const times = { startedAt: receivedAt, receivedAt };
-    const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId };
+    const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId, host };
     this.#handler.request(request, this.#begin);
   }
 

@@ -123,7 +123,7 @@ describe('a captured connection', () => {
     const line = { name: 'lan', kind: 'tcp', describe: () => 'lan', host: '10.0.0.2', port: 502 } as const;
     const connections = new CapturedConnections();
     const sequences = [1, 2, 3].map((clientId) => {
-      const opened = connections.of(line, clientId, '10.0.0.1:4000').open();
+      const opened = connections.of(line, { clientId, client: undefined }, '10.0.0.1:4000').open();
       connections.forget(line, clientId);
       return opened.map((packet) => fields(packet)[1] as number);
     });

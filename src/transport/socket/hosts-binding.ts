@@ -1,0 +1,62 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Binding, BindingContext, Bound } from './binding.js';
+import { cannotListen, STOPPED } from './listen.js';
+
+/** The longest time in ms to open sockets before other lines get their turn of the event loop. */
+const SLICE_MS = 0.5;
+
+/** The sockets of a line that has several addresses: one for each, with the same port, for the clients of one list. */
+export class HostsBinding implements Binding {
+  readonly #context: BindingContext;
+  readonly #hosts: readonly string[];
+  readonly #newBinding: (context: BindingContext) => Binding;
+  /** Those that are open, and the one that is opening. */
+  readonly #bindings: Binding[] = [];
+  #isClosed = false;
+
+  /** @param newBinding makes the binding of one address */
+  constructor(
+    context: BindingContext,
+    hosts: readonly string[],
+    newBinding: (context: BindingContext) => Binding,
+  ) {
+    this.#context = context;
+    this.#hosts = hosts;
+    this.#newBinding = newBinding;
+  }
+
+  /** Opens one socket after the other. The first that can't be opened ends it: the error names that address. */
+  async open(): Promise<Bound> {
+    const { settings } = this.#context;
+    let { port } = settings;
+    let sliceEndsAt = performance.now() + SLICE_MS;
+    for (const host of this.#hosts) {
+      if (performance.now() > sliceEndsAt) {
+        await nextTurn();
+        sliceEndsAt = performance.now() + SLICE_MS;
+      }
+      if (this.#isClosed) return cannotListen(host, port, STOPPED);
+      const binding = this.#newBinding({ ...this.#context, host, settings: { ...settings, host, port } });
+      this.#bindings.push(binding);
+      const bound = await binding.open();
+      if (!bound.ok) {
+        // It has left nothing open, unless all were closed meanwhile.
+        this.#bindings.pop();
+        await this.#closeAll();
+        return bound;
+      }
+      port = bound.port;
+    }
+    return { ok: true, address: settings.host, port, notes: [] };
+  }
+
+  /** Ends an `open` under way before its next address. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#closeAll();
+  }
+
+  async #closeAll(): Promise<void> {
+    await Promise.all(this.#bindings.splice(0).map((binding) => binding.close()));
+  }
+}
