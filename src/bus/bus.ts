@@ -27,10 +27,18 @@ export interface BusRequest {
   readonly clientId: number;
   /** The address of the client; a serial line has none. */
   readonly client?: string;
+  /** The address of ours that the client came to, on a line that has several. */
+  readonly host?: string | undefined;
 }
 
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
 export type Units = ReadonlyMap<number | '*', Device>;
+
+/** The devices of a line, and those of each of its addresses where they differ from one address to the next. */
+export interface Served {
+  readonly units: Units;
+  readonly at?: ReadonlyMap<string, Units>;
+}
 
 /** The line that a bus belongs to. */
 export interface BusLine extends FaultLine {
@@ -47,38 +55,73 @@ const SERVER_ITSELF: readonly number[] = [0, 255];
 
 const NO_FAULTS: readonly ActedFault[] = [];
 
+/** The stations of an address of a line; of the whole line, where it has one address or the same devices at each. */
+class Place {
+  readonly stations: ReadonlyMap<number | '*', Station>;
+  /** Where all units of a line with MBAP headers have one device: the station of the first of them. */
+  readonly only: Station | undefined;
+  /** Counts of the traffic with these devices. The line updates them, and the devices' diagnostics read them. */
+  readonly activity: Activity;
+
+  /** @param before what was there; a unit that keeps its device keeps its counters */
+  constructor(units: Units, framing: Framing, before?: Place) {
+    this.activity = before?.activity ?? { messages: 0, errors: 0, overruns: 0 };
+    this.stations = new Map(
+      Array.from(units, ([unitId, device]) => {
+        const station = before?.stations.get(unitId);
+        return [unitId, station?.device === device ? station : new Station(device, this.activity)];
+      }),
+    );
+    const [first] = this.stations.values();
+    this.only = framing.broadcasts || this.devices.size > 1 ? undefined : first;
+  }
+
+  /** The devices, each once. */
+  get devices(): ReadonlySet<Device> {
+    return new Set(Array.from(this.stations.values(), ({ device }) => device));
+  }
+
+  /** As the units name it; of unit 0 or 255 without a name there, the one device of a line with MBAP headers. */
+  at(unitId: number): Station | undefined {
+    const station = this.stations.get(unitId) ?? this.stations.get('*');
+    return station ?? (SERVER_ITSELF.includes(unitId) ? this.only : undefined);
+  }
+}
+
 /** The devices of one line. For each request it finds the device, plans the reply and applies the faults. */
 export class Bus {
   #line: BusLine;
   /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
-  #stations: ReadonlyMap<number | '*', Station> = new Map();
-  /** Of a line with MBAP headers whose units all have one device: the station of the first of them. */
-  #only: Station | undefined;
-  /** Counts of the traffic on the line. The line updates them, and the devices' diagnostics read them. */
-  readonly activity: Activity = { messages: 0, errors: 0, overruns: 0 };
+  /** The place of the line, or the first of its addresses. */
+  #first: Place;
+  /** The places by address; empty where all addresses have the same devices. */
+  #places: ReadonlyMap<string, Place> = new Map();
+  /** The unit identifiers of each device. */
+  #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for faults that send it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
   /** Of the answer that is being made. Only an exception 02 sets it, so that other answers do nothing for it. */
   #refused: RefusedRange | undefined;
 
-  constructor(line: BusLine, units: Units, faults: FaultRules) {
+  constructor(line: BusLine, served: Served, faults: FaultRules) {
     this.#line = line;
     this.#framing = line.framing;
     this.#faults = faults;
-    this.#station(units);
+    this.#first = new Place(served.units, this.#framing);
+    this.#station(served);
   }
 
   /** Replaces the line and the units. A unit that keeps its device keeps its counters. */
-  change(line: BusLine, units: Units): void {
+  change(line: BusLine, served: Served): void {
     if (line.framing !== this.#line.framing) {
       // A stored reply would have the old framing, which the client no longer uses.
       this.#lastReplies.clear();
       this.#framing = line.framing;
     }
     this.#line = line;
-    this.#station(units);
+    this.#station(served);
   }
 
   /** The line as fault rules see it. */
@@ -92,23 +135,36 @@ export class Bus {
 
   /** True when a device of this line answers for `unitId`. */
   owns(unitId: number): boolean {
-    return this.#stationOf(unitId) !== undefined;
+    return this.#first.at(unitId) !== undefined;
   }
 
-  /** The device that answers for `unitId`; undefined for a broadcast, which is for all. */
-  deviceAt(unitId: number): Device | undefined {
+  /**
+   * The device that answers for `unitId`; undefined for a broadcast, which is for all.
+   * @param host the address that a request came to; when absent, the first address of the line
+   */
+  deviceAt(unitId: number, host?: string): Device | undefined {
     const isBroadcast = unitId === BROADCAST && this.#framing.broadcasts;
-    return isBroadcast ? undefined : this.#stationOf(unitId)?.device;
+    return isBroadcast ? undefined : this.#placeOf(host).at(unitId)?.device;
   }
 
-  /** Names of the devices by unit identifier, as the units of the line name them. */
-  get units(): [unitId: string, device: string][] {
-    return Array.from(this.#stations, ([unitId, { device }]) => [String(unitId), device.name]);
+  /** The unit identifiers that a device answers for; none where it is not on this line. */
+  unitsOf(device: Device): (number | '*')[] {
+    return [...(this.#unitsOf.get(device) ?? [])];
+  }
+
+  /** True when the device is on this line. */
+  has(device: Device): boolean {
+    return this.#unitsOf.has(device);
   }
 
   /** The devices of this line, each once. */
   get devices(): ReadonlySet<Device> {
-    return new Set(Array.from(this.#stations.values(), ({ device }) => device));
+    return new Set(this.#unitsOf.keys());
+  }
+
+  /** Counts of the traffic with the devices at an address; of the line where that has one. */
+  activityAt(host: string | undefined): Activity {
+    return this.#placeOf(host).activity;
   }
 
   /**
@@ -119,7 +175,7 @@ export class Bus {
   answer(request: BusRequest, moment?: Moment): Answer | LaterAnswer | undefined {
     const framing = this.#framing;
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
-    const station = this.#stationOf(request.unitId);
+    const station = this.#placeOf(request.host).at(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
     const unheard = moment && station.device.conduct?.whyUnheard(moment);
@@ -134,9 +190,9 @@ export class Bus {
     return this.#answerOf(plan, acted, station.framing);
   }
 
-  /** A client has connected to the line. */
-  connected(connection: Connection): void {
-    for (const { conduct } of this.devices) conduct?.connected(connection);
+  /** A client has connected to the line. @param host the address that it came to */
+  connected(connection: Connection, host: string | undefined): void {
+    for (const { conduct } of this.#placeOf(host).devices) conduct?.connected(connection);
   }
 
   /** Drops the stored reply of a client that has disconnected. */
@@ -150,22 +206,24 @@ export class Bus {
     this.#framing = this.#line.framing;
   }
 
-  /** As the units name it; of unit 0 or 255 without a name there, the one device of a line with MBAP headers. */
-  #stationOf(unitId: number): Station | undefined {
-    const station = this.#stations.get(unitId) ?? this.#stations.get('*');
-    return station ?? (SERVER_ITSELF.includes(unitId) ? this.#only : undefined);
+  #placeOf(host: string | undefined): Place {
+    return (host === undefined ? undefined : this.#places.get(host)) ?? this.#first;
   }
 
-  #station(units: Units): void {
-    const present = this.#stations;
-    this.#stations = new Map(
-      Array.from(units, ([unitId, device]) => {
-        const station = present.get(unitId);
-        return [unitId, station?.device === device ? station : new Station(device, this.activity)];
-      }),
-    );
-    const [first] = this.#stations.values();
-    this.#only = this.#framing.broadcasts || this.devices.size > 1 ? undefined : first;
+  #station({ units, at = new Map() }: Served): void {
+    const places = Array.from(at, ([host, unitsThere]) => {
+      return [host, new Place(unitsThere, this.#framing, this.#places.get(host))] as const;
+    });
+    this.#first = places[0]?.[1] ?? new Place(units, this.#framing, this.#first);
+    this.#places = new Map(places);
+    const unitsOf = new Map<Device, Set<number | '*'>>();
+    for (const { stations } of places.length > 0 ? this.#places.values() : [this.#first]) {
+      for (const [unitId, { device }] of stations) {
+        const known = unitsOf.get(device) ?? new Set();
+        unitsOf.set(device, known.add(unitId));
+      }
+    }
+    this.#unitsOf = unitsOf;
   }
 
   /** An answer in the current framing. The framing of everything after this answer is `next`. */
@@ -182,12 +240,13 @@ export class Bus {
   }
 
   /** Executes a broadcast on every device once, silently. */
-  #broadcast({ pdu, client }: BusRequest, moment: Moment | undefined): Answer {
+  #broadcast({ pdu, client, host }: BusRequest, moment: Moment | undefined): Answer {
+    const place = this.#placeOf(host);
     const executed: Executed = new Map();
     let framing = this.#framing;
     const deaf = new Set<Device>();
-    for (const device of this.devices) if (moment && device.conduct?.whyUnheard(moment)) deaf.add(device);
-    for (const station of this.#stations.values()) {
+    for (const device of place.devices) if (moment && device.conduct?.whyUnheard(moment)) deaf.add(device);
+    for (const station of place.stations.values()) {
       if (deaf.has(station.device)) continue;
       station.device.writer = { by: 'line', line: this.#line.name, client };
       station.broadcast(pdu, framing, executed);

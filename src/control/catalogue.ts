@@ -70,7 +70,7 @@ function linesFor(room: Room, { line: settings, target }: Arming): Outcome<Line[
   const lines = Array.from(room.simulator.lines.values()).filter(
     ({ name, bus, definition }) =>
       definition.kind === kind &&
-      ('line' in target ? name === target.line : devices.value.some((device) => bus.devices.has(device))),
+      ('line' in target ? name === target.line : devices.value.some((device) => bus.has(device))),
   );
   if (lines.length > 0) return done(lines);
   return refusal('line.invalid', Object.keys(target)[0] ?? '', `the entry is for ${kind} lines`);

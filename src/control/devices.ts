@@ -167,8 +167,7 @@ export function unknownDevice({ devices }: Simulator, name: string, path = 'devi
 function deviceView(simulator: Simulator, device: Device): DeviceView {
   const { name, supply, clock, tables, points } = device;
   const lines = Array.from(simulator.lines, ([line, { bus }]) => {
-    const units = bus.units.filter(([, device]) => device === name).map(([unitId]) => unitId);
-    return [line, units] as const;
+    return [line, bus.unitsOf(device).map(String)] as const;
   });
   return {
     name,

@@ -104,7 +104,7 @@ function lineView(line: Line): LineView {
     place,
     link: link ?? null,
     settings: lineSource(line.definition),
-    units: Object.fromEntries(line.bus.units),
+    units: Object.fromEntries(line.definition.units),
     uptime: uptime === undefined ? null : thousandths(uptime),
     ...(clients !== undefined && { clients }),
     ...(times && { times: viewTimes(times) }),

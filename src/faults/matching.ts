@@ -83,9 +83,11 @@ interface OfRule {
   readonly rule: FaultRule;
 }
 
-/** The rules for the requests to one unit with one function, and those of them for each request that was seen. */
+/**
+ * The rules for the requests to one unit of one device with one function, and those of them for each request that was
+ * seen.
+ */
 interface Group<Entry> {
-  readonly device: string;
   readonly stored: Stored | undefined;
   readonly entries: readonly Entry[];
   /** By `rangesKey`. Undefined when the addresses and the quantities of a request change nothing. */
@@ -101,13 +103,13 @@ const MAX_KEPT = 16_384;
 
 /**
  * Finds the rules that are for a request without asking each of them: what a rule says about a request is the same
- * each time (time, counts and probability are no part of it), so the answers are kept by line, unit, function and
- * addresses. Asking each of 256 rules would take longer than all the rest of a reply.
+ * each time (time, counts and probability are no part of it), so the answers are kept by line, device, unit,
+ * function and addresses. Asking each of 256 rules would take longer than all the rest of a reply.
  */
 export class RuleMatcher<Entry extends OfRule> {
   readonly #entries: readonly Entry[];
-  /** By unit and function. A line that is defined anew is another object, and may support other faults. */
-  #lines = new WeakMap<RequestFacts['line'], Map<number, Group<Entry>>>();
+  /** By device, then by unit and function. A line that is defined anew is another object, and may support other faults. */
+  #lines = new WeakMap<RequestFacts['line'], Map<string, Map<number, Group<Entry>>>>();
   /** How many groups and answers there are. */
   #kept = 0;
 
@@ -137,16 +139,20 @@ export class RuleMatcher<Entry extends OfRule> {
   }
 
   #groupOf(facts: RequestFacts): Group<Entry> {
-    let groups = this.#lines.get(facts.line);
+    let devices = this.#lines.get(facts.line);
+    if (devices === undefined) {
+      devices = new Map();
+      this.#lines.set(facts.line, devices);
+    }
+    let groups = devices.get(facts.device);
     if (groups === undefined) {
       groups = new Map();
-      this.#lines.set(facts.line, groups);
+      devices.set(facts.device, groups);
     }
     const key = (facts.unitId << 8) | facts.functionCode;
     const present = groups.get(key);
-    // Another device may have got the unit identifier, or the device other manners.
-    if (present !== undefined && present.device === facts.device && present.stored === facts.stored)
-      return present;
+    // The device may have got other manners.
+    if (present !== undefined && present.stored === facts.stored) return present;
     const group = this.#makeGroup(facts);
     groups.set(key, group);
     this.#countKept();
@@ -166,7 +172,6 @@ export class RuleMatcher<Entry extends OfRule> {
         when.address !== undefined || when.quantity !== undefined || values !== undefined,
     );
     return {
-      device: facts.device,
       stored: facts.stored,
       entries,
       byRanges: readsRanges ? new Map() : undefined,

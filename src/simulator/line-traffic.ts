@@ -40,21 +40,24 @@ export class LineTraffic {
   #line: TrafficLine;
   readonly #number: number;
   readonly #stream: TrafficStream;
-  readonly #activity: Activity;
+  readonly #activityAt: (host: string | undefined) => Activity;
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #eventLog: EventLog;
-  /** When the last character was heard or sent; undefined before the first. */
-  #quietSince: number | undefined;
+  /** When the last character was heard or sent, at each address of the line; absent before the first. */
+  readonly #quietSince = new Map<string | undefined, number>();
   readonly #foreign = new ForeignRequests();
   /** The last request, until there is an event of it. */
   #unreported: Asked | undefined;
 
-  /** @param now in ms of `performance.now()` */
+  /**
+   * @param activityAt the counts of the devices at an address of the line; of all where it has one
+   * @param now in ms of `performance.now()`
+   */
   constructor(
     line: TrafficLine,
     stream: TrafficStream,
-    activity: Activity,
+    activityAt: (host: string | undefined) => Activity,
     log: Logger,
     now: () => number = () => performance.now(),
   ) {
@@ -62,14 +65,14 @@ export class LineTraffic {
     this.#line = line;
     this.#number = stream.lineNumber(line.name);
     this.#stream = stream;
-    this.#activity = activity;
+    this.#activityAt = activityAt;
     this.#log = log;
     this.#eventLog = new EventLog(log);
   }
 
-  /** When the last character was heard or sent, in ms; undefined before the first. */
-  get quietSince(): number | undefined {
-    return this.#quietSince;
+  /** When the last character was heard or sent at an address of the line, in ms; undefined before the first. */
+  quietSince(host: string | undefined): number | undefined {
+    return this.#quietSince.get(host);
   }
 
   /** The line has other settings from now on. */
@@ -83,7 +86,7 @@ export class LineTraffic {
    */
   asked(request: LineRequest, framing: Framing): Asked {
     this.reportRequest();
-    this.#activity.messages++;
+    this.#activityAt(request.host).messages++;
     this.#unreported = { request, framing, seq: 0 };
     return this.#unreported;
   }
@@ -94,17 +97,18 @@ export class LineTraffic {
     if (asked === undefined) return;
     this.#unreported = undefined;
     const { request, framing } = asked;
-    const { unitId, pdu, adu, startedAt, receivedAt, client, clientId } = request;
+    const { unitId, pdu, adu, startedAt, receivedAt, client, clientId, host } = request;
     const isBroadcast = unitId === 0 && framing.broadcasts;
     asked.seq = this.#add({
       kind: isBroadcast ? 'broadcast' : 'request',
       at: receivedAt,
       client,
       clientId,
+      host,
       bytes: adu,
       framing,
       startedAt,
-      pause: this.#heard(startedAt, receivedAt),
+      pause: this.#heard(startedAt, receivedAt, host),
       characterTime: this.#line.characterTime,
       unitId,
       functionCode: pdu[0] as number,
@@ -117,18 +121,19 @@ export class LineTraffic {
     this.reportRequest();
     const { request, seq } = asked;
     const { plan, acted, framing, refused } = answer;
-    const { unitId, pdu, adu, receivedAt, client, clientId } = request;
+    const { unitId, pdu, adu, receivedAt, client, clientId, host } = request;
     let at: number | undefined;
     for (const { outcome, achievedAt, endedAt } of report.steps) {
       if (outcome !== 'achieved') continue;
       at ??= achievedAt;
-      this.#quietSince = endedAt;
+      this.#quietSince.set(host, endedAt);
     }
     this.#add({
       kind: 'reply',
       at: at ?? Math.max(receivedAt, report.steps[0]?.achievedAt ?? receivedAt),
       client,
       clientId,
+      host,
       framing,
       request: seq,
       requestAdu: adu,
@@ -235,8 +240,8 @@ export class LineTraffic {
   }
 
   #client(kind: 'client' | 'client gone' | 'client rejected', of: ClientOf, text: string): void {
-    const { client, clientId } = of;
-    this.#add({ kind, at: this.#now(), client, clientId, text });
+    const { client, clientId, host } = of;
+    this.#add({ kind, at: this.#now(), client, clientId, host, text });
   }
 
   #frame(frame: TimedBytes, framing: Framing, from: Partial<ClientOf>) {
@@ -247,24 +252,24 @@ export class LineTraffic {
   #received(
     { bytes, startedAt, receivedAt }: TimedBytes,
     framing: Framing,
-    { client, clientId = 0 }: Partial<ClientOf>,
+    { client, clientId = 0, host }: Partial<ClientOf>,
   ): Received & { readonly at: number } {
-    const pause = this.#heard(startedAt, receivedAt);
+    const pause = this.#heard(startedAt, receivedAt, host);
     const { characterTime } = this.#line;
-    return { at: receivedAt, client, clientId, bytes, framing, startedAt, pause, characterTime };
+    return { at: receivedAt, client, clientId, host, bytes, framing, startedAt, pause, characterTime };
   }
 
-  /** Time since the last character, in ms. Undefined for the first. */
-  #heard(startedAt: number, receivedAt: number): number | undefined {
-    const pause = this.#quietSince === undefined ? undefined : Math.max(0, startedAt - this.#quietSince);
-    this.#quietSince = receivedAt;
-    return pause;
+  /** Time since the last character at the address, in ms. Undefined for the first. */
+  #heard(startedAt: number, receivedAt: number, host: string | undefined): number | undefined {
+    const since = this.#quietSince.get(host);
+    this.#quietSince.set(host, receivedAt);
+    return since === undefined ? undefined : Math.max(0, startedAt - since);
   }
 
   #add(event: NewEvent): number {
     countEvent(this.counters, event);
     this.meters.count(event);
-    countActivity(this.#activity, event);
+    countActivity(this.#activityAt('host' in event ? event.host : undefined), event);
     this.#eventLog.event(event);
     return this.#stream.add(this.#number, event);
   }

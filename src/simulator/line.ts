@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Answer, LaterAnswer } from '../bus/answer.js';
-import { Bus, type BusLine, type Units } from '../bus/bus.js';
+import { Bus, type BusLine, type Served } from '../bus/bus.js';
 import type { ModbusClient } from '../client/client.js';
 import type { LineDefinition, RealTarget } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
@@ -65,7 +65,7 @@ export type LineOutcome =
 /** What a line is to be. */
 export interface WantedLine {
   readonly definition: LineDefinition;
-  readonly units: Units;
+  readonly served: Served;
 }
 
 const OK: LineOutcome = { ok: true };
@@ -92,20 +92,25 @@ export class Line implements LineHandler {
   #lastClientId = 0;
   /** The connections of the clients that are there, and when the last one began. */
   readonly #connections = new Map<number, Connection>();
-  #lastConnection: number | undefined;
+  /** By the address that it came to. */
+  readonly #lastConnection = new Map<string | undefined, number>();
 
   constructor(
     definition: LineDefinition,
-    units: Units,
+    served: Served,
     { faults, traffic, log, tools = SYSTEM_TOOLS }: LineContext,
   ) {
     this.name = definition.name;
     this.#log = log;
     this.#tools = tools;
     this.#definition = definition;
-    this.bus = new Bus(busLine(definition), units, faults);
-    this.#traffic = new LineTraffic(trafficLine(definition), traffic, this.bus.activity, log, () =>
-      tools.clock.now(),
+    this.bus = new Bus(busLine(definition), served, faults);
+    this.#traffic = new LineTraffic(
+      trafficLine(definition),
+      traffic,
+      (host) => this.bus.activityAt(host),
+      log,
+      () => tools.clock.now(),
     );
     this.#pending = new PendingReplies((asked, answer, report) =>
       this.#traffic.replied(asked, answer, report),
@@ -222,10 +227,10 @@ export class Line implements LineHandler {
   request(request: LineRequest, begin: (reply: LineReply) => void): void {
     const { framing } = this.bus;
     const asked = this.#traffic.asked(request, framing);
-    const { startedAt, receivedAt, clientId } = request;
+    const { startedAt, receivedAt, clientId, host } = request;
     const connection = this.#connections.get(clientId);
     if (connection) connection.requests++;
-    const moment = { startedAt, receivedAt, quietSince: this.#traffic.quietSince, connection };
+    const moment = { startedAt, receivedAt, quietSince: this.#traffic.quietSince(host), connection };
     const answer: Answer | LaterAnswer = this.bus.answer(request, moment) ?? noSuchUnit(framing);
     if ('next' in answer && answer.next) this.#transport.reframe(answer.next);
     begin(this.#unasked.beforeReply(this.#pending.add(asked, answer), request));
@@ -237,7 +242,7 @@ export class Line implements LineHandler {
       this.#openedAt = this.#tools.clock.now();
       this.#unasked.start();
     }
-    if (event.kind === 'client') this.#connected(event.clientId);
+    if (event.kind === 'client') this.#connected(event);
     if (event.kind === 'client-gone') {
       this.bus.forget(event.clientId);
       this.#connections.delete(event.clientId);
@@ -245,13 +250,14 @@ export class Line implements LineHandler {
     this.#traffic.event(event, this.bus.framing);
   }
 
-  #connected(clientId: number): void {
+  #connected({ clientId, host }: Extract<LineEvent, { kind: 'client' }>): void {
     const since = this.#tools.clock.now();
-    const afterLast = this.#lastConnection === undefined ? undefined : since - this.#lastConnection;
+    const last = this.#lastConnection.get(host);
+    const afterLast = last === undefined ? undefined : since - last;
     const connection: Connection = { since, afterLast, requests: 0 };
-    this.#lastConnection = since;
+    this.#lastConnection.set(host, since);
     this.#connections.set(clientId, connection);
-    this.bus.connected(connection);
+    this.bus.connected(connection, host);
   }
 
   /** Something has happened to a real device on the line. It becomes an event of the traffic. */
@@ -308,12 +314,12 @@ export class Line implements LineHandler {
     this.#traffic.state('waiting', reason);
   }
 
-  async #change({ definition, units }: WantedLine): Promise<LineOutcome> {
+  async #change({ definition, served }: WantedLine): Promise<LineOutcome> {
     const { state } = this;
     const way = this.#wayTo(definition);
     const adopt = () => {
       this.#definition = definition;
-      this.bus.change(busLine(definition), units);
+      this.bus.change(busLine(definition), served);
       this.#traffic.change(trafficLine(definition));
       this.#unasked.change(definition);
     };

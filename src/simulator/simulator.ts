@@ -142,7 +142,7 @@ export class Simulator {
 
   /** What happens to a real device is shown in the traffic of each line that it is on. */
   #reportReal(device: Device, text: string): void {
-    for (const line of this.lines.values()) if (line.bus.devices.has(device)) line.report(text);
+    for (const line of this.lines.values()) if (line.bus.has(device)) line.report(text);
   }
 
   /** The lines as fault rules see them. */
