@@ -1,3 +1,4 @@
+import { nameAt } from '../config/native/each.js';
 import type { MappedLine } from '../control/program.js';
 import type { Door } from '../door/door.js';
 import { functionOf } from '../protocol/function-table.js';
@@ -75,10 +76,11 @@ export class LineMap implements CaptureLines {
     return { device, names: table ? namesBetween(table, written.address, written.values?.length ?? 1) : [] };
   }
 
-  #deviceOf({ line, unit, address, quantity }: TrafficView): string | undefined {
+  #deviceOf({ line, unit, address, quantity, host }: TrafficView): string | undefined {
     if (unit === undefined || address === undefined || quantity === undefined) return undefined;
-    const units = this.#lines.get(line)?.units;
-    return units?.get(unit) ?? units?.get('*');
+    const { units, each } = this.#lines.get(line) ?? {};
+    const device = units?.get(unit) ?? units?.get('*');
+    return device === each && device !== undefined && host !== undefined ? nameAt(device, host) : device;
   }
 
   async #learn(device: string): Promise<void> {

@@ -40,6 +40,8 @@ export interface DeviceExtras {
 
 export interface DeviceDefinition {
   readonly name: string;
+  /** The device that it is a copy of, with the same tables; absent for a device of its own. */
+  readonly copyOf?: string;
   /** The entry of the native file, as it was written; absent for a device of a pymodbus file. */
   readonly source?: DeviceSource;
   readonly identity: Identity;
@@ -117,6 +119,8 @@ export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
   /** The answer to a request for a missing unit: exception 11, or none. */
   readonly missingUnit: 'exception' | 'silence';
+  /** Of a line with several addresses: the device among its units of which each address has a copy of its own. */
+  readonly each?: string;
 }
 
 /** Bytes or a valid frame that a line sends though nobody asked: before each reply, or every so often. */

@@ -57,6 +57,8 @@ export interface MappedLine {
   readonly host?: string;
   readonly port?: number;
   readonly units: ReadonlyMap<number | '*', string>;
+  /** The device of which each address of the line has a copy of its own. */
+  readonly each?: string;
 }
 
 /** Which lines there are and which devices they have. `changes` of the simulator says when that is another answer. */
@@ -66,11 +68,12 @@ export function map({ simulator }: Room): Outcome<readonly MappedLine[]> {
       const { name, definition, state } = line;
       const shared = { name, description: describeLine(line), units: definition.units };
       if (definition.kind === 'serial') return { ...shared, kind: definition.kind };
-      const { kind, host } = definition;
+      const { kind, host, each } = definition;
       return {
         ...shared,
         kind,
         host,
+        ...(each !== undefined && { each }),
         port: (state.kind === 'open' ? state.port : undefined) ?? definition.port,
       };
     }),

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
-import { sourceOfCopy } from '../config/native/copies.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {
@@ -43,7 +42,7 @@ interface Named {
 
 /** The devices without the copies, which depend on the units of lines. */
 function ownDevices({ devices }: Configuration): DeviceDefinition[] {
-  return devices.filter(({ name }) => sourceOfCopy(devices, name) === undefined);
+  return devices.filter(({ copyOf }) => copyOf === undefined);
 }
 
 /** Those whose names are not used in `others`. */

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
+import { devicesOf } from '../config/native/each.js';
 import { reportSharedEndpoint } from '../config/native/endpoints.js';
+import { MAX_HOSTS } from '../config/native/hosts.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
 import { checkName } from '../config/native/names.js';
@@ -325,7 +327,10 @@ export class Changes {
     for (const name of this.#plant.devices.takenNames(devices.copies)) {
       at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }
-    if (definition) check?.(definition);
+    if (definition) {
+      check?.(definition);
+      this.#reportTooManyHosts(definition, at);
+    }
     if (definition === undefined || at.findings.count > 0) return undefined;
     const added = [...devices.copies].filter(([copy]) => !this.#plant.devices.byName.has(copy));
     const costs = added.map(([, source]) => costOfDevice(this.#plant.devices.definitionOf(source)));
@@ -334,7 +339,17 @@ export class Changes {
     this.#plant.devices.copy(devices.copies);
     for (const [i, [copy]] of added.entries())
       this.budget.countDevice(this.#plant.devices.get(copy), costs[i] as number);
-    return { definition, units: this.#plant.lines.unitsOf(definition) };
+    return { definition, served: this.#plant.lines.servedBy(definition) };
+  }
+
+  /** Each address takes a socket, and there are only so many. */
+  #reportTooManyHosts(definition: LineDefinition, at: At): void {
+    const hostsOf = (line: LineDefinition) => (line.kind === 'serial' ? 0 : (line.hosts?.length ?? 0));
+    const others = Array.from(this.#plant.lines.byName.values()).filter(({ name }) => name !== definition.name);
+    const there = others.reduce((sum, line) => sum + hostsOf(line.definition), 0);
+    if (hostsOf(definition) === 0 || there + hostsOf(definition) <= MAX_HOSTS) return;
+    const hosts = at.key(definition.kind).key('hosts');
+    hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
   }
 
   get #rules(): FaultRule[] {
@@ -351,7 +366,7 @@ export class Changes {
 
   #devicesInUse(): ReadonlySet<string> {
     const lines = Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
-    return new Set([...lines, ...this.#wanted].flatMap(({ units }) => [...units.values()]));
+    return new Set([...lines, ...this.#wanted].flatMap(devicesOf));
   }
 }
 

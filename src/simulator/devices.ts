@@ -95,8 +95,7 @@ export class Devices {
   takenNames(copies: ReadonlyMap<string, string>): string[] {
     return Array.from(copies).flatMap(([name, source]) => {
       const present = this.#definitions.get(name);
-      // A copy shares the tables of its source.
-      return present && present.tables !== this.#definitions.get(source)?.tables ? [name] : [];
+      return present && present.copyOf !== source ? [name] : [];
     });
   }
 
@@ -106,7 +105,7 @@ export class Devices {
       const definition = this.#definitions.get(source);
       if (!definition || this.#devices.has(name)) continue;
       this.#copies.add(name);
-      this.#add({ ...definition, name });
+      this.#add({ ...definition, name, copyOf: source });
     }
     this.graph.link();
   }
@@ -185,11 +184,9 @@ export class Devices {
 
   /** The names of the copies of a device, whether or not they are in the configuration. */
   copiesOf(name: string): string[] {
-    const tables = this.#definitions.get(name)?.tables;
-    const [source, ...copies] = Array.from(this.#definitions.values()).filter(
-      (each) => each.tables === tables,
-    );
-    return source?.name === name ? copies.map((copy) => copy.name) : [];
+    return Array.from(this.#definitions.values()).flatMap(({ copyOf, name: copy }) => {
+      return copyOf === name ? [copy] : [];
+    });
   }
 
   #drop(name: string): void {

@@ -46,7 +46,7 @@ export function likeEvent(simulator: Simulator, seq: number): LikeRequest | stri
   if (!line) return `line ${event.line} is not there any more`;
   const content = adu.framing.decode(adu.bytes);
   if (!content) return `event ${seq} is no whole request`;
-  const asked = complete({ ...content, line }, keptReply(simulator, event));
+  const asked = complete({ ...content, line, host: adu.host }, keptReply(simulator, event));
   return typeof asked === 'string' ? asked : { ...asked, seq };
 }
 
@@ -81,7 +81,7 @@ export function factsOf({ line, device, unitId, pdu }: Omit<LikeRequest, 'reply'
 function conditionsMet({ lines }: Simulator, { when, values }: FaultRule, event: FrameEvent): boolean {
   const line = lines.get(event.line);
   const content = event.framing.decode(event.bytes);
-  const device = content && line?.bus.deviceAt(content.unitId);
+  const device = content && line?.bus.deviceAt(content.unitId, event.host);
   if (!content || !line || !device) return false;
   return matchesRequest(when, values, factsOf({ ...content, line, device }));
 }
@@ -137,20 +137,23 @@ function firstUnit({ definition }: Line): number {
   return typeof listed === 'number' ? listed : 1;
 }
 
-type Asked = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'>;
+type Asked = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'> & {
+  readonly host?: string | undefined;
+};
 
 function complete(asked: Asked, kept?: Uint8Array): LikeRequest | string {
-  const { line, unitId, transactionId, pdu } = asked;
+  const { host, ...request } = asked;
+  const { line, unitId, transactionId, pdu } = request;
   const { definition } = line;
   if (definition.kind === 'serial' && definition.mode === 'monitor') return `line ${line.name} only listens`;
   const { framing } = line.bus;
-  const device = line.bus.deviceAt(unitId);
+  const device = line.bus.deviceAt(unitId, host);
   if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
   if (!device) return `line ${line.name} has no unit ${unitId}`;
   const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
   if (!reply) return `no true reply to function ${pdu[0]} is kept; take a request that was answered`;
-  return { ...asked, device, reply };
+  return { ...request, device, reply };
 }
 
 function requestAdu(event: TrafficEvent) {
@@ -158,9 +161,9 @@ function requestAdu(event: TrafficEvent) {
     case 'request':
     case 'dropped':
     case 'foreign request':
-      return { bytes: event.bytes, framing: event.framing };
+      return { bytes: event.bytes, framing: event.framing, host: event.host };
     case 'reply':
-      return { bytes: event.requestAdu, framing: event.framing };
+      return { bytes: event.requestAdu, framing: event.framing, host: event.host };
     default:
       return undefined;
   }

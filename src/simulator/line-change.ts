@@ -55,7 +55,7 @@ function settingsOf(line: LineDefinition): unknown {
     const { units, start, unasked, ...settings } = line;
     return settings;
   }
-  const { units, start, unasked, missingUnit, ...settings } = line;
+  const { units, each, start, unasked, missingUnit, ...settings } = line;
   return settings;
 }
 

@@ -62,7 +62,8 @@ function description(line: Line): string {
   const { definition } = line;
   const { place, link, times } = lineStatus(line);
   const units = `units ${unitRanges([...definition.units.keys()])}`;
-  if (definition.kind !== 'serial' || !times) return `${protocolName(definition)} on ${place}, ${units}`;
+  if (definition.kind !== 'serial' || !times)
+    return `${protocolName(definition)} on ${place}${addresses(definition)}, ${units}`;
   const { baudRate, dataBits, parity, stopBits } = definition;
   const settings = `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
   const gap = `gap ${times.gap.toFixed(1)} ms`;
@@ -76,6 +77,12 @@ function description(line: Line): string {
 function turnaround({ mode, timing: { turnaround } }: SerialLineDefinition): string {
   if (turnaround === 't3.5' || mode === 'monitor') return '';
   return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
+}
+
+/** How many addresses a line has that has several. */
+function addresses(definition: LineDefinition): string {
+  const { hosts } = definition.kind === 'serial' ? {} : definition;
+  return hosts ? ` (${hosts.length} addresses)` : '';
 }
 
 /** The usual name of a framing on a transport. */

@@ -1,5 +1,6 @@
-import type { Units } from '../bus/bus.js';
-import type { LineDefinition } from '../config/configuration.js';
+import type { Served, Units } from '../bus/bus.js';
+import type { LineDefinition, UnitNames } from '../config/configuration.js';
+import { unitsAt } from '../config/native/each.js';
 import type { Devices } from './devices.js';
 import { Line, type LineContext, type WantedLine } from './line.js';
 
@@ -12,7 +13,7 @@ export class Lines {
   constructor(definitions: readonly LineDefinition[], devices: Devices, context: LineContext) {
     this.#devices = devices;
     this.#context = context;
-    for (const definition of definitions) this.add({ definition, units: this.unitsOf(definition) });
+    for (const definition of definitions) this.add({ definition, served: this.servedBy(definition) });
   }
 
   get byName(): ReadonlyMap<string, Line> {
@@ -20,15 +21,23 @@ export class Lines {
   }
 
   /** The devices that a line is to have. */
-  unitsOf({ units }: LineDefinition): Units {
-    return new Map(Array.from(units, ([unitId, name]) => [unitId, this.#devices.get(name)]));
+  servedBy(definition: LineDefinition): Served {
+    const units = this.#unitsOf(definition.units);
+    if (definition.kind === 'serial' || definition.each === undefined) return { units };
+    const { hosts = [] } = definition;
+    const at = new Map(hosts.map((host) => [host, this.#unitsOf(unitsAt(definition, host))]));
+    return { units, at };
+  }
+
+  #unitsOf(names: UnitNames): Units {
+    return new Map(Array.from(names, ([unitId, name]) => [unitId, this.#devices.get(name)]));
   }
 
   /** Adds a line with a name that no other line has, without opening it. */
-  add({ definition, units }: WantedLine): Line {
+  add({ definition, served }: WantedLine): Line {
     const { name } = definition;
     const { log, ...context } = this.#context;
-    const line = new Line(definition, units, { ...context, log: log.child({ line: name }) });
+    const line = new Line(definition, served, { ...context, log: log.child({ line: name }) });
     this.#lines.set(name, line);
     return line;
   }

@@ -1,11 +1,12 @@
 import { type DependentPoint, dependencyProblems } from '../config/native/dependencies.js';
+import { devicesOf } from '../config/native/each.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { Line } from './line.js';
 
 /** The lines that have a unit with one of these devices. */
 export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): Line[] {
   return Array.from(lines).filter(({ definition }) =>
-    Array.from(definition.units.values()).some((device) => devices.has(device)),
+    devicesOf(definition).some((device) => devices.has(device)),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { sourceOfCopy, sourceWithCopies } from '../config/native/copies.js';
+import { sourceWithCopies } from '../config/native/copies.js';
 import { sourceChange } from '../config/native/line-source.js';
 import { type RunningConfiguration, ruleSource } from '../simulator/written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
@@ -15,15 +15,14 @@ export function benchState(file: FileContent, running: RunningConfiguration): Be
   const configuredDevices = new Set(file.devices.map(({ name }) => name));
   const lines = new Map(running.lines.map(({ definition }) => [definition.name, definition]));
   const configuredLines = new Set(file.lines.map(({ name }) => name));
-  const isCopy = (name: string) => sourceOfCopy(definitions, name) !== undefined;
   return {
     format: FORMAT,
     devices: {
       added: definitions
-        .filter(({ name }) => !configuredDevices.has(name) && !isCopy(name))
+        .filter(({ name, copyOf }) => !configuredDevices.has(name) && copyOf === undefined)
         .map(({ name, source = {} }) => ({ name, source })),
       removed: file.devices
-        .filter(({ name }) => !devices.has(name) && sourceOfCopy(file.devices, name) === undefined)
+        .filter(({ name, copyOf }) => !devices.has(name) && copyOf === undefined)
         .map((each) => ({ name: each.name, fingerprint: deviceFingerprint(each) })),
     },
     lines: {

@@ -82,7 +82,7 @@ export function readReply(r: Reader, head: Head, before: () => TrafficEvent): Re
   const { seq, line, time, at, unitId, functionCode } = head;
   const sent = r.byte() === PLAIN ? r.bytes() : undefined;
   const asked = sent ? askedBy(before() as EventOf<'request'>) : readAsked(r);
-  const { client, clientId, framing, request, requestAdu, requestedAt } = asked;
+  const { client, clientId, host, framing, request, requestAdu, requestedAt } = asked;
   const { plan, report } = sent ? sentAtOnce(sent, requestedAt, at) : readPlan(r);
   return {
     kind: 'reply',
@@ -92,6 +92,7 @@ export function readReply(r: Reader, head: Head, before: () => TrafficEvent): Re
     at,
     client,
     clientId,
+    host,
     framing,
     request,
     requestAdu,
@@ -108,7 +109,8 @@ export function readReply(r: Reader, head: Head, before: () => TrafficEvent): Re
 
 type Asked = Pick<
   ReplyEvent,
-  'client' | 'clientId' | 'host' | 'framing' | 'request' | 'requestAdu' | 'requestedAt'>;
+  'client' | 'clientId' | 'host' | 'framing' | 'request' | 'requestAdu' | 'requestedAt'
+>;
 
 function readAsked(r: Reader): Asked {
   const { client, clientId, host } = readClient(r);

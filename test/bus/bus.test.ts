@@ -22,7 +22,7 @@ function busOf(units: Units, framing: Framing = RTU): Bus {
   const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   return new Bus(
     { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 },
-    units,
+    { units },
     rules,
   );
 }
@@ -261,7 +261,7 @@ describe('a broadcast to two units that share a device', () => {
 it("counts exceptions of fault rules as the device's: busy is busy", () => {
   const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing: RTU, characterTime: 0 };
-  const bus = new Bus(line, new Map([[1, holding(1)]]), rules);
+  const bus = new Bus(line, { units: new Map([[1, holding(1)]]) }, rules);
   rules.set(ruleSchema.parse({ name: 'busy', when: { function: 3 }, do: [{ exception: 6 }] }));
   for (let i = 0; i < 2; i++) reply(bus, 1, '03 0000 0001');
   expect(reply(bus, 1, '08 0011 0000')).toContain('0800110002');
@@ -272,15 +272,15 @@ it('gives nobody a late reply in the framing that the line had before', () => {
   const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing: RTU, characterTime: 0 };
   const units = new Map([[1, holding(1)]]);
-  const bus = new Bus(line, units, rules);
+  const bus = new Bus(line, { units }, rules);
   reply(bus, 1, READ);
   rules.set(ruleSchema.parse({ name: 'late', do: [{ stale: true }] }));
   const request = { unitId: 1, pdu: bytesOf('03 0001 0001'), transactionId: 0, clientId: 1 };
   const stale = () => answerAtOnce(bus, request)?.acted;
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
-  bus.change({ ...line, name: 'other' }, units);
+  bus.change({ ...line, name: 'other' }, { units });
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
-  bus.change({ ...line, abilities: abilities('serial', 'ascii'), framing: new AsciiFraming() }, units);
+  bus.change({ ...line, abilities: abilities('serial', 'ascii'), framing: new AsciiFraming() }, { units });
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }]);
 });
 
@@ -291,17 +291,17 @@ describe('a unit that is not there', () => {
   const request = { unitId: 9, pdu: bytesOf(READ), transactionId: 7, clientId: 1 };
 
   it('gets exception 11 where a gateway would say so', () => {
-    const answer = answerAtOnce(new Bus(line, units, rules), request);
+    const answer = answerAtOnce(new Bus(line, { units }, rules), request);
     expect(answer?.plan).toMatchObject({ steps: [{ bytes: bytesOf('0007 0000 0003 09 83 0b') }] });
   });
 
   it('gets silence where that is wanted', () => {
-    const answer = answerAtOnce(new Bus({ ...line, missingUnit: 'silence' }, units, rules), request);
+    const answer = answerAtOnce(new Bus({ ...line, missingUnit: 'silence' }, { units }, rules), request);
     expect(answer?.plan).toEqual({ kind: 'silence', reason: 'no such unit' });
   });
 
   it('is left to others on a bus', () => {
-    expect(answerAtOnce(new Bus({ ...line, framing: RTU }, units, rules), request)).toBeUndefined();
+    expect(answerAtOnce(new Bus({ ...line, framing: RTU }, { units }, rules), request)).toBeUndefined();
   });
 });
 
@@ -310,7 +310,7 @@ describe('units 0 and 255 of Modbus TCP', () => {
   const line = { name: 'lan', abilities: abilities('tcp', 'socket'), framing: SOCKET, characterTime: 0 };
   /** The register that a device answers with, by its unit; what else it answers; undefined when nothing. */
   const answers = (units: Units, framing = SOCKET) => {
-    const bus = new Bus({ ...line, framing }, units, rules);
+    const bus = new Bus({ ...line, framing }, { units }, rules);
     return [0, 255].map((unitId) => {
       const { plan } = answerAtOnce(bus, { unitId, pdu: bytesOf(READ), transactionId: 0, clientId: 1 }) ?? {};
       const step = plan?.kind === 'send' ? plan.steps[0] : undefined;
@@ -382,10 +382,12 @@ describe('the framing of an ASCII line', () => {
     const line = { name: 'bench', abilities: abilities('serial', 'ascii'), framing, characterTime: 0 };
     const bus = new Bus(
       line,
-      new Map([
-        [1, holding(1)],
-        [2, holding(2)],
-      ]),
+      {
+        units: new Map([
+          [1, holding(1)],
+          [2, holding(2)],
+        ]),
+      },
       rules,
     );
     answerAtOnce(bus, { ...change, unitId: 2, pdu: bytesOf(READ) });

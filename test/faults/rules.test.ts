@@ -263,10 +263,12 @@ function busWith(rules: FaultRules, framing = RTU) {
   };
   const bus = new Bus(
     line,
-    new Map([
-      [1, device],
-      [2, device],
-    ]),
+    {
+      units: new Map([
+        [1, device],
+        [2, device],
+      ]),
+    },
     rules,
   );
   const answer = (request: string, { unitId = 1, clientId = 0, transactionId = 0 } = {}) => {

@@ -42,9 +42,9 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
   const log = pino({ level: 'silent' });
   const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 };
-  const bus = new Bus(line, new Map(), rules);
+  const bus = new Bus(line, { units: new Map() }, rules);
   const stream = new TrafficStream();
-  const traffic = new LineTraffic(line, stream, bus.activity, log);
+  const traffic = new LineTraffic(line, stream, () => bus.activityAt(undefined), log);
   const session = new SerialSession(
     port,
     {
@@ -66,7 +66,7 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
     new ChunkStatistics(),
     clock,
   );
-  return { session, counters: traffic.counters, stream, errors: () => bus.activity.errors };
+  return { session, counters: traffic.counters, stream, errors: () => bus.activityAt(undefined).errors };
 }
 
 const rtu = (gap = GAP) =>

@@ -22,7 +22,7 @@ function newLine() {
   const faults = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const traffic = new TrafficStream();
   const units = new Map([[1, deviceOf({ holding: [{ address: 0, value: 7 }] }, { size: 2 })]]);
-  const line = new Line(definition, units, { faults, traffic, log: pino({ level: 'silent' }) });
+  const line = new Line(definition, { units }, { faults, traffic, log: pino({ level: 'silent' }) });
   return { line, faults, traffic };
 }
 

@@ -12,26 +12,29 @@ export interface Endpoint {
   readonly path: Path;
 }
 
-/** The endpoint of a line; undefined for a endpoint that no other line can have. */
-export function endpointOf(line: LineDefinition): Endpoint | undefined {
-  if (line.kind !== 'serial') return portEndpoint(line.kind, line, [line.kind, 'port']);
+/** The endpoints of a line: one for each of its addresses; none for an endpoint that no other line can have. */
+export function endpointsOf(line: LineDefinition): Endpoint[] {
+  if (line.kind !== 'serial') {
+    const { kind, port, host, hosts = [host] } = line;
+    return hosts.flatMap((each) => portEndpoints(kind, { host: each, port }, [kind, 'port']));
+  }
   if (line.path !== 'virtual') {
-    return { key: `serial ${line.path}`, what: line.path, path: ['serial', 'path'] };
+    return [{ key: `serial ${line.path}`, what: line.path, path: ['serial', 'path'] }];
   }
   return line.link === undefined
-    ? undefined
-    : { key: `link ${line.link}`, what: line.link, path: ['serial', 'link'] };
+    ? []
+    : [{ key: `link ${line.link}`, what: line.link, path: ['serial', 'link'] }];
 }
 
-/** Port 0 means any free port, so two of them never collide. UDP has its own ports. */
-export function portEndpoint(
+/** None for port 0, which means any free port, so two of them never collide. UDP has its own ports. */
+export function portEndpoints(
   kind: string,
   { host, port }: { readonly host: string; readonly port: number },
   path: Path,
-): Endpoint | undefined {
+): Endpoint[] {
   const protocol = kind === 'udp' ? 'udp' : 'tcp';
-  if (port === 0) return undefined;
-  return { key: `${protocol} ${host.toLowerCase()} ${port}`, what: `${host}:${port}`, path };
+  if (port === 0) return [];
+  return [{ key: `${protocol} ${host.toLowerCase()} ${port}`, what: `${host}:${port}`, path }];
 }
 
 /**
@@ -39,8 +42,8 @@ export function portEndpoint(
  * @param at the entry of the new line
  */
 export function reportSharedEndpoint(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
-  const endpoint = endpointOf(line);
-  const user = others.find((other) => endpointOf(other)?.key === endpoint?.key);
-  if (endpoint && user)
-    at.below(endpoint.path).wrong(`${endpoint.what} is used by line ${user.name} already`);
+  const users = new Map(others.flatMap((other) => endpointsOf(other).map(({ key }) => [key, other.name])));
+  const endpoint = endpointsOf(line).find(({ key }) => users.has(key));
+  if (endpoint)
+    at.below(endpoint.path).wrong(`${endpoint.what} is used by line ${users.get(endpoint.key)} already`);
 }

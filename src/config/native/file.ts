@@ -16,7 +16,7 @@ import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
 import { networkOf, reportDependencies } from './dependencies.js';
 import type { NativeDeviceReader } from './device.js';
-import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
+import { type Endpoint, endpointsOf, portEndpoints } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
 import { mergedSource } from './line-source.js';
 import { mannersProblems } from './manners-schema.js';
@@ -155,13 +155,14 @@ function likeEntry(content: At): At {
 /** The copies that units ask for. A copy is like its source and shares its layouts. */
 function copiedDevices(
   definitions: readonly DeviceDefinition[],
-  { names, copies }: DeviceNames,
+  names: DeviceNames,
   devices: At,
 ): DeviceDefinition[] {
-  return Array.from(copies).flatMap(([name, source]) => {
-    if (names.includes(name)) devices.key(name).wrong(`is also the name of a copy of ${source}`);
-    const definition = definitions.find((device) => device.name === source);
-    return definition ? [{ ...definition, name }] : [];
+  const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+  return Array.from(names.copies).flatMap(([name, source]) => {
+    if (names.has(name)) devices.key(name).wrong(`is also the name of a copy of ${source}`);
+    const definition = byName.get(source);
+    return definition ? [{ ...definition, name, copyOf: source }] : [];
   });
 }
 
@@ -265,13 +266,12 @@ function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDef
 /** Reports anything that two users would open at once: a serial port, a link, a TCP port. */
 function reportSharedEndpoints(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
-  const take = (endpoint: Endpoint | undefined, entry: At) => {
-    if (!endpoint) return;
-    const at = entry.below(endpoint.path);
-    const user = users.get(endpoint.key);
-    if (user) at.wrong(`${endpoint.what} is used by ${pathText(user.path)} already`);
-    else users.set(endpoint.key, at);
+  const take = (endpoints: readonly Endpoint[], entry: At) => {
+    const taken = endpoints.find(({ key }) => users.has(key));
+    const user = taken && users.get(taken.key);
+    if (user) entry.below(taken.path).wrong(`${taken.what} is used by ${pathText(user.path)} already`);
+    for (const { key, path } of endpoints) if (!users.has(key)) users.set(key, entry.below(path));
   };
-  for (const line of lines) take(endpointOf(line), file.key('lines').key(line.name));
-  take(portEndpoint('tcp', api, ['port']), file.key('api'));
+  for (const line of lines) take(endpointsOf(line), file.key('lines').key(line.name));
+  take(portEndpoints('tcp', api, ['port']), file.key('api'));
 }

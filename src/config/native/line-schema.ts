@@ -80,9 +80,11 @@ const connections = {
   pipelining: oneOf(['serve', 'drop', 'one']).optional(),
 };
 const port = wholeNumber(0, 65535);
+const severalHosts = { hosts: z.unknown().optional() };
 
 const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
 const UDP_PIPELINING = 'serve: UDP has no connection on which one request could stand behind another';
+const TLS_HOSTS = 'one address, as host: only lines on TCP and UDP have several';
 const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
 
 const socketLine = {
@@ -91,17 +93,19 @@ const socketLine = {
   start: startSchema.optional(),
   unasked: z.unknown().optional(),
   units: z.unknown().optional(),
+  each: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
 
 export const tcpLineSchema = section({
-  tcp: section({ ...listening, port: port.default(5020), ...connections }),
+  tcp: section({ ...listening, ...severalHosts, port: port.default(5020), ...connections }),
   ...socketLine,
 });
 
 export const udpLineSchema = section({
   udp: section({
     ...listening,
+    ...severalHosts,
     port: port.default(5020),
     whenFull: z.literal('evict', { error: UDP_WHEN_FULL }).optional(),
     pipelining: z.literal('serve', { error: UDP_PIPELINING }).optional(),
@@ -113,6 +117,7 @@ export const udpLineSchema = section({
 export const tlsLineSchema = section({
   tls: section({
     ...listening,
+    hosts: z.undefined({ error: TLS_HOSTS }),
     port: port.default(802),
     ...connections,
     cert: text('the path of a certificate (PEM)'),

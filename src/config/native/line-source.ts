@@ -45,12 +45,15 @@ function socketSource({
   unasked,
   units,
   missingUnit,
+  host,
+  hosts,
+  each,
   ...listening
 }: SocketLineDefinition): LineSource {
-  const socket = compact({ ...listening, ...files });
+  const socket = compact({ ...(hosts ? { hosts: host } : { host }), ...listening, ...files });
   return compact({
     ...{ [kind]: socket, framing, start, unasked: unaskedSource(unasked) },
-    ...{ units: unitsSource(units), missingUnit },
+    ...{ units: unitsSource(units), each: each === undefined ? undefined : { copyOf: each }, missingUnit },
   });
 }
 

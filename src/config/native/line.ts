@@ -13,6 +13,8 @@ import type {
   UnaskedDefinition,
   UnitNames,
 } from '../configuration.js';
+import { readEach } from './each.js';
+import { type Hosts, readHosts } from './hosts.js';
 import {
   type rs485Schema,
   serialLineSchema,
@@ -62,7 +64,7 @@ export function nativeLine(
   const unasked = readUnasked(at.key('unasked'), transport, isMonitor);
   return transport === 'serial'
     ? serialLine(name, at, { units, start, unasked })
-    : socketLine(name, transport, at, { units, directory, start, unasked });
+    : socketLine(name, transport, at, { units, directory, start, unasked, devices });
 }
 
 /** The most things that a line sends unasked. */
@@ -194,27 +196,40 @@ function shortestGap(t35: number): number {
   return Math.floor(100 * t35) / 100;
 }
 
+/** A line with several addresses has room for two clients at each, unless the file says how many. */
+function severalHosts(at: At, maxClients: number): (Hosts & { readonly maxClients: number }) | undefined {
+  const hosts = at.key('hosts');
+  if (hosts.value === undefined) return undefined;
+  if (at.key('host').value !== undefined) return hosts.wrong('expected either host or hosts');
+  const read = readHosts(hosts);
+  if (!read || at.key('maxClients').value !== undefined) return read && { ...read, maxClients };
+  return { ...read, maxClients: Math.max(maxClients, 2 * read.hosts.length) };
+}
+
 function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory, start, unasked }: Surroundings & { readonly directory: string },
+  { units, directory, start, unasked, devices }: Surroundings & Pick<LineContext, 'directory' | 'devices'>,
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
     if (!parsed) return undefined;
     const { framing, missingUnit } = parsed;
-    const listening = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
+    const { hosts: _, ...listening } = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
+    const several = severalHosts(at.key(kind), listening.maxClients);
+    const each = readEach(at.key('each'), units, several?.hosts, devices);
     return {
-      ...{ kind, name, framing, ...listening, units, missingUnit },
+      ...{ kind, name, framing, ...listening, ...several, units, missingUnit },
       ...waiting(parsed.start ?? start),
-      ...(unasked && { unasked }),
+      ...compact({ unasked, each }),
     };
   }
   const parsed = at.check(tlsLineSchema);
   if (!parsed) return undefined;
   const { framing, missingUnit } = parsed;
-  const { cert, key, ca, ...listening } = parsed.tls;
+  readEach(at.key('each'), units, undefined, devices);
+  const { cert, key, ca, hosts: _, ...listening } = parsed.tls;
   const absolute = (file: string) => resolve(directory, file);
   const files = compact({
     cert: absolute(cert),

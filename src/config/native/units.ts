@@ -9,9 +9,15 @@ export class DeviceNames {
   readonly names: readonly string[];
   /** Source of each copy by the name of the copy. */
   readonly copies = new Map<string, string>();
+  readonly #names: ReadonlySet<string>;
 
   constructor(names: readonly string[]) {
     this.names = names;
+    this.#names = new Set(names);
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
   }
 
   /**
@@ -23,13 +29,18 @@ export class DeviceNames {
     this.copies.set(copy, name);
     return copy;
   }
+
+  /** A copy of device `name` for an address of a line, unless there is a device of that name: it takes its place. */
+  copyAt(name: string, copy: string): void {
+    if (!this.has(copy)) this.copies.set(copy, name);
+  }
 }
 
 const UNIT_TEXT = /^(?:0|[1-9]\d{0,2})$/;
 const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 
 /** Either all units share the registers of a device, or each gets a copy of it. */
-const copySchema = section({ copyOf: text('the name of a device') });
+export const copySchema = section({ copyOf: text('the name of a device') });
 
 const NO_COPIES =
   'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
@@ -64,14 +75,14 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
 
 function readDevice(
   content: At,
-  { names }: DeviceNames,
+  devices: DeviceNames,
 ): { readonly name: string; readonly copy: boolean } | undefined {
   const copy = typeof content.value === 'object' && content.value !== null;
   if (copy && !content.check(copySchema)) return undefined;
   const at = copy ? content.key('copyOf') : content;
   const name = at.value;
   if (typeof name !== 'string') return at.expected('the name of a device');
-  if (!names.includes(name)) return at.wrong(unknownName('device', name, names));
+  if (!devices.has(name)) return at.wrong(unknownName('device', name, devices.names));
   return { name, copy };
 }
 

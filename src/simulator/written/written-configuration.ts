@@ -4,6 +4,7 @@ import type {
   MqttDefinition,
   TrafficDefinition,
 } from '../../config/configuration.js';
+import { copiesAt } from '../../config/native/each.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
 import { type FindValue, THEN } from '../../faults/rule.js';
@@ -32,7 +33,12 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   yield '# What was running when this file was made. Clocks, counts and the times of fault rules begin anew.\n';
   yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
   yield 'devices:\n';
-  for (const device of running.devices) yield* deviceText(device);
+  const copies = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
+  for (const device of running.devices) {
+    // Its line makes it again.
+    if (copies.has(device.definition.name) && isUntouched(device)) yield '';
+    else yield* deviceText(device);
+  }
   yield 'lines:\n';
   for (const line of running.lines) yield lineText(line);
   yield* rulesText(running);
@@ -40,6 +46,15 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   if (running.mqtt) yield* mqttText(running.mqtt);
   if (running.traffic) yield trafficText(running.traffic);
   if (running.keepsState) yield 'state: keep\n';
+}
+
+/** True for a copy of a device that is as its source is when it starts. */
+function isUntouched({ definition, device }: WrittenDevice): boolean {
+  return definition.copyOf !== undefined && device.changes === 0 && !hasSums(device);
+}
+
+function hasSums({ points }: WrittenDevice['device']): boolean {
+  return points.all.some(({ signal }) => signal?.accumulator !== undefined);
 }
 
 function lineText({ definition, state }: RunningConfiguration['lines'][number]): string {

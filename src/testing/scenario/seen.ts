@@ -21,7 +21,7 @@ export interface Seen {
 }
 
 /** Finds the device that answers for a unit identifier of a line. */
-export type DeviceAt = (line: string, unitId: number) => string | undefined;
+export type DeviceAt = (line: string, unitId: number, host: string | undefined) => string | undefined;
 
 /** The same for each request that asks the same: a transaction identifier and a connection may be others. */
 export function questionOf({ line, unitId, pdu }: Seen): string {
@@ -35,13 +35,13 @@ export function seenOf(event: TrafficEvent, deviceAt: DeviceAt): Seen | undefine
   const adu = requestAduOf(event);
   const pdu = adu?.event.framing.fields(adu.bytes)?.pdu;
   if (adu === undefined || pdu === undefined) return undefined;
-  const { line, at, unitId } = adu.event;
+  const { line, at, unitId, host } = adu.event;
   return {
     event: adu.event,
     at,
     line,
     unitId,
-    device: deviceAt(line, unitId) ?? '',
+    device: deviceAt(line, unitId, host) ?? '',
     functionCode: pdu[0] as number,
     pdu,
     ranges: addressRanges(pdu),

@@ -56,7 +56,7 @@ export class TestRun {
     this.#firstSeq = simulator.traffic.last + 1;
     this.#actions = new Actions(simulator.faults.rules);
     this.#inbox = new Inbox(
-      (line, unitId) => simulator.lines.get(line)?.bus.deviceAt(unitId)?.name,
+      (line, unitId, host) => simulator.lines.get(line)?.bus.deviceAt(unitId, host)?.name,
       () => this.#actions.hits,
     );
     this.#unsubscribe = simulator.traffic.subscribe((event) => this.#hear(event));

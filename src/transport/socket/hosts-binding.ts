@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Binding, BindingContext, Bound } from './binding.js';
-import { cannotListen, STOPPED } from './listen.js';
+import type { Binding, BindingContext } from './binding.js';
+import { cannotListen, type Listening, STOPPED } from './listen.js';
 
 /** The longest time in ms to open sockets before other lines get their turn of the event loop. */
 const SLICE_MS = 0.5;
@@ -26,7 +26,7 @@ export class HostsBinding implements Binding {
   }
 
   /** Opens one socket after the other. The first that can't be opened ends it: the error names that address. */
-  async open(): Promise<Bound> {
+  async open(): Promise<Listening> {
     const { settings } = this.#context;
     let { port } = settings;
     let sliceEndsAt = performance.now() + SLICE_MS;

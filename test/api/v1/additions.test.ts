@@ -111,7 +111,7 @@ describe('a device that is removed over REST', () => {
     expect(await send(running, 'DELETE', '/devices/plain?force=perhaps')).toMatchObject({ status: 400 });
     expect(await send(running, 'DELETE', '/devices/plain?force')).toMatchObject({ status: 204 });
     expect([...running.simulator.devices.keys()]).toEqual(['meter']);
-    expect(running.simulator.lines.get('lan')?.bus.units).toEqual([['1', 'meter']]);
+    expect([...(running.simulator.lines.get('lan')?.definition.units ?? [])]).toEqual([[1, 'meter']]);
   });
 
   it('stays even when that is forced, while something else needs it', async () => {

@@ -1,0 +1,62 @@
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import type { LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
+import { copySchema, type DeviceNames } from './units.js';
+
+/** Names may be as long as this; `names.ts` checks those of a file. */
+const LONGEST_NAME = 64;
+
+const NO_HOSTS = 'expected hosts: each address of a line has a device of its own only where it has several';
+
+/** The name of the device that stands for another one at an address of a line: `meter@127.1.0.5`. */
+export function nameAt(device: string, host: string): string {
+  return `${device}@${host}`;
+}
+
+/**
+ * Reads `each` of a line: the name of the device of which each address has a copy of its own. Undefined where there is none,
+ * and after reporting the mistakes in it.
+ */
+export function readEach(
+  at: At,
+  units: UnitNames,
+  hosts: readonly string[] | undefined,
+  names: DeviceNames,
+): string | undefined {
+  if (at.value === undefined) return undefined;
+  if (hosts === undefined) return at.wrong(NO_HOSTS);
+  const device = at.check(copySchema)?.copyOf;
+  if (device === undefined) return undefined;
+  const name = at.key('copyOf');
+  if (!names.has(device)) return name.wrong(unknownName('device', device, names.names));
+  if (![...units.values()].includes(device)) return name.wrong(`no unit of the line has device ${device}`);
+  const copies = hosts.map((host) => nameAt(device, host));
+  const tooLong = copies.find(({ length }) => length > LONGEST_NAME);
+  if (tooLong !== undefined)
+    return name.wrong(`its name is too long: ${tooLong} has more than ${LONGEST_NAME} characters`);
+  for (const copy of copies) names.copyAt(device, copy);
+  return device;
+}
+
+/** The units of a line at one of its addresses. */
+export function unitsAt(
+  { units, each }: Pick<SocketLineDefinition, 'units' | 'each'>,
+  host: string,
+): UnitNames {
+  if (each === undefined) return units;
+  return new Map(
+    Array.from(units, ([unitId, device]) => [unitId, device === each ? nameAt(device, host) : device]),
+  );
+}
+
+/** The names of the devices that stand for another one at the addresses of a line; none where all have the same. */
+export function copiesAt(line: LineDefinition): string[] {
+  if (line.kind === 'serial') return [];
+  const { each, hosts = [] } = line;
+  return each === undefined ? [] : hosts.map((host) => nameAt(each, host));
+}
+
+/** The names of all devices that a line needs: those of its units, and their copies at each address. */
+export function devicesOf(line: LineDefinition): string[] {
+  return [...line.units.values(), ...copiesAt(line)];
+}

@@ -1,0 +1,47 @@
+import { isIPv4 } from 'node:net';
+import type { At } from '../../schema/at.js';
+import { expectedMessage } from '../../schema/problem.js';
+
+/** The most addresses of a line. Each takes a socket, and a file descriptor for it and for each of its clients. */
+export const MAX_HOSTS = 4096;
+
+const HOSTS = 'IPv4 addresses and ranges of them, such as 127.1.0.1-127.1.3.232, separated by commas';
+const ALL = '0.0.0.0 is every address of this machine at once: use it as host, or list the addresses';
+
+/** The addresses of a line: as they were written, and each. */
+export interface Hosts {
+  readonly host: string;
+  readonly hosts: readonly string[];
+}
+
+/** Reads `hosts` of a line. Reports its mistakes and returns undefined when there are any. */
+export function readHosts(at: At): Hosts | undefined {
+  const { value } = at;
+  if (typeof value !== 'string') return at.expected(HOSTS);
+  const parts = value.split(',').map((part) => part.trim());
+  const hosts = new Set<string>();
+  for (const part of parts) {
+    const [first, last = first, ...more] = part.split('-').map((end) => numberOf(end.trim()));
+    if (first === undefined || last === undefined || more.length > 0 || last < first)
+      return at.wrong(expectedMessage(HOSTS, part));
+    if (first === 0) return at.wrong(ALL);
+    const count = last - first + 1;
+    if (hosts.size + count > MAX_HOSTS)
+      return at.wrong(`expected at most ${MAX_HOSTS} addresses, got ${hosts.size + count} with ${part}`);
+    for (let number = first; number <= last; number++) {
+      const host = textOf(number);
+      if (hosts.has(host)) return at.wrong(`${host} is there twice`);
+      hosts.add(host);
+    }
+  }
+  return { host: parts.join(', '), hosts: [...hosts] };
+}
+
+/** An IPv4 address as a number; undefined for other text. */
+function numberOf(text: string): number | undefined {
+  return isIPv4(text) ? text.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0) : undefined;
+}
+
+function textOf(number: number): string {
+  return [24, 16, 8, 0].map((bits) => (number >>> bits) & 0xff).join('.');
+}
