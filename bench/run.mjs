@@ -10,13 +10,14 @@ import { benchProfile } from './profile.mjs';
 import { machine, printJson, say } from './report.mjs';
 import { benchRest } from './rest.mjs';
 import { benchRtu } from './rtu.mjs';
+import { benchScale } from './scale.mjs';
 import { benchMemory, benchStart } from './start.mjs';
 import { benchTcp } from './tcp.mjs';
 import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu beside between mqtt waits delays tcp rest values growth profile calibrate start memory console]
+ * npm run bench [-- [--json] rtu beside between mqtt waits delays tcp rest values growth scale profile calibrate start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -33,6 +34,7 @@ const SECTIONS = {
   rest: benchRest,
   values: benchValues,
   growth: benchGrowth,
+  scale: benchScale,
   profile: benchProfile,
   calibrate: benchCalibrate,
   start: benchStart,
