@@ -2,15 +2,17 @@ import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import ModbusRTU from 'modbus-serial';
+import { hostsOf } from './scale-hosts.mjs';
 
 /*
- * scale-client PORT SECONDS HOW HOST...: clients of many addresses in a process of its own, one connection each.
+ * scale-client PORT SECONDS HOW COUNT: clients of many addresses in a process of its own, one connection each.
  *
  * `paced`: with modbus-serial, one request a second each. Every client writes a number of its own first, and each answer has
  * to have it: so no two addresses share a register. `flat`: plain sockets, each sends its next request when the answer to
  * the last has come. It says `{connected}`, begins at the next message, and says what it has counted in the end.
  */
-const [port, seconds, how, ...hosts] = process.argv.slice(2);
+const [port, seconds, how, count] = process.argv.slice(2);
+const hosts = hostsOf(Number(count));
 const TIMEOUT_MS = 5000;
 const EVERY_MS = 1000;
 /** No more connections at once than a listening socket lets wait. */
@@ -36,7 +38,7 @@ async function modbusSerial(host) {
 
 async function paced(client, host, i) {
   await pause((i * EVERY_MS) / hosts.length);
-  await client.writeRegister(0, i);
+  await client.writeRegister(0, i).catch((error) => lost(host, error));
   const startedAt = performance.now();
   for (let turn = 0; turn < Number(seconds); turn++) {
     await pause(Math.max(0, startedAt + turn * EVERY_MS - performance.now()));

@@ -1,9 +1,8 @@
 import { startProgram } from '../test/support/program.mjs';
 import { CORE, memory, message, pin, processorTime, start, stop } from './processes.mjs';
 import { ms, printTable } from './report.mjs';
+import { hostsOf } from './scale-hosts.mjs';
 
-/** Addresses of the loopback, from 127.1.0.1 on: Linux has all of 127.0.0.0/8. */
-const hostsOf = (count) => Array.from({ length: count }, (_, i) => `127.1.${(i + 1) >> 8}.${(i + 1) & 0xff}`);
 const PORT = 1502;
 const PACED_S = 300;
 const FLAT_S = 20;
@@ -45,7 +44,7 @@ async function startWith(count) {
 
 /** Clients of the first `count` addresses, all at once. @param {'paced' | 'flat'} how */
 async function load(program, count, seconds, how) {
-  const client = start('scale-client.mjs', PORT, seconds, how, ...hostsOf(count));
+  const client = start('scale-client.mjs', PORT, seconds, how, count);
   pin(client.pid, CORE.client);
   await message(client);
   const before = processorTime(program.pid);

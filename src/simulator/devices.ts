@@ -95,7 +95,7 @@ export class Devices {
   takenNames(copies: ReadonlyMap<string, string>): string[] {
     return Array.from(copies).flatMap(([name, source]) => {
       const present = this.#definitions.get(name);
-      return present && present.copyOf !== source ? [name] : [];
+      return present && present.copyOf !== this.#originalOf(source) ? [name] : [];
     });
   }
 
@@ -105,7 +105,7 @@ export class Devices {
       const definition = this.#definitions.get(source);
       if (!definition || this.#devices.has(name)) continue;
       this.#copies.add(name);
-      this.#add({ ...definition, name, copyOf: source });
+      this.#add({ ...definition, name, copyOf: this.#originalOf(source) });
     }
     this.graph.link();
   }
@@ -187,6 +187,11 @@ export class Devices {
     return Array.from(this.#definitions.values()).flatMap(({ copyOf, name: copy }) => {
       return copyOf === name ? [copy] : [];
     });
+  }
+
+  /** A copy of a copy is one of the device that the first was made from: copies come and go. */
+  #originalOf(source: string): string {
+    return this.#definitions.get(source)?.copyOf ?? source;
   }
 
   #drop(name: string): void {

@@ -21,8 +21,9 @@ export function readHosts(at: At): Hosts | undefined {
   const parts = value.split(',').map((part) => part.trim());
   const hosts = new Set<string>();
   for (const part of parts) {
-    const [first, last = first, ...more] = part.split('-').map((end) => numberOf(end.trim()));
-    if (first === undefined || last === undefined || more.length > 0 || last < first)
+    const ends = part.split('-').map((end) => numberOf(end.trim()));
+    const [first, last] = [ends[0], ends.at(-1)];
+    if (first === undefined || last === undefined || ends.length > 2 || last < first)
       return at.wrong(expectedMessage(HOSTS, part));
     if (first === 0) return at.wrong(ALL);
     const count = last - first + 1;

@@ -218,7 +218,8 @@ function socketLine(
     const { framing, missingUnit } = parsed;
     const { hosts: _, ...listening } = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
     const several = severalHosts(at.key(kind), listening.maxClients);
-    const each = readEach(at.key('each'), units, several?.hosts, devices);
+    const areBroken = several === undefined && at.key(kind).key('hosts').value !== undefined;
+    const each = areBroken ? undefined : readEach(at.key('each'), units, several?.hosts, devices);
     return {
       ...{ kind, name, framing, ...listening, ...several, units, missingUnit },
       ...waiting(parsed.start ?? start),
