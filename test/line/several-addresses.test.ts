@@ -220,6 +220,11 @@ describe('an address that a line can not have', () => {
     expect(mistakes({ plant: plant({ each: { copyOf: 'metre' } }) })).toEqual([
       'lines.plant.each.copyOf: unknown device "metre", did you mean "meter"? (known: meter)',
     ]);
+    const tls = { cert: 'server.pem', key: 'server.key' };
+    expect(mistakes({ plant: { tls, units: { 1: 'meter' } } })).toEqual([]);
+    expect(mistakes({ plant: { tls: { ...tls, hosts: '127.1.0.1' }, units: { 1: 'meter' } } })).toEqual([
+      'lines.plant.tls.hosts: expected one address, as host: only lines on TCP and UDP have several, got "127.1.0.1"',
+    ]);
     const tcp = { hosts: '127.1.0.1-127.1.0.8', port: 1502 };
     expect(
       mistakes({

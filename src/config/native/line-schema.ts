@@ -117,7 +117,7 @@ export const udpLineSchema = section({
 export const tlsLineSchema = section({
   tls: section({
     ...listening,
-    hosts: z.undefined({ error: TLS_HOSTS }),
+    hosts: z.undefined({ error: TLS_HOSTS }).optional(),
     port: port.default(802),
     ...connections,
     cert: text('the path of a certificate (PEM)'),
