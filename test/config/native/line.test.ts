@@ -107,7 +107,7 @@ describe('a line in the native file', () => {
     [{ tls: { key: 'k' } }, 'tls.cert: missing, expected the path of a certificate (PEM)'],
     [
       { udp: { idleTimeout: 5 } },
-      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port, whenFull, pipelining)',
+      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, hosts, port, whenFull, pipelining)',
     ],
     [{ tcp: {}, udp: {} }, ': expected one of serial, tcp, udp, tls, got tcp and udp'],
     [
