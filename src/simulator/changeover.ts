@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { devicesOf } from '../config/native/each.js';
 import type { Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';
 import type { Lines } from './lines.js';
@@ -102,7 +103,7 @@ export async function changeOver(
     ({ name, definition }) =>
       !difference.lines.gone.includes(name) &&
       !difference.lines.changed.some((line) => line.name === name) &&
-      Array.from(definition.units.values()).some((device) => replaced.has(device)),
+      devicesOf(definition).some((device) => replaced.has(device)),
   );
   const steps: Step[] = [
     ...difference.lines.gone.map((name) => removal(lines, name)),
@@ -150,9 +151,9 @@ function change(lines: Lines, definition: LineDefinition): Step {
     const line = lines.byName.get(name);
     if (!line) return { ok: false, error: `line ${name} was removed meanwhile` };
     const before = line.definition;
-    const changed = await line.change(() => ({ definition, units: lines.unitsOf(definition) }));
+    const changed = await line.change(() => ({ definition, served: lines.servedBy(definition) }));
     if (!changed.ok) return { ...changed, error: `line ${name}: ${changed.error}` };
-    return () => line.change(() => ({ definition: before, units: lines.unitsOf(before) }));
+    return () => line.change(() => ({ definition: before, served: lines.servedBy(before) }));
   };
 }
 
@@ -160,7 +161,7 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
   return async () => {
     const { name } = definition;
     if (lines.byName.has(name)) return { ok: false, error: `line ${name} was added meanwhile` };
-    const line = lines.add({ definition, units: lines.unitsOf(definition) });
+    const line = lines.add({ definition, served: lines.servedBy(definition) });
     const remove = async () => {
       lines.drop(name);
       await line.stop();
