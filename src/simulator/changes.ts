@@ -345,7 +345,9 @@ export class Changes {
   /** Each address takes a socket, and there are only so many. */
   #reportTooManyHosts(definition: LineDefinition, at: At): void {
     const hostsOf = (line: LineDefinition) => (line.kind === 'serial' ? 0 : (line.hosts?.length ?? 0));
-    const others = Array.from(this.#plant.lines.byName.values()).filter(({ name }) => name !== definition.name);
+    const others = Array.from(this.#plant.lines.byName.values()).filter(
+      ({ name }) => name !== definition.name,
+    );
     const there = others.reduce((sum, line) => sum + hostsOf(line.definition), 0);
     if (hostsOf(definition) === 0 || there + hostsOf(definition) <= MAX_HOSTS) return;
     const hosts = at.key(definition.kind).key('hosts');
