@@ -55,14 +55,10 @@ export interface PackedFinding extends FindingHead {
   readonly packedFrames: Uint8Array;
 }
 
-interface OfRun {
-  readonly id: number;
-}
+type OfRun = { readonly id: number };
 
-interface Stopped extends OfRun {
-  /** Why the step or the check that runs has failed. */
-  readonly failure?: string | undefined;
-}
+/** `failure`: why the step or the check that runs has failed. */
+type Stopped = OfRun & { readonly failure?: string | undefined };
 
 /** The commands on runs of one kind; what a run has found stays when it is stopped. */
 function commandsOn(runsOf: (room: TestRoom) => Runs) {

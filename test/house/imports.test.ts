@@ -78,7 +78,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   import: {
     knows: ['device', 'registers', 'schema', 'config'],
     knowsFiles: ['src/rest/printable.ts'],
-    external: /^(yaml|smol-toml)$/,
+    external: /^(yaml|smol-toml|zod)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
   },
   clone: {
