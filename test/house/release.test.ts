@@ -18,6 +18,7 @@ const lock: { packages: Record<string, Locked & { optionalDependencies?: Record<
 /** What is in dist beside types and shared parts; esbuild puts hashes into names. */
 const OTHERS = [
   'dist/api/openapi/docs.css',
+  'dist/api/openapi/examples.json',
   'dist/api/openapi/made/examination.json',
   'dist/api/openapi/made/fault-rule.json',
   'dist/api/openapi/made/openapi.json',

@@ -314,9 +314,9 @@ describe('formats', () => {
     const { headers, body } = await get('', 'text/csv');
     expect(headers['content-type']).toMatch(/^text\/csv/);
     const [header, , second, , request, reply] = body.split('\r\n');
-    expect(header).toMatch(/^seq,line,kind,direction,time,.*,text$/);
+    expect(header).toMatch(/^seq,line,kind,direction,time,.*,text,host$/);
     expect(second).toMatch(/^2,"second, line",line,none,/);
-    expect(request).toMatch(/^4,lan,request,in,.*,unit 1 read holding registers 0$/);
+    expect(request).toMatch(/^4,lan,request,in,.*,unit 1 read holding registers 0,$/);
     expect(reply).toContain(',slow: delay,complete,');
     expect(csvOf([{ text: 'said "no"' }])).toMatch(/,"said ""no"""\r\n$/);
   });
