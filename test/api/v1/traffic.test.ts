@@ -318,6 +318,6 @@ describe('formats', () => {
     expect(second).toMatch(/^2,"second, line",line,none,/);
     expect(request).toMatch(/^4,lan,request,in,.*,unit 1 read holding registers 0,$/);
     expect(reply).toContain(',slow: delay,complete,');
-    expect(csvOf([{ text: 'said "no"' }])).toMatch(/,"said ""no"""\r\n$/);
+    expect(csvOf([{ text: 'said "no"' }])).toMatch(/,"said ""no""",\r\n$/);
   });
 });
