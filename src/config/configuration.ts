@@ -180,6 +180,14 @@ export interface MqttDefinition {
   /** Time between two events of the traffic that are shown as samples; none when absent. */
   readonly sample?: number;
   readonly homeAssistant: boolean;
+  /** The edge node that the bench is in Sparkplug B; none when absent. */
+  readonly sparkplug?: SparkplugDefinition;
+}
+
+/** What the topics of an edge node of Sparkplug B have in them. */
+export interface SparkplugDefinition {
+  readonly group: string;
+  readonly node: string;
 }
 
 export interface ApiDefinition {

@@ -4,18 +4,20 @@ import type { Desk } from '../api/desk.js';
 import type { NamedView } from '../api/line-map.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
+import type { Outcome } from '../control/refusal.js';
 import type { BenchStatus, SeenBench } from '../control/schemas/bench.js';
 import type { Summary } from '../control/schemas/summary.js';
 import type { ValueView } from '../control/schemas/value.js';
 import { allParts } from '../door/door.js';
 import { isMapping } from '../schema/parts.js';
-import { type Arrived, Broker, type BrokerCredentials } from './broker.js';
+import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';
 import { Commands, jsonOf } from './commands.js';
 import { Findings } from './findings.js';
 import { discoveries } from './home-assistant.js';
 import { Inlets } from './inlets.js';
 import type { Message } from './outbox.js';
 import { BenchesSeen } from './seen.js';
+import type { SparkplugNode, Written } from './sparkplug/node.js';
 import { level, nameIn } from './topics.js';
 import { ValuesOut } from './values.js';
 
@@ -44,6 +46,9 @@ export class MqttBench {
   readonly #since = new Date(Date.now() - 1000 * process.uptime()).toISOString();
   readonly #broker: Broker;
   readonly #values: ValuesOut | undefined;
+  #sparkplug: SparkplugNode | undefined;
+  /** Resolves when there is the node, where one is configured. */
+  readonly #begun: Promise<void>;
   readonly #inlets: Inlets;
   readonly #commands: Commands;
   readonly #findings: Findings;
@@ -53,7 +58,6 @@ export class MqttBench {
   #summary: Summary | undefined;
   #told = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
-  #wasLost = false;
   #hits = new Map<string, number>();
   /** The tests and examinations that run. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
@@ -67,7 +71,7 @@ export class MqttBench {
     this.#topic = topic;
     const send = (message: Message) => this.#broker.publish(message);
     this.#values = publish.values
-      ? new ValuesOut(desk.door, { topic: `${topic}/devices`, every: publish.every, publish: send })
+      ? new ValuesOut({ topic: `${topic}/devices`, every: publish.every, publish: send })
       : undefined;
     this.#inlets = new Inlets(desk.door);
     this.#commands = new Commands(desk.door, { authority, bench: topic, publish: send });
@@ -93,17 +97,14 @@ export class MqttBench {
         }),
         connected: () => this.#do(() => this.#connected()),
         arrived: (message) => this.#do(() => this.#arrived(message)),
-        log: (kind, text) => {
-          // That it is there is worth a warning's attention after one that it is not.
-          log[kind === 'lost' || this.#wasLost ? 'warn' : 'info'](`MQTT: ${text}`);
-          this.#wasLost = kind === 'lost';
-        },
+        log: this.#logOf('MQTT'),
       },
     );
+    this.#begun = this.#do(() => this.#beginSparkplug());
     this.#seen = new BenchesSeen(this.#broker, topic);
     this.#every(TRAFFIC_MS, () => this.#findings.turn());
     this.#every(SUMMARY_MS, () => this.#look());
-    if (this.#values) this.#every(publish.every, () => this.#tellValues());
+    if (this.#values || definition.sparkplug) this.#every(publish.every, () => this.#tellValues());
   }
 
   get status(): BenchStatus {
@@ -112,6 +113,7 @@ export class MqttBench {
       topic: this.#topic,
       unreadable: this.#inlets.unreadable,
       missed: this.#findings.missed,
+      ...(this.#sparkplug && { sparkplug: this.#sparkplug.status }),
     };
   }
 
@@ -128,7 +130,49 @@ export class MqttBench {
       labels: this.#order.definition.labels,
       time: new Date().toISOString(),
     });
-    await this.#broker.end({ topic: `${this.#topic}/state`, payload, retain: true });
+    await this.#begun;
+    await Promise.all([
+      this.#broker.end({ topic: `${this.#topic}/state`, payload, retain: true }),
+      this.#sparkplug?.stop(),
+    ]);
+  }
+
+  /** What logs how a connection is. */
+  #logOf(name: string): BrokerEvents['log'] {
+    let wasLost = false;
+    return (kind, text) => {
+      // That it is there is worth a warning's attention after one that it is not.
+      this.#log[kind === 'lost' || wasLost ? 'warn' : 'info'](`${name}: ${text}`);
+      wasLost = kind === 'lost';
+    };
+  }
+
+  async #beginSparkplug(): Promise<void> {
+    const { definition, credentials } = this.#order;
+    const { sparkplug, client, commands, publish } = definition;
+    if (!sparkplug) return;
+    const { SparkplugNode } = await import('./sparkplug/node.js');
+    this.#sparkplug = new SparkplugNode({
+      ...sparkplug,
+      mayWrite: commands === 'all',
+      every: publish.every,
+      connect: (events) => {
+        // Commands are subscribed to with QoS 1, whatever the bench has (Sparkplug 3.0, 5.4). A client identifier is for one connection.
+        const settings = {
+          ...definition,
+          credentials,
+          qos: 1,
+          ...(client && { client: `${client}-sparkplug` }),
+        } as const;
+        return new Broker(settings, { ...events, log: this.#logOf('MQTT, Sparkplug') });
+      },
+      valuesOf: async (device) => {
+        const values = await allParts(await this.#desk.door.list('value.named', { device }));
+        return 'ok' in values ? undefined : values;
+      },
+      write: (written) => this.#write(written),
+      refused: (topic, why) => this.#tell('refused', { topic, ...errorBody(why) }),
+    });
   }
 
   /** A failure is told, and what comes next goes on. */
@@ -197,6 +241,7 @@ export class MqttBench {
     if (before?.faults.hits !== now.faults.hits || before?.faults.changes !== now.faults.changes)
       await this.#tellHits();
     this.#tellState(now);
+    this.#sparkplug?.look(now, this.#devices);
   }
 
   #tellState({ program, lines }: Summary): void {
@@ -260,8 +305,22 @@ export class MqttBench {
   }
 
   async #tellValues(): Promise<void> {
-    if (!this.#broker.status.connected) return;
-    for (const device of this.#devices) await this.#values?.look(device);
+    const isReady = this.#values !== undefined && this.#broker.status.connected;
+    const sparkplug = this.#sparkplug?.isReady ? this.#sparkplug : undefined;
+    if (!isReady && !sparkplug) return;
+    for (const device of this.#devices) {
+      const came = await this.#desk.door.list('value.named', { device });
+      if (!came.ok) continue;
+      for await (const values of came.value) {
+        if (isReady) this.#values?.tell(device, values);
+        sparkplug?.tell(device, values);
+      }
+    }
+  }
+
+  #tellNow(device: string, values: readonly ValueView[]): void {
+    this.#values?.tell(device, values);
+    this.#sparkplug?.tell(device, values);
   }
 
   async #written(device: string, names: readonly string[], { line, client, time }: NamedView): Promise<void> {
@@ -269,14 +328,12 @@ export class MqttBench {
     const range = { from: 0, to: 0xffff, names: names.join(',') };
     const values = await allParts(await this.#desk.door.list('value.list', { device, ...range }));
     if ('ok' in values) return;
-    for (const view of values) {
-      const { name, value, raw } = view;
-      this.#values?.tell(device, view);
+    this.#tellNow(device, values);
+    for (const { name, value, raw } of values)
       this.#broker.publish({
         topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
         payload: JSON.stringify({ value, raw, line, client: client ?? null, time }),
       });
-    }
   }
 
   #tell(kind: string, content: object): void {
@@ -302,8 +359,13 @@ export class MqttBench {
     const parsed = jsonOf(message.payload);
     const { value } = { value: undefined, ...parsed };
     const input = isMapping(value) ? { ...value, ...where } : { value, ...where };
-    const came = parsed.ok ? await this.#commands.carryOut('value.set', input) : parsed;
+    const came = parsed.ok ? await this.#write(input) : parsed;
     if (!came.ok) this.#tell('refused', { topic: message.topic, ...errorBody(came) });
-    else this.#values?.tell(where.device, came.value as ValueView);
+  }
+
+  async #write(input: Pick<Written, 'device'>): Promise<Outcome<unknown>> {
+    const came = await this.#commands.carryOut('value.set', input);
+    if (came.ok) this.#tellNow(input.device, [came.value as ValueView]);
+    return came;
   }
 }

@@ -27,8 +27,8 @@ export interface Arrived {
   readonly correlation: Buffer | undefined;
 }
 
-interface BrokerEvents {
-  /** What the broker tells the others when this connection is lost. */
+export interface BrokerEvents {
+  /** What the broker tells the others when this connection is lost; asked for before each attempt to connect. */
   readonly will?: () => Message;
   readonly connected: () => void;
   readonly arrived: (message: Arrived) => void;
@@ -136,7 +136,14 @@ export class Broker {
       connectTimeout: CONNECT_MS,
       // The pauses are made here.
       reconnectPeriod: 0,
-      ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), retain: true, qos } }),
+      ...(will && {
+        will: {
+          topic: will.topic,
+          payload: Buffer.from(will.payload),
+          retain: will.retain ?? false,
+          qos: will.qos ?? qos,
+        },
+      }),
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...credentials,
@@ -199,11 +206,10 @@ export class Broker {
     if (this.#isSending) return;
     this.#isSending = true;
     const client = this.#client;
-    const { qos } = this.#settings;
     while (this.#status.connected && this.#underWay.size < MOST_UNDER_WAY) {
       const message = this.#outbox.take();
       if (!message) break;
-      const { topic, payload, retain = false, correlation } = message;
+      const { topic, payload, retain = false, qos = this.#settings.qos, correlation } = message;
       const properties = correlation && this.#version === 5 && { correlationData: Buffer.from(correlation) };
       const body = typeof payload === 'string' ? payload : Buffer.from(payload);
       this.#underWay.add(message);

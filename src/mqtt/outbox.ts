@@ -3,6 +3,10 @@ export interface Message {
   readonly topic: string;
   readonly payload: string | Uint8Array;
   readonly retain?: boolean;
+  /** That of the bench when absent. */
+  readonly qos?: 0 | 1 | 2;
+  /** Means something on the connection alone that is there now: forgotten with it. */
+  readonly isFleeting?: boolean;
   /** For a response (MQTT 5, 4.10). */
   readonly correlation?: Uint8Array;
 }
@@ -49,10 +53,10 @@ export class Outbox {
     return oldest[1];
   }
 
-  /** Forgets what is retained: it is told anew when the broker is there again. */
+  /** Forgets what is retained or fleeting: it is told anew when the broker is there again. */
   forgetState(): void {
     for (const [key, message] of this.#waiting) {
-      if (!message.retain) continue;
+      if (!message.retain && !message.isFleeting) continue;
       this.#waiting.delete(key);
       this.#bytes -= sizeOf(message);
     }

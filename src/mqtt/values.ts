@@ -1,84 +1,102 @@
 import type { ValueView } from '../control/schemas/value.js';
-import type { Door } from '../door/door.js';
 import type { Message } from './outbox.js';
 import { level } from './topics.js';
 
-/** What was told of a value last, and when, in ms. */
-interface Told {
-  readonly payload: string;
-  readonly at: number;
-}
+type Named = Pick<ValueView, 'name' | 'value'>;
 
 /** The most values of all devices that are told. */
 const MOST_VALUES = 10_000;
 
-/** Tells the values of devices that have a name, when they have changed, each not more often than it may be. */
-export class ValuesOut {
-  readonly #door: Door;
-  readonly #topic: string;
+/** What was told of values, so that each is told when it has changed, and not more often than it may be. */
+export class Told {
   readonly #every: number;
-  readonly #publish: (message: Message) => void;
-  readonly #told = new Map<string, Map<string, Told>>();
+  /** The value of each name as JSON, and when it was told, in ms. */
+  readonly #told = new Map<string, Map<string, { readonly json: string; readonly at: number }>>();
 
-  /** @param topic of all devices; `every` is the shortest time between two messages of one value, in ms */
-  constructor(
-    door: Door,
-    {
-      topic,
-      every,
-      publish,
-    }: {
-      readonly topic: string;
-      readonly every: number;
-      readonly publish: (message: Message) => void;
-    },
-  ) {
-    this.#door = door;
-    this.#topic = topic;
+  /** @param every the shortest time between two tellings of one value, in ms */
+  constructor(every: number) {
     this.#every = every;
-    this.#publish = publish;
   }
 
-  /** Has everything told anew: the broker may have forgotten it. */
-  forget(): void {
-    this.#told.clear();
+  /** Has everything told anew, or the values of one device: who was told may have forgotten it. */
+  forget(device?: string): void {
+    if (device === undefined) this.#told.clear();
+    else this.#told.delete(device);
   }
 
-  /** Takes back what was told of devices that are gone. */
-  keepOnly(devices: ReadonlySet<string>): void {
+  /** Forgets the devices that are gone. @returns the names of the values that were told of each */
+  keepOnly(devices: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+    const gone = new Map<string, readonly string[]>();
     for (const [device, values] of this.#told) {
       if (devices.has(device)) continue;
-      for (const name of values.keys())
-        this.#publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
+      gone.set(device, [...values.keys()]);
       this.#told.delete(device);
     }
+    return gone;
   }
 
-  /** Tells what has changed in a device. */
-  async look(device: string): Promise<void> {
-    const values = await this.#door.list('value.named', { device });
-    if (!values.ok) return;
-    for await (const parts of values.value) for (const value of parts) this.tell(device, value);
-  }
-
-  /** Tells a value, if it has changed and may be told again. */
-  tell(device: string, { name, value }: Pick<ValueView, 'name' | 'value'>): void {
-    if (name === null) return;
-    const told = this.#told.get(device) ?? new Map<string, Told>();
-    this.#told.set(device, told);
-    const payload = JSON.stringify(value);
-    const last = told.get(name);
-    const now = performance.now();
-    if (last && (last.payload === payload || now - last.at < this.#every)) return;
-    if (!last && this.#count() >= MOST_VALUES) return;
-    told.set(name, { payload, at: now });
-    this.#publish({ topic: this.#topicOf(device, name), payload, retain: true });
+  /** Whether a value is to be told now, which counts as done then. */
+  isNews(device: string, name: string, value: ValueView['value']): boolean {
+    const values = this.#told.get(device) ?? new Map<string, { json: string; at: number }>();
+    this.#told.set(device, values);
+    const json = JSON.stringify(value);
+    const last = values.get(name);
+    const at = performance.now();
+    if (last && (last.json === json || at - last.at < this.#every)) return false;
+    if (!last && this.#count() >= MOST_VALUES) return false;
+    values.set(name, { json, at });
+    return true;
   }
 
   #count(): number {
     let count = 0;
     for (const { size } of this.#told.values()) count += size;
     return count;
+  }
+}
+
+/** Tells the values of devices that have a name, when they have changed, each not more often than it may be. */
+export class ValuesOut {
+  readonly #topic: string;
+  readonly #told: Told;
+  readonly #publish: (message: Message) => void;
+
+  /** @param topic of all devices; `every` is the shortest time between two messages of one value, in ms */
+  constructor({
+    topic,
+    every,
+    publish,
+  }: {
+    readonly topic: string;
+    readonly every: number;
+    readonly publish: (message: Message) => void;
+  }) {
+    this.#topic = topic;
+    this.#told = new Told(every);
+    this.#publish = publish;
+  }
+
+  /** Has everything told anew: the broker may have forgotten it. */
+  forget(): void {
+    this.#told.forget();
+  }
+
+  /** Takes back what was told of devices that are gone. */
+  keepOnly(devices: ReadonlySet<string>): void {
+    for (const [device, names] of this.#told.keepOnly(devices))
+      for (const name of names)
+        this.#publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
+  }
+
+  /** Tells of those values that have changed and may be told again. */
+  tell(device: string, values: readonly Named[]): void {
+    for (const { name, value } of values)
+      if (name !== null && this.#told.isNews(device, name, value))
+        this.#publish({
+          topic: this.#topicOf(device, name),
+          payload: JSON.stringify(value),
+          retain: true,
+        });
   }
 
   #topicOf(device: string, name: string): string {

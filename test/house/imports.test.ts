@@ -243,6 +243,11 @@ const CONFINED = [
     why: 'it is loaded where a broker is configured, and nowhere else',
   },
   {
+    packages: /^pbf$/,
+    places: ['src/mqtt/sparkplug/'],
+    why: 'it is loaded where the bench is an edge node of Sparkplug B, and nowhere else',
+  },
+  {
     packages: /^(serialport|@serialport\/(?!parser-).+)$/,
     places: ['src/transport/port/'],
     why: 'hardware stays behind BytePort',

@@ -22,6 +22,11 @@ const url = z
 const LABELS = 'labels by name, such as {rack: 3}';
 const label = z.union([z.string().max(256), z.number(), z.boolean()], { error: 'text or a number' });
 
+const SPARKPLUG_TEXT = 'one level of a topic, without /, + and #';
+const sparkplugName = z
+  .string({ error: SPARKPLUG_TEXT })
+  .regex(/^[^/+#\p{Cc}]{1,256}$/u, { error: SPARKPLUG_TEXT });
+
 const mqttSchema = section({
   url,
   username: text('the name of a user').optional(),
@@ -43,6 +48,10 @@ const mqttSchema = section({
   publish: section({ values: flag.default(true), every: duration(100).default(1000) }).prefault({}),
   sample: duration(100).optional(),
   homeAssistant: flag.default(false),
+  sparkplug: z.preprocess(
+    (written) => (typeof written === 'boolean' ? (written ? {} : undefined) : written),
+    section({ group: sparkplugName.default('modbus-sim'), node: sparkplugName.optional() }).optional(),
+  ),
 });
 
 /** The broker of a native file; undefined where there is none, or after reporting mistakes. */
@@ -50,7 +59,7 @@ export function nativeMqtt(at: At, directory: string): MqttDefinition | undefine
   if (at.value === undefined) return undefined;
   const read = at.check(mqttSchema);
   if (!read) return undefined;
-  const { ca, cert, key, labels, ...settings } = read;
+  const { ca, cert, key, labels, sparkplug, ...settings } = read;
   const { protocol, username, password, hostname: host } = new URL(settings.url);
   if (username || password) return at.key('url').wrong('expected no user in it: write username and password');
   const isPlain = protocol === 'mqtt:' || protocol === 'ws:';
@@ -67,6 +76,7 @@ export function nativeMqtt(at: At, directory: string): MqttDefinition | undefine
   return {
     ...compact(settings),
     labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)])),
+    ...(sparkplug && { sparkplug: { node: settings.topic.split('/').at(-1), ...compact(sparkplug) } }),
     ...((ca ?? cert) && { files: { ...files, ...(key && { key: resolve(directory, key) }) } }),
   } as MqttDefinition;
 }

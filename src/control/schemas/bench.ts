@@ -1,18 +1,34 @@
 import { z } from 'zod';
 
+/** A connection to a broker. */
+const connectionSchema = z.object({
+  connected: z.boolean(),
+  reason: z.string().nullable().describe('Why it is not connected.'),
+  since: z.string().describe('Since when it is as it is, ISO 8601.'),
+  sent: z.number().describe('Messages that the broker has acknowledged.'),
+  received: z.number().describe('Messages that came from it.'),
+  waiting: z.number().describe('Messages that wait for the broker.'),
+  lost: z.number().describe('Messages that were given up, because too many waited.'),
+});
+
+const sparkplugSchema = connectionSchema.extend({
+  group: z.string(),
+  node: z.string(),
+  refused: z.number().describe('Metrics of commands, and payloads, that were not taken.'),
+});
+
+/** How an edge node of Sparkplug B is on its broker. */
+export type SparkplugStatus = z.infer<typeof sparkplugSchema>;
+
 /** How the bench is on its broker. */
-export const benchSchema = z
-  .object({
+export const benchSchema = connectionSchema
+  .extend({
     topic: z.string().describe('What its topics begin with.'),
-    connected: z.boolean(),
-    reason: z.string().nullable().describe('Why it is not connected.'),
-    since: z.string().describe('Since when it is as it is, ISO 8601.'),
-    sent: z.number().describe('Messages that the broker has acknowledged.'),
-    received: z.number().describe('Messages that came from it.'),
-    waiting: z.number().describe('Messages that wait for the broker.'),
-    lost: z.number().describe('Messages that were given up, because too many waited.'),
     unreadable: z.number().describe('Payloads for signals from which no number could be read.'),
     missed: z.number().describe('Events of the traffic that came too fast to be looked at.'),
+    sparkplug: sparkplugSchema
+      .optional()
+      .describe('The connection of its edge node of Sparkplug B; absent where it is none.'),
   })
   .meta({
     id: 'Bench',

@@ -1,0 +1,309 @@
+import type { SparkplugDefinition } from '../../config/configuration.js';
+import { done, type Outcome, type Refusal, refusal } from '../../control/refusal.js';
+import type { SparkplugStatus } from '../../control/schemas/bench.js';
+import type { Summary } from '../../control/schemas/summary.js';
+import type { ValueView } from '../../control/schemas/value.js';
+import { unknownName } from '../../schema/nearest.js';
+import type { Arrived, Broker, BrokerEvents } from '../broker.js';
+import type { Message } from '../outbox.js';
+import { level, nameIn } from '../topics.js';
+import { Told } from '../values.js';
+import { type Commanded, decodeCommand, encodePayload, type Metric, TYPES } from './payload.js';
+
+type Value = Pick<ValueView, 'name' | 'value' | 'type'>;
+
+/** What a command may write, and where. */
+export interface Written {
+  readonly device: string;
+  readonly name: string;
+  readonly value: number | string;
+}
+
+/** What a node needs of its bench. */
+export interface NodeOrder extends SparkplugDefinition {
+  /** Whether commands may write values. */
+  readonly mayWrite: boolean;
+  /** The shortest time between two messages of one value, in ms. */
+  readonly every: number;
+  /** Begins a connection to the broker. */
+  readonly connect: (
+    events: Omit<BrokerEvents, 'log'>,
+  ) => Pick<Broker, 'publish' | 'subscribe' | 'end' | 'status'>;
+  /** The values of a device that have a name; undefined when the device is gone. */
+  readonly valuesOf: (device: string) => Promise<readonly Value[] | undefined>;
+  readonly write: (written: Written) => Promise<Outcome<unknown>>;
+  /** A command was not carried out. */
+  readonly refused: (topic: string, why: Refusal) => void;
+}
+
+const REBIRTH = 'Node Control/Rebirth';
+/** The births of a node are not asked for more often than this. */
+const REBIRTH_MS = 1000;
+/** When so many messages wait, changes wait too: then the newest value of each is told. */
+const MOST_WAITING = 5000;
+
+/**
+ * The bench as an edge node of Sparkplug 3.0, on a connection of its own, whose last will is the death of the node. Devices are those of the
+ * bench, metrics their values with names. Section numbers are those of the specification.
+ */
+export class SparkplugNode {
+  readonly #order: NodeOrder;
+  readonly #link: ReturnType<NodeOrder['connect']>;
+  readonly #told: Told;
+  #present: { readonly summary: Summary; readonly devices: readonly string[] } | undefined;
+  /** The states of lines that were told on this connection; undefined before the birth of the node. */
+  #lines: ReadonlyMap<string, string> | undefined;
+  /** Devices whose birth was told, with the types of their metrics, and those whose birth is to be told. */
+  readonly #born = new Map<string, ReadonlyMap<string, Metric['type']>>();
+  #unborn = new Set<string>();
+  #isBearing = false;
+  /** Another number after each birth and death: what was read before one is not told after it. */
+  #life = 0;
+  #bornAt = Number.NEGATIVE_INFINITY;
+  #isAsked = false;
+  #bdSeq = -1;
+  #seq = 0;
+  #lost = 0;
+  #refused = 0;
+
+  constructor(order: NodeOrder) {
+    this.#order = order;
+    this.#told = new Told(order.every);
+    this.#link = order.connect({
+      will: () => this.#nextDeath(),
+      connected: () => this.#connected(),
+      arrived: (message) => void this.#arrived(message),
+    });
+  }
+
+  get status(): SparkplugStatus {
+    const { group, node } = this.#order;
+    return { group, node, ...this.#link.status, refused: this.#refused };
+  }
+
+  /** Whether the broker has taken what was told, so that changes may be looked for. */
+  get isReady(): boolean {
+    const { connected, waiting } = this.#link.status;
+    return connected && waiting === 0;
+  }
+
+  /** Says that the node is dead, and goes. */
+  async stop(): Promise<void> {
+    const death = this.#death();
+    this.#die();
+    await this.#link.end(death);
+  }
+
+  /** Tells what is different about the bench as a whole: lines, and which devices there are. */
+  look(summary: Summary, devices: readonly string[]): void {
+    this.#present = { summary, devices };
+    const { lines } = summary;
+    const { connected, waiting, lost } = this.#link.status;
+    if (!connected) return;
+    const states = statesOf(lines);
+    // What was given up left a gap in the sequence.
+    const isNeeded = this.#isAsked || (lost > this.#lost && waiting === 0);
+    if (!this.#lines || !haveSameKeys(this.#lines, states) || (isNeeded && this.#isOld)) {
+      this.#bear();
+      return;
+    }
+    const told = this.#lines;
+    const changed = lines.filter(({ name, state }) => told.get(name) !== state);
+    this.#lines = states;
+    if (changed.length > 0) this.#tell('NDATA', undefined, changed.map(lineMetric));
+    this.#compare(new Set(devices));
+  }
+
+  /** Tells of those values of a device that have changed and may be told again. */
+  tell(device: string, values: readonly Value[]): void {
+    const types = this.#born.get(device);
+    if (!types || this.#link.status.waiting > MOST_WAITING) return;
+    const metrics = this.#news(device, values);
+    if (metrics.every(({ name, type }) => types.get(name) === type)) {
+      if (metrics.length > 0) this.#tell('DDATA', device, metrics);
+      return;
+    }
+    // Only what was in the birth of a device may be in its data (6.4.21).
+    this.#born.delete(device);
+    this.#unborn.add(device);
+    void this.#bearDevices();
+  }
+
+  #news(device: string, values: readonly Value[]): Metric[] {
+    return values.flatMap((each) => {
+      const { name, value } = each;
+      return name !== null && this.#told.isNews(device, name, value) ? metricOf(name, each) : [];
+    });
+  }
+
+  get #isOld(): boolean {
+    return performance.now() - this.#bornAt >= REBIRTH_MS;
+  }
+
+  /** Each connection has a number of its own, in its last will and in the births that follow (6.4.25). */
+  #nextDeath(): Message {
+    this.#die();
+    this.#bdSeq = (this.#bdSeq + 1) % 256;
+    return this.#death();
+  }
+
+  #death(): Message {
+    const payload = encodePayload({ timestamp: Date.now(), metrics: [this.#bdSeqMetric] });
+    return { topic: this.#topic('NDEATH'), payload, qos: 1, isFleeting: true };
+  }
+
+  get #bdSeqMetric(): Metric {
+    return { name: 'bdSeq', type: TYPES.int64, value: this.#bdSeq };
+  }
+
+  #die(): void {
+    this.#life++;
+    this.#lines = undefined;
+    this.#born.clear();
+    this.#unborn.clear();
+  }
+
+  #connected(): void {
+    const { mayWrite } = this.#order;
+    this.#link.subscribe([this.#topic('NCMD'), ...(mayWrite ? [`${this.#topic('DCMD')}/+`] : [])]);
+    if (this.#present) this.#bear();
+  }
+
+  /** Tells the birth of the node and of all devices, after which the sequence begins anew (6.4.19). */
+  #bear(): void {
+    if (!this.#present) return;
+    const { summary, devices } = this.#present;
+    const { lines, program } = summary;
+    this.#die();
+    this.#told.forget();
+    this.#seq = 0;
+    this.#isAsked = false;
+    this.#bornAt = performance.now();
+    this.#lost = this.#link.status.lost;
+    this.#lines = statesOf(lines);
+    this.#tell('NBIRTH', undefined, [
+      this.#bdSeqMetric,
+      { name: REBIRTH, type: TYPES.boolean, value: false },
+      { name: 'Properties/Version', type: TYPES.string, value: program.version },
+      ...lines.map(lineMetric),
+    ]);
+    this.#unborn = new Set(devices);
+    void this.#bearDevices();
+  }
+
+  /** Tells the births that are to be told, one after another. */
+  async #bearDevices(): Promise<void> {
+    if (this.#isBearing) return;
+    this.#isBearing = true;
+    for (const device of nextOf(() => this.#unborn)) {
+      const life = this.#life;
+      const values = await this.#order.valuesOf(device);
+      if (!values || life !== this.#life) continue;
+      this.#told.forget(device);
+      const metrics = this.#news(device, values);
+      this.#born.set(device, new Map(metrics.map(({ name, type }) => [name, type])));
+      this.#tell('DBIRTH', device, metrics);
+    }
+    this.#isBearing = false;
+  }
+
+  /** Tells of devices that have gone or come. */
+  #compare(present: ReadonlySet<string>): void {
+    for (const device of this.#unborn) if (!present.has(device)) this.#unborn.delete(device);
+    for (const device of this.#born.keys()) {
+      if (present.has(device)) continue;
+      this.#born.delete(device);
+      this.#tell('DDEATH', device, []);
+    }
+    this.#told.keepOnly(present);
+    for (const device of present) if (!this.#born.has(device)) this.#unborn.add(device);
+    void this.#bearDevices();
+  }
+
+  #tell(kind: string, device: string | undefined, metrics: readonly Metric[]): void {
+    if (!this.#link.status.connected) return;
+    const seq = this.#seq;
+    this.#seq = (seq + 1) % 256;
+    const topic = device === undefined ? this.#topic(kind) : `${this.#topic(kind)}/${level(device)}`;
+    const payload = encodePayload({ timestamp: Date.now(), metrics, seq });
+    this.#link.publish({ topic, payload, qos: 0, isFleeting: true });
+  }
+
+  #topic(kind: string): string {
+    const { group, node } = this.#order;
+    return `spBv1.0/${group}/${kind}/${node}`;
+  }
+
+  async #arrived({ topic, payload, isRetained }: Arrived): Promise<void> {
+    if (isRetained) return;
+    const [, , , , device] = topic.split('/');
+    const metrics = decodeCommand(payload) ?? [];
+    let first: Refusal | undefined =
+      metrics.length > 0
+        ? undefined
+        : refusal('request.invalid', '', 'expected a Sparkplug B payload with 1 to 1000 metrics');
+    if (first) this.#refused++;
+    for (const metric of metrics) {
+      const came =
+        device === undefined ? this.#control(metric) : await this.#write(nameIn(device) ?? '', metric);
+      if (came.ok) continue;
+      this.#refused++;
+      first ??= came;
+    }
+    // A message of a thousand mistakes makes one message.
+    if (first) this.#order.refused(topic, first);
+  }
+
+  /** A command to the node: 6.4.23. */
+  #control({ name = '', value }: Commanded): Outcome<undefined> {
+    if (name !== REBIRTH) return refusal('request.invalid', name, unknownName('metric', name, [REBIRTH]));
+    if (typeof value !== 'boolean') return refusal('request.invalid', name, 'expected a boolean');
+    if (value) {
+      this.#isAsked = true;
+      if (this.#lines && this.#isOld) this.#bear();
+    }
+    return done(undefined);
+  }
+
+  async #write(device: string, { name = '', value }: Commanded): Promise<Outcome<unknown>> {
+    const types = this.#born.get(device);
+    if (!types) return refusal('device.unknown', '', unknownName('device', device, [...this.#born.keys()]));
+    const type = types.get(name);
+    if (type === undefined)
+      return refusal('request.invalid', name, unknownName('metric', name, [...types.keys()]));
+    const expected = { [TYPES.boolean]: 'boolean', [TYPES.string]: 'string' }[type as number] ?? 'number';
+    if (value === undefined || typeof value !== expected)
+      return refusal('request.invalid', name, `expected a ${expected}`);
+    return this.#order.write({ device, name, value: typeof value === 'boolean' ? Number(value) : value });
+  }
+}
+
+/** Takes one after another out of a set, which may have become another one in the meantime. */
+function* nextOf<Each>(set: () => Set<Each>): Generator<Each> {
+  for (;;) {
+    const [next] = set();
+    if (next === undefined) return;
+    set().delete(next);
+    yield next;
+  }
+}
+
+function statesOf(lines: Summary['lines']): Map<string, string> {
+  return new Map(lines.map(({ name, state }) => [name, state]));
+}
+
+function haveSameKeys(one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): boolean {
+  return one.size === other.size && [...one.keys()].every((key) => other.has(key));
+}
+
+function lineMetric({ name, state }: Summary['lines'][number]): Metric {
+  return { name: `Lines/${name}/State`, type: TYPES.string, value: state };
+}
+
+/** A coil or a discrete input is a Boolean, text a String; any number is a Double, as it is in its unit. */
+function metricOf(name: string, { value, type: stored }: Value): Metric {
+  if (stored === 'bit') return { name, type: TYPES.boolean, value: value === null ? null : value !== 0 };
+  if (stored === 'string') return { name, type: TYPES.string, value: value === null ? null : String(value) };
+  // Numbers that JSON has not are text in a view: NaN, the infinities, and integers that a double can't hold.
+  return { name, type: TYPES.double, value: value === null ? null : Number(value) };
+}

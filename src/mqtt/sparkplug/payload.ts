@@ -1,0 +1,116 @@
+import Pbf from 'pbf';
+
+/** The data types that are published here (Sparkplug 3.0, 6.4.16). */
+export const TYPES = { int64: 4, double: 10, boolean: 11, string: 12 } as const;
+
+/** A metric that is published. */
+export interface Metric {
+  readonly name: string;
+  readonly type: (typeof TYPES)[keyof typeof TYPES];
+  /** Null while it is not available. */
+  readonly value: number | boolean | string | null;
+}
+
+/** A payload that is published. */
+export interface Payload {
+  /** Milliseconds since 1970; of each metric, too. */
+  readonly timestamp: number;
+  readonly metrics: readonly Metric[];
+  /** Absent in a death of the node. */
+  readonly seq?: number;
+}
+
+/** A metric of a command. A null, or a value of a kind that no command here takes, such as a data set, is undefined. */
+export interface Commanded {
+  readonly name: string | undefined;
+  readonly value: number | boolean | string | undefined;
+}
+
+/** Fields of `org.eclipse.tahu.protobuf.Payload` and its `Metric` (sparkplug_b.proto of Eclipse Tahu). */
+const PAYLOAD = { timestamp: 1, metrics: 2, seq: 3 } as const;
+const METRIC = {
+  ...{ name: 1, timestamp: 3, datatype: 4, isNull: 7 },
+  ...{ int: 10, long: 11, float: 12, double: 13, boolean: 14, string: 15 },
+} as const;
+
+/** How Protocol Buffers write a field: its wire type. */
+const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
+
+/** Integers whose sign is lost in `int_value` and `long_value`, which have none (6.4.16): Int8 to Int32, and UInt64. */
+const SIGNED = [1, 2, 3];
+const UINT64 = 8;
+
+/** The longest command, and the most metrics that it may have. */
+const LONGEST = 65_536;
+const MOST_COMMANDED = 1000;
+
+export function encodePayload({ timestamp, metrics, seq }: Payload): Uint8Array {
+  const pbf = new Pbf();
+  pbf.writeVarintField(PAYLOAD.timestamp, timestamp);
+  for (const metric of metrics) pbf.writeMessage(PAYLOAD.metrics, writeMetric, { ...metric, timestamp });
+  if (seq !== undefined) pbf.writeVarintField(PAYLOAD.seq, seq);
+  return pbf.finish();
+}
+
+function writeMetric(
+  { name, type, value, timestamp }: Metric & { readonly timestamp: number },
+  pbf: Pbf,
+): void {
+  pbf.writeStringField(METRIC.name, name);
+  pbf.writeVarintField(METRIC.timestamp, timestamp);
+  // In data, the type may be left out (6.4.9), but the decoder of Eclipse Tahu finds no value without it.
+  pbf.writeVarintField(METRIC.datatype, type);
+  if (value === null) pbf.writeBooleanField(METRIC.isNull, true);
+  else if (typeof value === 'boolean') pbf.writeBooleanField(METRIC.boolean, value);
+  else if (typeof value === 'string') pbf.writeStringField(METRIC.string, value);
+  else if (type === TYPES.double) pbf.writeDoubleField(METRIC.double, value);
+  else pbf.writeVarintField(METRIC.long, value);
+}
+
+/** The metrics of a command; undefined where it is no payload, or longer than a command may be. */
+export function decodeCommand(payload: Uint8Array): Commanded[] | undefined {
+  if (payload.length > LONGEST) return undefined;
+  try {
+    // A copy, because pbf takes no view of a part of a buffer.
+    const pbf = new Pbf(Uint8Array.from(payload));
+    const metrics = pbf.readFields<Commanded[]>((tag, all) => {
+      if (tag === PAYLOAD.metrics && pbf.type === BYTES)
+        all.push(commanded(pbf.readMessage<Fields>(readField, {})));
+    }, []);
+    // A payload that was cut off says that it is longer.
+    return pbf.pos === pbf.length && metrics.length <= MOST_COMMANDED ? metrics : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of a metric, which come in any order. */
+interface Fields {
+  name?: string;
+  datatype?: number;
+  isNull?: boolean;
+  int?: number;
+  long?: number;
+  value?: number | boolean | string;
+}
+
+/** Reads a field if it is one of those that matter and is written as it should be; pbf skips others. */
+function readField(tag: number, fields: Fields, pbf: Pbf): void {
+  const { type } = pbf;
+  if (tag === METRIC.name && type === BYTES) fields.name = pbf.readString();
+  else if (tag === METRIC.datatype && type === VARINT) fields.datatype = pbf.readVarint();
+  else if (tag === METRIC.isNull && type === VARINT) fields.isNull = pbf.readBoolean();
+  else if (tag === METRIC.int && type === VARINT) fields.int = pbf.readVarint(true);
+  else if (tag === METRIC.long && type === VARINT) fields.long = pbf.readVarint(true);
+  else if (tag === METRIC.float && type === FIXED32) fields.value = pbf.readFloat();
+  else if (tag === METRIC.double && type === FIXED64) fields.value = pbf.readDouble();
+  else if (tag === METRIC.boolean && type === VARINT) fields.value = pbf.readBoolean();
+  else if (tag === METRIC.string && type === BYTES) fields.value = pbf.readString();
+}
+
+function commanded({ name, datatype = 0, isNull, int, long, value }: Fields): Commanded {
+  if (isNull) return { name, value: undefined };
+  if (int !== undefined) return { name, value: SIGNED.includes(datatype) ? int | 0 : int >>> 0 };
+  if (long !== undefined) return { name, value: datatype === UINT64 && long < 0 ? long + 2 ** 64 : long };
+  return { name, value };
+}
