@@ -171,6 +171,7 @@ export class MqttBench {
         return 'ok' in values ? undefined : values;
       },
       write: (written) => this.#write(written),
+      attempt: (work) => this.#do(work),
       refused: (topic, why) => this.#tell('refused', { topic, ...errorBody(why) }),
     });
   }

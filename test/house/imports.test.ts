@@ -181,7 +181,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   mqtt: {
     knows: ['schema', 'protocol', 'device', 'transport', 'config', 'control', 'door', 'api'],
-    external: /^(node:.+|mqtt|fastify|zod)$/,
+    external: /^(node:.+|mqtt|pbf|fastify|zod)$/,
     why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
   library: {

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import modbusSerial from 'modbus-serial';
 import { expect, it, onTestFinished } from 'vitest';
+import { command, type Decoded, decoded } from '../mqtt/sparkplug-decoder.js';
 import { makeTempDir, startProgram } from '../support/program.mjs';
 import { type Mosquitto, mosquitto, noMosquitto } from './mosquitto.js';
 import { describeWithPeer } from './peer.js';
@@ -29,6 +30,28 @@ function listen({ options }: Mosquitto, topic = '#') {
 
 const publish = ({ options }: Mosquitto, topic: string, payload: string, ...more: string[]) =>
   run('mosquitto_pub', [...options, '-t', topic, '-m', payload, ...more]);
+
+/** What is published below Sparkplug's namespace: topic without the group, and what the payload says to another decoder. */
+function listenToSparkplug({ options }: Mosquitto) {
+  const heard: (Decoded & { readonly at: string })[] = [];
+  const subscriber = spawn('mosquitto_sub', [...options, '-t', 'spBv1.0/#', '-F', '%t\t%x'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  createInterface({ input: subscriber.stdout }).on('line', (line) => {
+    const [topic = '', payload = ''] = line.split('\t');
+    const at = topic.replace('spBv1.0/lab/', '');
+    if (!at.includes('CMD/')) heard.push({ at, ...decoded(Buffer.from(payload, 'hex')) });
+  });
+  onTestFinished(() => void subscriber.kill());
+  return heard;
+}
+
+/** Publishes bytes. */
+async function publishBytes({ options }: Mosquitto, topic: string, payload: Buffer): Promise<void> {
+  const sent = run('mosquitto_pub', [...options, '-t', topic, '-s']);
+  sent.child.stdin?.end(payload);
+  await sent;
+}
 
 async function ask({ options }: Mosquitto, command: string, input: object): Promise<Record<string, unknown>> {
   const { stdout } = await run('mosquitto_rr', [
@@ -160,6 +183,66 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
       await expect
         .poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage'))
         .toBe(String(floatOf(0x4300 + 499)));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'is an edge node of Sparkplug B: births, data, commands, deaths',
+    async () => {
+      const broker = await mosquitto(makeTempDir());
+      const heard = listenToSparkplug(broker);
+      const { client, program } = await bench({
+        url: `mqtt://127.0.0.1:${broker.port}`,
+        commands: 'all',
+        sparkplug: { group: 'lab' },
+      });
+      const kinds = () => heard.map(({ at }) => at);
+      const last = (at: string) => heard.findLast((each) => each.at === at);
+      await expect.poll(kinds).toEqual(['NBIRTH/b1', 'DBIRTH/b1/me%2Fter']);
+      expect(heard.map(({ seq }) => seq)).toEqual([0, 1]);
+      expect(heard[0]?.values).toMatchObject({ 'Node Control/Rebirth': false, 'Lines/lan/State': 'open' });
+      expect(heard[1]?.values).toEqual({ voltage: 230, pv: null, relay: false });
+
+      await client.writeRegisters(0, [0x4367, 0]);
+      await expect.poll(() => last('DDATA/b1/me%2Fter')?.values).toEqual({ voltage: 231 });
+      await publishBytes(broker, 'spBv1.0/lab/DCMD/b1/me%2Fter', command('relay', 'Boolean', true));
+      await expect.poll(async () => (await client.readCoils(0, 1)).data[0]).toBe(true);
+      await expect.poll(() => last('DDATA/b1/me%2Fter')?.values).toEqual({ relay: true });
+      expect(last('DDATA/b1/me%2Fter')?.seq).toBe(3);
+
+      await publishBytes(broker, 'spBv1.0/lab/NCMD/b1', Buffer.from('garbage'));
+      await publishBytes(broker, 'spBv1.0/lab/NCMD/b1', command('Node Control/Rebirth', 'Boolean', true));
+      await expect.poll(() => kinds().slice(-2)).toEqual(['NBIRTH/b1', 'DBIRTH/b1/me%2Fter']);
+      const born = last('NBIRTH/b1')?.values.bdSeq;
+      const status = await (await fetch(`${program.restUrl()}/mqtt`)).json();
+      expect(status).toMatchObject({
+        mqtt: { sparkplug: { group: 'lab', node: 'b1', connected: true, refused: 1 } },
+      });
+
+      await ask(broker, 'line.stop', { line: 'lan' });
+      await expect.poll(() => last('NDATA/b1')?.values).toEqual({ 'Lines/lan/State': 'stopped' });
+      process.kill(program.pid, 'SIGKILL');
+      await expect.poll(() => last('NDEATH/b1')?.values).toEqual({ bdSeq: born });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'is another birth of its edge node when the broker is back, and a death at the end',
+    async () => {
+      const broker = await mosquitto(makeTempDir());
+      const { program } = await bench({ url: `mqtt://127.0.0.1:${broker.port}`, sparkplug: true });
+      await broker.stop('SIGKILL');
+      await broker.start();
+      const { heard } = listen(broker, 'spBv1.0/modbus-sim/#');
+      await expect
+        .poll(() => heard.map(({ topic }) => topic))
+        .toEqual(
+          expect.arrayContaining(['NBIRTH/b1', 'DBIRTH/b1/me%2Fter'].map((at) => `spBv1.0/modbus-sim/${at}`)),
+        );
+      await program.stop();
+      await expect.poll(() => heard.at(-1)?.topic).toBe('spBv1.0/modbus-sim/NDEATH/b1');
     },
     LIMIT_MS,
   );

@@ -32,6 +32,8 @@ export interface NodeOrder extends SparkplugDefinition {
   /** The values of a device that have a name; undefined when the device is gone. */
   readonly valuesOf: (device: string) => Promise<readonly Value[] | undefined>;
   readonly write: (written: Written) => Promise<Outcome<unknown>>;
+  /** Does something whose failure is told, and harms nothing else. */
+  readonly attempt: (work: () => Promise<void>) => Promise<void>;
   /** A command was not carried out. */
   readonly refused: (topic: string, why: Refusal) => void;
 }
@@ -56,7 +58,8 @@ export class SparkplugNode {
   /** Devices whose birth was told, with the types of their metrics, and those whose birth is to be told. */
   readonly #born = new Map<string, ReadonlyMap<string, Metric['type']>>();
   #unborn = new Set<string>();
-  #isBearing = false;
+  /** The device whose values are being read for its birth. */
+  #bearing: string | undefined;
   /** Another number after each birth and death: what was read before one is not told after it. */
   #life = 0;
   #bornAt = Number.NEGATIVE_INFINITY;
@@ -72,7 +75,7 @@ export class SparkplugNode {
     this.#link = order.connect({
       will: () => this.#nextDeath(),
       connected: () => this.#connected(),
-      arrived: (message) => void this.#arrived(message),
+      arrived: (message) => void order.attempt(() => this.#arrived(message)),
     });
   }
 
@@ -126,7 +129,7 @@ export class SparkplugNode {
     // Only what was in the birth of a device may be in its data (6.4.21).
     this.#born.delete(device);
     this.#unborn.add(device);
-    void this.#bearDevices();
+    this.#bearDevices();
   }
 
   #news(device: string, values: readonly Value[]): Metric[] {
@@ -188,23 +191,31 @@ export class SparkplugNode {
       ...lines.map(lineMetric),
     ]);
     this.#unborn = new Set(devices);
-    void this.#bearDevices();
+    this.#bearDevices();
   }
 
   /** Tells the births that are to be told, one after another. */
-  async #bearDevices(): Promise<void> {
-    if (this.#isBearing) return;
-    this.#isBearing = true;
-    for (const device of nextOf(() => this.#unborn)) {
-      const life = this.#life;
-      const values = await this.#order.valuesOf(device);
-      if (!values || life !== this.#life) continue;
-      this.#told.forget(device);
-      const metrics = this.#news(device, values);
-      this.#born.set(device, new Map(metrics.map(({ name, type }) => [name, type])));
-      this.#tell('DBIRTH', device, metrics);
-    }
-    this.#isBearing = false;
+  #bearDevices(): void {
+    const [device] = this.#unborn;
+    if (this.#bearing !== undefined || device === undefined) return;
+    this.#bearing = device;
+    this.#unborn.delete(device);
+    void this.#order
+      .attempt(() => this.#bearDevice(device))
+      .then(() => {
+        this.#bearing = undefined;
+        this.#bearDevices();
+      });
+  }
+
+  async #bearDevice(device: string): Promise<void> {
+    const life = this.#life;
+    const values = await this.#order.valuesOf(device);
+    if (!values || life !== this.#life) return;
+    this.#told.forget(device);
+    const metrics = this.#news(device, values);
+    this.#born.set(device, new Map(metrics.map(({ name, type }) => [name, type])));
+    this.#tell('DBIRTH', device, metrics);
   }
 
   /** Tells of devices that have gone or come. */
@@ -216,8 +227,9 @@ export class SparkplugNode {
       this.#tell('DDEATH', device, []);
     }
     this.#told.keepOnly(present);
-    for (const device of present) if (!this.#born.has(device)) this.#unborn.add(device);
-    void this.#bearDevices();
+    for (const device of present)
+      if (!this.#born.has(device) && this.#bearing !== device) this.#unborn.add(device);
+    this.#bearDevices();
   }
 
   #tell(kind: string, device: string | undefined, metrics: readonly Metric[]): void {
@@ -275,16 +287,6 @@ export class SparkplugNode {
     if (value === undefined || typeof value !== expected)
       return refusal('request.invalid', name, `expected a ${expected}`);
     return this.#order.write({ device, name, value: typeof value === 'boolean' ? Number(value) : value });
-  }
-}
-
-/** Takes one after another out of a set, which may have become another one in the meantime. */
-function* nextOf<Each>(set: () => Set<Each>): Generator<Each> {
-  for (;;) {
-    const [next] = set();
-    if (next === undefined) return;
-    set().delete(next);
-    yield next;
   }
 }
 
