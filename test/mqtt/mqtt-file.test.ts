@@ -29,6 +29,17 @@ describe('the section mqtt', () => {
     });
   });
 
+  it.each([
+    [true, { group: 'modbus-sim', node: 'bench-7' }],
+    [{ group: 'lab' }, { group: 'lab', node: 'bench-7' }],
+    [{ node: 'n 1' }, { group: 'modbus-sim', node: 'n 1' }],
+    [false, undefined],
+    [undefined, undefined],
+  ])('makes the bench an edge node of Sparkplug B with %j', (sparkplug, expected) => {
+    const { mqtt, problems } = loaded({ url: 'mqtt://b', topic: 'modbus-sim/bench-7', sparkplug });
+    expect([problems, mqtt?.sparkplug]).toEqual([[], expected]);
+  });
+
   it('takes labels as text, and files from its directory', () => {
     const { mqtt } = loaded({ url: 'mqtts://b', labels: { rack: 3, hot: true }, ca: 'ca.pem', topic: 'x/y' });
     expect(mqtt).toMatchObject({
@@ -50,6 +61,12 @@ describe('the section mqtt', () => {
     [{ url: 'mqtt://b', commands: 'some' }, /^mqtt\.commands: expected none, read or all/],
     [{ url: 'mqtt://b', qos: 3 }, /^mqtt\.qos: expected 0, 1 or 2/],
     [{ url: 'mqtt://b', publish: { every: 1 } }, /^mqtt\.publish\.every/],
+    [
+      { url: 'mqtt://b', sparkplug: { group: 'a/b' } },
+      /^mqtt\.sparkplug\.group: expected one level of a topic/,
+    ],
+    [{ url: 'mqtt://b', sparkplug: { nodes: 'a' } }, /^mqtt\.sparkplug\.nodes: unknown key/],
+    [{ url: 'mqtt://b', sparkplug: 'yes' }, /^mqtt\.sparkplug: expected a mapping/],
     [{ url: 'mqtt://b', pasword: 'hunter2' }, /^mqtt\.pasword: unknown key/],
   ])('refuses %j', (mqtt, problem) => {
     const { problems } = loaded(mqtt);
