@@ -3,6 +3,7 @@ import { benchBetween } from './between.mjs';
 import { benchCalibrate } from './calibrate.mjs';
 import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
+import { benchFleet } from './fleet.mjs';
 import { benchGrowth } from './growth.mjs';
 import { benchMqtt } from './mqtt.mjs';
 import { CORE, canPin } from './processes.mjs';
@@ -17,7 +18,7 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu beside between mqtt waits delays tcp rest values growth scale profile calibrate start memory console]
+ * npm run bench [-- [--json] rtu beside between mqtt fleet waits delays tcp rest values growth scale profile calibrate start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -28,6 +29,7 @@ const SECTIONS = {
   beside: benchBeside,
   between: benchBetween,
   mqtt: benchMqtt,
+  fleet: benchFleet,
   waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,
