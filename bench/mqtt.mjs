@@ -12,7 +12,7 @@ const PAUSE_MS = 2;
 const VALUES = 300;
 const READ = Uint8Array.of(3, 0, 0, 0, 2);
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address();
@@ -21,7 +21,7 @@ async function freePort() {
 }
 
 /** Starts mosquitto and waits until it listens. */
-async function mosquitto(port) {
+export async function mosquitto(port) {
   const file = join(makeTempDir(), 'mosquitto.conf');
   writeFileSync(file, `listener ${port} 127.0.0.1\nallow_anonymous true\n`);
   const broker = spawn('mosquitto', ['-c', file, '-v'], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,8 +1,10 @@
+import { parseArgs } from 'node:util';
 import { benchBeside } from './beside.mjs';
 import { benchBetween } from './between.mjs';
 import { benchCalibrate } from './calibrate.mjs';
 import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
+import { benchFleet } from './fleet.mjs';
 import { benchGrowth } from './growth.mjs';
 import { benchMqtt } from './mqtt.mjs';
 import { CORE, canPin } from './processes.mjs';
@@ -17,17 +19,19 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu beside between mqtt waits delays tcp rest values growth scale profile calibrate start memory console]
+ * npm run bench [-- [--json] [--benches 100] rtu beside between mqtt fleet waits delays tcp rest values growth scale profile calibrate start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
  * JSON document with all tables, and standard error what people read (`npm run --silent bench -- --json > figures.json`).
+ * `--benches` is for fleet.
  */
 const SECTIONS = {
   rtu: benchRtu,
   beside: benchBeside,
   between: benchBetween,
   mqtt: benchMqtt,
+  fleet: () => benchFleet(Number(options.benches)),
   waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,
@@ -42,7 +46,10 @@ const SECTIONS = {
   console: benchConsole,
 };
 
-const wanted = process.argv.slice(2).filter((word) => word !== '--json');
+const { values: options, positionals: wanted } = parseArgs({
+  options: { json: { type: 'boolean' }, benches: { type: 'string', default: '100' } },
+  allowPositionals: true,
+});
 const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown !== undefined) {
   console.error(`no section ${unknown}, expected ${Object.keys(SECTIONS).join(', ')}`);

@@ -13,7 +13,8 @@ export const noMosquitto =
     ? undefined
     : 'mosquitto is not installed (apt-get install mosquitto mosquitto-clients)';
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody has at this moment. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
