@@ -232,7 +232,9 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
     'is another birth of its edge node when the broker is back, and a death at the end',
     async () => {
       const broker = await mosquitto(makeTempDir());
+      const before = listenToSparkplug(broker);
       const { program } = await bench({ url: `mqtt://127.0.0.1:${broker.port}`, sparkplug: true });
+      await expect.poll(() => before.length).toBe(2);
       await broker.stop('SIGKILL');
       await broker.start();
       const heard = listenToSparkplug(broker);

@@ -21,9 +21,10 @@ const sparkplugSchema = connectionSchema.extend({
 export type SparkplugStatus = z.infer<typeof sparkplugSchema>;
 
 /** How the bench is on its broker. */
-export const benchSchema = connectionSchema
-  .extend({
+export const benchSchema = z
+  .object({
     topic: z.string().describe('What its topics begin with.'),
+    ...connectionSchema.shape,
     unreadable: z.number().describe('Payloads for signals from which no number could be read.'),
     missed: z.number().describe('Events of the traffic that came too fast to be looked at.'),
     sparkplug: sparkplugSchema
