@@ -19,7 +19,7 @@ describeInBrowser('the view of the lines', () => {
       .getByText(/^[\d.]+\/s$/)
       .waitFor();
     await lan.locator('.sparkline', { hasText: 'turnaround' }).getByText(/^\d/).waitFor();
-    await lan.locator('.facts div', { hasText: 'clients' }).getByText('1', { exact: true }).waitFor();
+    await lan.locator('.about div', { hasText: 'clients' }).getByText('1', { exact: true }).waitFor();
     const bus = page.getByRole('article', { name: 'Line bus' });
     await bus.getByText('RTU 9600 8N1').waitFor();
     await bus.getByText('4.01 ms').waitFor();
