@@ -118,13 +118,14 @@ describeInBrowser('the view of the registers', () => {
     const onTheWire = async () => (await master.readHoldingRegisters(0, 4)).data;
     await type(page, 1, '4660');
     await text(page, 1, '4660');
-    // The register may be read before the answer to the edit comes.
+    // The register may be read before the answer to the edit comes, and a field that is open takes the key to undo for itself.
     await page.getByLabel('Register 1').waitFor({ state: 'detached' });
     expect(await onTheWire()).toEqual([1, 4660, 3, 4]);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.type('77');
     await page.keyboard.press('Enter');
     await text(page, 2, '77');
+    await page.getByLabel('Register 2').waitFor({ state: 'detached' });
     await page.keyboard.press('Control+z');
     await text(page, 2, '3');
     await page.keyboard.press('Control+z');
@@ -142,6 +143,7 @@ describeInBrowser('the view of the registers', () => {
     for (const typed of ['50', '60']) {
       await type(page, 1, typed);
       await text(page, 1, typed);
+      await page.getByLabel('Register 1').waitFor({ state: 'detached' });
     }
     await page.keyboard.press('Control+z');
     await text(page, 1, '50');
