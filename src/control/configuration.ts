@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../config/configuration.js';
 import { nativeConfiguration } from '../config/native/file.js';
+import { MAX_HOSTS, readHosts } from '../config/native/hosts.js';
 import { recordingsIn } from '../config/recording-file.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
 import { isMapping } from '../schema/parts.js';
 import { quote } from '../schema/problem.js';
 import type { Difference } from '../simulator/changeover.js';
+import { MAX_DEVICES, MAX_LINES } from '../simulator/changes.js';
 import { costOf } from '../simulator/memory-budget.js';
 import { deviceReader, readInSlices } from '../simulator/new-device.js';
 import { openRecordings } from './recordings.js';
@@ -95,6 +98,8 @@ async function readConfiguration(
       other,
       `expected ${SECTIONS.join(', ')} only, got ${quote(other)}`,
     );
+  const tooLarge = whyTooLarge(written);
+  if (tooLarge) return tooLarge;
   const outside = await whyNotHere(room, written);
   if (outside) return outside;
   const spent = simulator.changes.budget.whyNot(costOf(written), simulator.changes.budget.used);
@@ -113,6 +118,29 @@ async function readConfiguration(
   return findings.count > 0 ? refusalOf(findings, 'configuration.invalid') : done(configuration);
 }
 
+/** Why there are more devices, lines or addresses than may be: they are counted before any of them is made. */
+function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Refusal | undefined {
+  const [written, sources] = [devices, lines].map((all) => (isMapping(all) ? Object.values(all) : []));
+  if ((written?.length ?? 0) > MAX_DEVICES)
+    return refusal('device.too_many', 'devices', `expected at most ${MAX_DEVICES} devices`);
+  if ((sources?.length ?? 0) > MAX_LINES)
+    return refusal('line.too_many', 'lines', `expected at most ${MAX_LINES} lines`);
+  let addresses = 0;
+  for (const source of sources ?? []) {
+    for (const kind of ['tcp', 'udp']) {
+      const hosts = new At(source, new Findings()).key(kind).key('hosts');
+      if (typeof hosts.value === 'string') addresses += readHosts(hosts)?.hosts.length ?? 0;
+    }
+    if (addresses > MAX_HOSTS)
+      return refusal(
+        'configuration.invalid',
+        'lines',
+        `expected at most ${MAX_HOSTS} addresses on all lines`,
+      );
+  }
+  return undefined;
+}
+
 /** Why devices or lines may not be what they name: the limits of REST. Those that are so already may stay. */
 async function whyNotHere(
   room: Room,
@@ -124,10 +152,17 @@ async function whyNotHere(
     if (wrong) return below(wrong, `lines.${name}`);
   }
   for (const [name, device] of Object.entries(isMapping(devices) ? devices : {})) {
-    const wrong = isMapping(device) && (await wrongReal(room, device));
+    if (!isMapping(device) || isDeepStrictEqual(device.real, presentReal(room, name))) continue;
+    const wrong = await wrongReal(room, device);
     if (wrong) return below(wrong, `devices.${name}`);
   }
   return undefined;
+}
+
+/** What stands behind a device that runs, as it was written. */
+function presentReal({ simulator }: Room, name: string): unknown {
+  const source = simulator.devices.has(name) ? simulator.definitionOf(name).source : undefined;
+  return isMapping(source) ? source.real : undefined;
 }
 
 function below(wrong: Refusal, place: string): Refusal {

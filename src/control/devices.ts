@@ -69,7 +69,7 @@ export async function removeDevice(
 ): Promise<Outcome<null>> {
   if (!simulator.devices.has(name)) return unknownDevice(simulator, name);
   const removed = await simulator.changes.removeDevice(name, { force });
-  return removed.ok ? done(null) : refusal('device.in_use', '', removed.error);
+  return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
 }
 
 export function getDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceView> {

@@ -3,7 +3,7 @@ import { quote } from '../schema/problem.js';
 import type { Line, LineOutcome } from '../simulator/line.js';
 import { describeLine, type LineStatus, lineStatus } from '../simulator/line-status.js';
 import type { Simulator } from '../simulator/simulator.js';
-import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
 import type { Room } from './room.js';
 import type { LineView } from './schemas/line.js';
@@ -85,8 +85,14 @@ function command(carryOut: (line: Line) => Promise<LineOutcome>) {
   };
 }
 
-function notOpened({ error, inUse }: { readonly error: string; readonly inUse?: boolean }): Refusal {
-  return refusal(inUse ? 'line.port_busy' : 'line.not_opened', '', error);
+interface NotOpened {
+  readonly error: string;
+  readonly inUse?: boolean;
+  readonly code?: Code;
+}
+
+function notOpened({ error, inUse, code }: NotOpened): Refusal {
+  return refusal(code ?? (inUse ? 'line.port_busy' : 'line.not_opened'), '', error);
 }
 
 function unknownLine(name: string, path = 'line'): Refusal {

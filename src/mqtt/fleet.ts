@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { isMapping } from '../schema/parts.js';
 import { Broker, type BrokerSettings } from './broker.js';
 
 /** What a bench has published of itself. Anybody may have: what is not as it should be is left out. */
@@ -152,11 +153,11 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${escaped}$`);
 }
 
-/** The object that a payload is; undefined for anything else. */
+/** The object that a payload is; undefined for anything else, arrays among it. */
 export function jsonIn(payload: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(payload.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return isMapping(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -95,8 +95,7 @@ export async function changeOver(
   const { added, changed, gone } = difference.devices;
   const order = [...lines.byName.keys()];
   const taken = [...gone, ...changed.map(({ name }) => name)].map((name) => devices.take(name));
-  for (const definition of [...changed, ...added]) devices.add(definition);
-  devices.graph.link();
+  devices.addAll([...changed, ...added]);
 
   const replaced = new Set(changed.map(({ name }) => name));
   const kept = [...lines.byName.values()].filter(
@@ -119,7 +118,9 @@ export async function changeOver(
       undo.push(came);
       continue;
     }
-    for (const { name } of [...changed, ...added]) devices.end(devices.take(name));
+    // Somebody may have removed one meanwhile.
+    for (const { name } of [...changed, ...added])
+      if (devices.byName.has(name)) devices.end(devices.take(name));
     for (const each of taken) devices.putBack(each);
     devices.graph.link();
     for (const back of undo.reverse()) await back();

@@ -31,8 +31,8 @@ import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 export type LineChange = { readonly ok: true } | { readonly ok: false; readonly issues: Mistakes } | Refusal;
 
 /** More are taken for a mistake. A device can take 800 KB, and each line takes a file descriptor. */
-const MAX_DEVICES = 1024;
-const MAX_LINES = 64;
+export const MAX_DEVICES = 1024;
+export const MAX_LINES = 64;
 
 const OK = { ok: true } as const;
 
@@ -52,18 +52,29 @@ type RefusalCode =
   | 'device.name_taken'
   | 'device.too_many'
   | 'device.in_use'
+  | 'configuration.busy'
   | 'memory.spent';
 
 /** Whether something was removed; the error names what still needs it. */
 type Removal =
   | { readonly ok: true }
-  | { readonly ok: false; readonly error: string; readonly code: 'line.in_use' | 'device.in_use' };
+  | {
+      readonly ok: false;
+      readonly error: string;
+      readonly code: 'line.in_use' | 'device.in_use' | 'configuration.busy';
+    };
 
 /** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
 export type Addition<Added> =
   | { readonly ok: true; readonly added: Added }
   | { readonly ok: false; readonly issues: Mistakes }
   | Refusal;
+
+const BUSY = {
+  ok: false,
+  code: 'configuration.busy',
+  error: 'a whole configuration is being applied; try again',
+} as const;
 
 interface Plant {
   readonly devices: Devices;
@@ -85,6 +96,8 @@ export class Changes {
   ofLines = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
+  /** Whether a whole configuration is being applied: nothing else changes lines and devices meanwhile. */
+  #isBecoming = false;
 
   constructor(plant: Plant) {
     this.#plant = plant;
@@ -120,6 +133,7 @@ export class Changes {
    * the change fails, the line stays as it was. Copies of devices that no unit uses any more are removed.
    */
   async changeLine(line: Line, change: LineSource): Promise<LineChange> {
+    if (this.#isBecoming) return BUSY;
     const findings = new Findings();
     let wanted: WantedLine | undefined;
     const changed = await line.change((now) => {
@@ -166,7 +180,10 @@ export class Changes {
     const difference = this.differenceTo(wanted);
     if (!('devices' in difference)) return difference;
     const bench = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
-    const came = await changeOver(bench, difference);
+    this.#isBecoming = true;
+    const came = await changeOver(bench, difference).finally(() => {
+      this.#isBecoming = false;
+    });
     this.ofLines++;
     if (!came.ok) return came;
     for (const { name } of [...difference.devices.added, ...difference.devices.changed])
@@ -214,8 +231,9 @@ export class Changes {
     ranges: readonly AddressRange[],
     writable: boolean,
   ): string | undefined {
-    const costs = ranges.map(({ address, quantity }) => costOfRegisters(quantity, address + quantity - 1));
-    const cost = costs.reduce((sum, each) => sum + each, 0);
+    const quantity = ranges.reduce((sum, each) => sum + each.quantity, 0);
+    const end = Math.max(...ranges.map(({ address, quantity }) => address + quantity));
+    const cost = costOfRegisters(quantity, Math.max(0, end - device.tables[table].window.size));
     const spent = this.budget.whyNot(cost);
     if (spent !== undefined) return spent;
     for (const range of ranges) this.#plant.devices.define(device, table, range, writable);
@@ -227,6 +245,7 @@ export class Changes {
   /** Adds a device that is already checked. */
   addDevice(definition: DeviceDefinition): Addition<Device> {
     const { name } = definition;
+    if (this.#isBecoming) return BUSY;
     if (this.#plant.devices.byName.has(name))
       return refused('device.name_taken', `there is a device ${name} already`);
     if (this.#plant.devices.byName.size >= MAX_DEVICES)
@@ -242,6 +261,7 @@ export class Changes {
    * @returns the error names what still needs the device
    */
   async removeDevice(name: string, { force = false } = {}): Promise<Removal> {
+    if (this.#isBecoming) return BUSY;
     const names = new Set([name, ...this.#plant.devices.copiesOf(name)]);
     const plant = {
       lines: this.#plant.lines.byName.values(),
@@ -252,7 +272,13 @@ export class Changes {
     const needed = whyNeeded(names, plant, force);
     if (needed !== undefined) return refused('device.in_use', needed);
     for (const line of linesWith(this.#plant.lines.byName.values(), names)) {
-      const changed = await this.changeLine(line, { units: unitsWithout(line, names) });
+      const { definition } = line;
+      const isEach =
+        definition.kind !== 'serial' && definition.each !== undefined && names.has(definition.each);
+      const changed = await this.changeLine(line, {
+        units: unitsWithout(line, names),
+        ...(isEach && { each: null }),
+      });
       if (!changed.ok) return refused('device.in_use', `the units of line ${line.name} could not be changed`);
     }
     // Meanwhile another request may have given the device to a unit.
@@ -279,6 +305,7 @@ export class Changes {
   }
 
   #addLine(name: string, source: unknown): Addition<Line> {
+    if (this.#isBecoming) return BUSY;
     if (this.#plant.lines.byName.has(name))
       return refused('line.name_taken', `there is a line ${name} already`);
     if (this.#plant.lines.byName.size >= MAX_LINES)
@@ -297,6 +324,7 @@ export class Changes {
 
   /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
   async removeLine(name: string): Promise<Removal> {
+    if (this.#isBecoming) return BUSY;
     const line = this.#plant.lines.byName.get(name);
     const rule = ruleForLine(this.#rules, name);
     if (rule) return refused('line.in_use', `fault rule ${rule.name} is for the line; remove the rule first`);

@@ -125,6 +125,12 @@ export class Devices {
     return device;
   }
 
+  /** Adds several in this way. */
+  addAll(definitions: readonly DeviceDefinition[]): void {
+    for (const definition of definitions) this.#add(definition);
+    this.graph.link();
+  }
+
   remove(name: string): void {
     this.#drop(name);
     this.graph.link();

@@ -49,9 +49,9 @@ export function costOfDevice({ source, tables, cells }: DeviceDefinition): numbe
   return DEVICE + CELL * size + costOf(source ?? {});
 }
 
-/** The same for registers that are defined later, up to the address `last` of a table. */
-export function costOfRegisters(quantity: number, last: number): number {
-  return OBJECT + NUMBER * quantity + 2 * CELL * (last + 1);
+/** The same for registers that are defined later, for which a table of `size` registers grows by so many. */
+export function costOfRegisters(quantity: number, growth: number): number {
+  return OBJECT + NUMBER * quantity + 2 * CELL * growth;
 }
 
 /**

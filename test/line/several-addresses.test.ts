@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -204,6 +204,40 @@ describe('an address that a line can not have', () => {
       free.close();
     }
     taken.close();
+  });
+
+  it('ends those who have connected to the first addresses when the last one is not to be had', async () => {
+    const running = await startSimulator(
+      nativeSetup({ devices: { meter: METER }, lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } } }),
+    );
+    const probe = createServer().listen(0, '127.1.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as { port: number };
+    await new Promise((resolve) => probe.close(resolve));
+    let isOver = false;
+    let connections = 0;
+    const connecting = (async () => {
+      while (!isOver) {
+        const socket = connect(port, '127.1.0.1');
+        socket.on('error', () => {});
+        const came = await Promise.race([
+          once(socket, 'connect').then(() => true),
+          once(socket, 'close').then(() => false),
+        ]).catch(() => false);
+        if (came) connections++;
+        if (came) await once(socket, 'close');
+      }
+    })();
+    // The last one is for documentation (RFC 5737), so this machine does not have it.
+    const { body, status } = await running.rest.send<object>('POST', '/api/v1/lines', {
+      name: 'plant',
+      ...plant({ tcp: { hosts: '127.1.0.1-127.1.3.232, 192.0.2.1', port } }),
+    });
+    isOver = true;
+    expect({ status, ...body }).toMatchObject({ status: 409, error: expect.stringContaining('192.0.2.1') });
+    await connecting;
+    expect(connections).toBeGreaterThan(0);
+    expect([...running.simulator.lines.keys()]).toEqual(['lan']);
   });
 
   it('is refused with its place in the file', () => {

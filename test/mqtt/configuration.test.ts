@@ -161,6 +161,23 @@ describe('a configuration that is sent', () => {
     });
   });
 
+  it('is applied alone: other changes of lines and devices are refused meanwhile', async () => {
+    const { door, simulator, apply } = await bench();
+    const line = simulator.lines.get('lan');
+    if (!line) throw new Error('no line');
+    const stop = line.stop.bind(line);
+    const meanwhile: unknown[] = [];
+    line.stop = async () => {
+      meanwhile.push(await door.call('device.remove', { device: 'valve', force: true }));
+      meanwhile.push(await door.call('line.add', { name: 'new', ...FILE.lines.lan }));
+      return stop();
+    };
+    const other = { tcp: { port: 0 }, units: { 1: 'valve' } };
+    const wanted = { devices: { ...FILE.devices, valve: holding(3) }, lines: { other } };
+    expect(await apply(wanted)).toMatchObject({ ok: true });
+    expect(meanwhile).toMatchObject([{ code: 'configuration.busy' }, { code: 'configuration.busy' }]);
+  });
+
   it('is refused with the place of what is wrong', async () => {
     const { check } = await bench();
     expect(await check({ ...FILE, faults: [{ name: 'x', do: [{ dely: 1 }] }] })).toMatchObject({
@@ -171,6 +188,12 @@ describe('a configuration that is sent', () => {
     const many = Object.fromEntries(Array.from({ length: 1025 }, (_, i) => [`d${i}`, holding(1)]));
     expect(await check({ ...FILE, devices: { ...many, ...FILE.devices } })).toMatchObject({
       code: 'device.too_many',
+    });
+    const at = (hosts: string) => ({ tcp: { hosts, port: 1502 }, units: { 1: 'meter' } });
+    const wide = { a: at('127.1.0.0-127.1.15.255'), b: at('127.2.0.1') };
+    expect(await check({ ...FILE, lines: { ...FILE.lines, ...wide } })).toMatchObject({
+      code: 'configuration.invalid',
+      problems: [{ path: 'lines', message: 'expected at most 4096 addresses on all lines' }],
     });
   });
 

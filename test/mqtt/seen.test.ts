@@ -50,6 +50,7 @@ describe('the benches beside this one', () => {
     benches.list();
     take('lab/bench-2/state', { ...ONLINE, rules: ['slow'], rest: ['ftp://x', 'http://x:8080'] });
     take('lab/bench-1/state', { state: 'offline' });
+    take('lab/bench-3/state', []);
     take('lab/bench-2/rates', { requests: 5.5, faults: 0 });
     expect(benches.list()).toMatchObject([
       { topic: 'lab/bench-1', isOwn: true, state: 'offline', rates: null },

@@ -151,9 +151,10 @@ export class ClientList {
     for (const client of this.#clients) client.sendUnasked?.(bytes);
   }
 
-  endAll(text: string): void {
-    for (const client of this.#waiting.keys()) client.end(text);
-    for (const client of this.#clients) client.end(text);
+  /** @param at only those that came to one of these addresses of the line */
+  endAll(text: string, at?: ReadonlySet<string>): void {
+    for (const client of [...this.#waiting.keys(), ...this.#clients])
+      if (!at || (client.host !== undefined && at.has(client.host))) client.end(text);
   }
 
   get #noun(): string {

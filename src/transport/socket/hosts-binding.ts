@@ -42,7 +42,10 @@ export class HostsBinding implements Binding {
       if (!bound.ok) {
         // It has left nothing open, unless all were closed meanwhile.
         this.#bindings.pop();
-        await this.#closeAll();
+        const closed = this.#closeAll();
+        // A socket is closed when its last client has gone, and the first addresses may have clients already.
+        this.#context.clients.endAll(bound.error, new Set(this.#hosts));
+        await closed;
         return bound;
       }
       port = bound.port;
