@@ -19,6 +19,8 @@ export const LAZY = 1500;
 
 /** Paced serial lines and a socket; `meter` has the registers 0 to 3 with 0102, 0304, 0506 and 0708. */
 export interface Bench extends RunningSimulator {
+  /** Whether the meter is a real device. */
+  readonly isReal: boolean;
   /** Puts these faults to use, seed 1, instead of all others. */
   use(faults: readonly unknown[], more?: object): void;
   clear(): void;
@@ -81,6 +83,7 @@ export async function startBench(): Promise<Bench> {
   };
   return {
     ...running,
+    isReal,
     async stop() {
       await running.stop();
       await plant?.stop();
