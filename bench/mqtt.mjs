@@ -23,8 +23,8 @@ export async function freePort() {
 /** Starts mosquitto and waits until it listens. */
 export async function mosquitto(port) {
   const file = join(makeTempDir(), 'mosquitto.conf');
-  writeFileSync(file, `listener ${port} 127.0.0.1\nallow_anonymous true\n`);
-  const broker = spawn('mosquitto', ['-c', file, '-v'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  writeFileSync(file, `listener ${port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n`);
+  const broker = spawn('mosquitto', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   await new Promise((resolve, reject) => {
     broker.once('error', () =>
       reject(new Error('mosquitto is not installed (apt-get install mosquitto mosquitto-clients)')),

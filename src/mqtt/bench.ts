@@ -29,8 +29,7 @@ export interface BenchOrder {
   readonly rest: readonly string[];
 }
 
-/** How often the traffic is looked at, and how often everything else, in ms. */
-const TRAFFIC_MS = 50;
+/** How often everything but the traffic is looked at, in ms. */
 const SUMMARY_MS = 1000;
 /** How often rates are told. */
 const RATES_US = 5e6;
@@ -53,6 +52,7 @@ export class MqttBench {
   readonly #commands: Commands;
   readonly #findings: Findings;
   readonly #seen: BenchesSeen;
+  readonly #stopping = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #devices: readonly string[] = [];
   #summary: Summary | undefined;
@@ -102,7 +102,7 @@ export class MqttBench {
     );
     this.#begun = this.#do(() => this.#beginSparkplug());
     this.#seen = new BenchesSeen(this.#broker, topic);
-    this.#every(TRAFFIC_MS, () => this.#findings.turn());
+    void this.#findings.follow(this.#stopping.signal, (turn) => this.#do(turn));
     this.#every(SUMMARY_MS, () => this.#look());
     if (this.#values || definition.sparkplug) this.#every(publish.every, () => this.#tellValues());
   }
@@ -124,6 +124,7 @@ export class MqttBench {
 
   /** Says that the bench is gone, and goes. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     for (const timer of this.#timers) clearInterval(timer);
     const payload = JSON.stringify({
       state: 'offline',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import type { MqttDefinition } from '../config/configuration.js';
 import type { BenchStatus } from '../control/schemas/bench.js';
@@ -165,6 +166,8 @@ export class Broker {
 
   #connected(): void {
     this.#attempts = 0;
+    // An answer would wait for the acknowledgement of the packet before it, which comes up to 40 ms later (RFC 896, RFC 1122 4.2.3.2).
+    if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay();
     const version = this.#version === 5 ? '5' : '3.1.1';
     this.#status = { connected: true, reason: null, since: new Date().toISOString() };
     this.#events.log('connected', `on the broker ${this.#url.host} by MQTT ${version}`);

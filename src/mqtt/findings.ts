@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Desk } from '../api/desk.js';
 import type { NamedView } from '../api/line-map.js';
 
@@ -11,6 +12,8 @@ interface FindingEvents {
   readonly sample: (view: NamedView) => void;
 }
 
+/** The least time between two turns in ms. */
+const PAUSE_MS = 50;
 /** So many events are looked at in one turn. Of those before them, only the number is known. */
 const MOST_IN_A_TURN = 5000;
 /** The most of them that are decoded and asked about: the others wait for the next turn. */
@@ -35,7 +38,16 @@ export class Findings {
     this.#read = desk.traffic.last;
   }
 
-  async turn(): Promise<void> {
+  /** Takes a turn whenever something has happened. @param attempt carries a turn out, whatever comes of it */
+  async follow(isStopped: AbortSignal, attempt: (turn: () => Promise<void>) => Promise<void>): Promise<void> {
+    while (!isStopped.aborted) {
+      await this.#desk.traffic.next(this.#read);
+      if (!isStopped.aborted) await attempt(() => this.#turn());
+      await pause(PAUSE_MS, undefined, { ref: false });
+    }
+  }
+
+  async #turn(): Promise<void> {
     const { traffic } = this.#desk;
     const { last } = traffic;
     const first = Math.max(this.#read + 1, traffic.first, last - MOST_IN_A_TURN + 1);

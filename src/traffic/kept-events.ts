@@ -9,8 +9,8 @@ export interface Outline extends RecordOutline {
   readonly time: number;
 }
 
-/** Where the records of a block begin: behind the counts of its events and of the names they need. */
-export const RECORDS_AT = 8;
+/** Where the records of a block begin: behind the counts of its events and of the names they need, and whether a reader waits. */
+export const RECORDS_AT = 16;
 
 /**
  * Events side by side in shared memory, so that another thread reads them without a copy. The records grow from the front.
@@ -21,7 +21,7 @@ export class EventBlock {
   /** Sequence number of the first event in it. */
   readonly first: number;
   readonly reader: Reader;
-  /** How many events there are, and how many names of lines are needed to read them. */
+  /** How many events there are, how many names of lines are needed to read them, and whether a reader waits for another. */
   readonly #head: Int32Array;
   readonly #starts: Uint32Array;
 
@@ -29,7 +29,7 @@ export class EventBlock {
     this.memory = memory;
     this.first = first;
     this.reader = new Reader(new Uint8Array(memory));
-    this.#head = new Int32Array(memory, 0, 2);
+    this.#head = new Int32Array(memory, 0, 3);
     this.#starts = new Uint32Array(memory);
   }
 
@@ -47,11 +47,22 @@ export class EventBlock {
     return this.memory.byteLength - 4 * (count + 1) - end;
   }
 
-  /** Lets readers see one more event, whose record is complete. */
-  publish(start: number, count: number, lineNumber: number): void {
+  /** Lets readers see one more event, whose record is complete. @returns whether one has waited for it */
+  publish(start: number, count: number, lineNumber: number): boolean {
     this.#starts[this.#starts.length - count] = start;
     if (lineNumber >= (this.#head[1] as number)) Atomics.store(this.#head, 1, lineNumber + 1);
     Atomics.store(this.#head, 0, count);
+    return Atomics.load(this.#head, 2) === 1 && Atomics.exchange(this.#head, 2, 0) === 1;
+  }
+
+  /** A reader wants to be told of the next event. */
+  wait(): void {
+    Atomics.store(this.#head, 2, 1);
+  }
+
+  /** Nothing is in it, as in memory that is used again. */
+  empty(): void {
+    this.#head.fill(0);
   }
 
   startOf(seq: number): number {
@@ -70,6 +81,9 @@ export abstract class KeptEvents {
 
   /** Sequence number of the newest event; 0 before the first. */
   abstract get last(): number;
+
+  /** Resolves when there is an event after this one; at once when there is. */
+  abstract next(after: number): Promise<void>;
 
   /** The names of all lines that there have been. The list grows with lines that are added. */
   get lineNames(): readonly string[] {

@@ -9,6 +9,7 @@ export class TrafficMirror extends KeptEvents {
   #floor = 1;
   /** The newest event that was known to be readable. */
   #last = 0;
+  readonly #waiting: (() => void)[] = [];
 
   /**
    * @param events how many the stream keeps
@@ -32,6 +33,15 @@ export class TrafficMirror extends KeptEvents {
     return Math.max(this.#last, this.#floor - 1);
   }
 
+  async next(after: number): Promise<void> {
+    while (true) {
+      // Asked before the look at what is there: an event between the two is told.
+      this.blocks.at(-1)?.wait();
+      if (this.last > after) return;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
   /** Takes a change of the stream. */
   take(change: StreamChange): void {
     switch (change.kind) {
@@ -51,6 +61,10 @@ export class TrafficMirror extends KeptEvents {
       }
       case 'cleared':
         this.#floor = change.first;
+        break;
+      case 'event':
     }
+    // Those who wait look again.
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -21,6 +21,8 @@ export type StreamChange =
   | { readonly kind: 'block'; readonly first: number; readonly memory: SharedArrayBuffer }
   /** The oldest block is given up. The mirror gives its memory back, and then it may be used again. */
   | { readonly kind: 'dropped' }
+  /** There is an event that the mirror has waited for. */
+  | { readonly kind: 'event' }
   /** Nothing before this event is kept. */
   | { readonly kind: 'cleared'; readonly first: number };
 
@@ -101,6 +103,16 @@ export class TrafficStream extends KeptEvents {
     return () => void this.#listeners.delete(listener);
   }
 
+  next(after: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#last > after) return resolve();
+      const end = this.subscribe(() => {
+        end();
+        resolve();
+      });
+    });
+  }
+
   /**
    * Feeds a mirror. There is one at a time.
    * @param send is called with each change from now on, beginning with those that make up what is kept now
@@ -159,7 +171,8 @@ export class TrafficStream extends KeptEvents {
     writer.number(time);
     writeEvent(writer, event, seq, this.#newest);
     this.#newest = event;
-    (this.blocks.at(-1) as EventBlock).publish(start, ++this.#count, lineNumber);
+    const block = this.blocks.at(-1) as EventBlock;
+    if (block.publish(start, ++this.#count, lineNumber)) this.#send?.({ kind: 'event' });
     if (seq - this.#first >= this.limits.events) this.#forgetBefore(seq - this.limits.events + 1);
   }
 
@@ -175,8 +188,9 @@ export class TrafficStream extends KeptEvents {
     const spare = blockSize === BLOCK_SIZE ? this.#spare : undefined;
     if (spare) this.#spare = undefined;
     const memory = spare ?? new SharedArrayBuffer(blockSize);
-    new Int32Array(memory, 0, 2).fill(0);
-    this.blocks.push(new EventBlock(memory, seq));
+    const block = new EventBlock(memory, seq);
+    block.empty();
+    this.blocks.push(block);
     this.#size += memory.byteLength;
     this.#count = 0;
     this.#newest = undefined;

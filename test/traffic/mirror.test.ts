@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RTU } from '../../src/protocol/framing.js';
 import type { NewEvent, TrafficEvent } from '../../src/traffic/event.js';
 import { TrafficMirror } from '../../src/traffic/mirror.js';
@@ -118,4 +118,62 @@ it('the next mirror begins with what is kept, and the one before hears nothing m
   expect([next.first, next.last]).toEqual([2, 2]);
   expect(reading(next)).toEqual(reading(stream));
   expect(mirror.last).toBe(1);
+});
+
+describe('the next event', () => {
+  const stateOf = (promise: Promise<void>) =>
+    Promise.race([promise.then(() => 'there'), new Promise((resolve) => setImmediate(resolve, 'awaited'))]);
+  const LONG = 300_000;
+
+  it.each(['in the same block', 'in a new block', 'after everything was forgotten', 'the first of all'])(
+    'is told to who waits for it: %s',
+    async (where) => {
+      const { stream, mirror, arrive } = mirrored(100, 4 * 2 ** 20);
+      const line = stream.lineNumber('bus');
+      if (where !== 'the first of all') stream.add(line, frame(1, where === 'in a new block' ? LONG : 8));
+      if (where === 'after everything was forgotten') stream.clear();
+      arrive();
+      const { last } = mirror;
+      const waiting = mirror.next(last);
+      expect(await stateOf(waiting)).toBe('awaited');
+      stream.add(line, frame(2, where === 'in a new block' ? LONG : 8));
+      arrive();
+      expect(await stateOf(waiting)).toBe('there');
+      expect(mirror.last).toBe(last + 1);
+    },
+  );
+
+  it('is told once, and to nobody who does not wait', async () => {
+    const messages: string[] = [];
+    const stream = new TrafficStream({ events: 100, bytes: 2 ** 20 }, () => 0);
+    const mirror = new TrafficMirror(100, () => {});
+    stream.feed((change) => {
+      messages.push(change.kind);
+      mirror.take(change);
+    });
+    const line = stream.lineNumber('bus');
+    const add = () => stream.add(line, frame(1, 8));
+    add();
+    add();
+    expect(await stateOf(mirror.next(1))).toBe('there');
+    const told = () => messages.filter((kind) => kind === 'event').length;
+    add();
+    const before = told();
+    const waiting = [mirror.next(3), mirror.next(3)];
+    await Promise.resolve();
+    add();
+    add();
+    expect(await stateOf(Promise.all(waiting).then(() => {}))).toBe('there');
+    expect(told()).toBe(before + 1);
+  });
+
+  it('is told by the stream itself, too', async () => {
+    const stream = new TrafficStream({ events: 100, bytes: 2 ** 20 }, () => 0);
+    const line = stream.lineNumber('bus');
+    const waiting = stream.next(0);
+    expect(await stateOf(waiting)).toBe('awaited');
+    stream.add(line, frame(1, 8));
+    expect(await stateOf(waiting)).toBe('there');
+    expect(await stateOf(stream.next(0))).toBe('there');
+  });
 });
