@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { deviceFingerprint } from '../state/fingerprint.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {
@@ -28,7 +29,7 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
     goneLines: without(before.lines, after.lines).map(({ name }) => name),
     goneDevices: without(ownDevices(before), after.devices).map(({ name }) => name),
     atRestart: [
-      ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
+      ...differentDevices(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
       ...(isDeepStrictEqual(before.mqtt, after.mqtt) ? [] : ['mqtt']),
       ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
@@ -51,8 +52,11 @@ function without<Each extends Named>(all: readonly Each[], others: readonly Name
   return all.filter(({ name }) => !names.has(name));
 }
 
-function differentNames(before: readonly Named[], after: readonly Named[]): string[] {
-  const now = new Map(after.map((each) => [each.name, each]));
-  const changed = before.filter((each) => now.has(each.name) && !isDeepStrictEqual(each, now.get(each.name)));
-  return changed.map(({ name }) => name);
+/** By what the file says: what is made of it, such as the functions of a signal, is never equal. */
+function differentDevices(before: readonly DeviceDefinition[], after: readonly DeviceDefinition[]): string[] {
+  const now = new Map(after.map((device) => [device.name, deviceFingerprint(device)]));
+  const changed = before.filter(({ name }) => now.has(name));
+  return changed.flatMap((device) =>
+    deviceFingerprint(device) === now.get(device.name) ? [] : [device.name],
+  );
 }

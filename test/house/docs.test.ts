@@ -9,7 +9,7 @@ import { LINES } from '../../scripts/hostile/plant.mjs';
 import { isConsolePath, VIEW_NAMES } from '../../src/api/console/paths.js';
 import { OPTIONS } from '../../src/config/command-line.js';
 import { HELP } from '../../src/config/help.js';
-import { checkFile } from '../../src/config/load.js';
+import { checkFile, loadNativeFile } from '../../src/config/load.js';
 import { conditionSchema } from '../../src/faults/condition.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { newBench } from '../../src/library/bench.js';
@@ -18,6 +18,7 @@ import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
 import { formatProblems } from '../../src/schema/problem.js';
+import { changesOf } from '../../src/service/changes.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { CHECKS } from '../../src/testing/checks.js';
 import { loadBench } from '../../src/testing/scenario/bench.js';
@@ -283,6 +284,10 @@ describe('the examples in the documents', () => {
     writeFileSync(file, block.startsWith('faults:') ? `${REST_OF_FILE}${block}` : block);
     const checked = checkFile(file, {});
     expect(checked.ok ? '' : formatProblems(file, checked.problems)).toBe('');
+    // A service that reads it again finds nothing to change in it, and nothing that needs a restart.
+    const [before, after] = [loadNativeFile(file), loadNativeFile(file)];
+    if (!before.ok || !after.ok) throw new Error('expected what check has found right');
+    expect(Object.values(changesOf(before.configuration, after.configuration)).flat()).toEqual([]);
   });
 
   it.each(scenarios)('%s: test finds no mistake in it', (_, block) => {
