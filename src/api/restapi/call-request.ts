@@ -11,6 +11,7 @@ import {
   noFields,
   optionalInteger,
   orEmpty,
+  requestReader,
   seconds,
 } from './fields.js';
 import { ERROR_CODES } from './function-codes.js';
@@ -110,14 +111,14 @@ const monitorRequest = monitorFields.refine(
 
 export type MonitorRequest = z.infer<typeof monitorRequest>;
 
-/** What each kind of request has. */
-export const CALLS_REQUESTS = {
+/** Reads a request; each kind has what stands here. */
+export const callsRequestIn = requestReader({
   Simulate: simulateRequest,
   Reset: noFields,
   Add: monitorRequest,
   Monitor: monitorRequest,
   Stop: noFields,
-};
+});
 
 /** All requests, for the document of the interface. */
 export const callsRequest = z

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { KeptEvents } from '../../traffic/kept-events.js';
 import type { Desk } from '../desk.js';
 import type { Failure } from '../failure.js';
-import { CALLS_REQUESTS, type MonitorRequest, NO_SIMULATION } from './call-request.js';
+import { callsRequestIn, type MonitorRequest, NO_SIMULATION } from './call-request.js';
 import { callRowSchema, callRows } from './call-rows.js';
-import { requestIn } from './fields.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { ResponseSimulation } from './simulation.js';
 import { Watch } from './watch.js';
@@ -52,7 +51,7 @@ export class CallsEndpoint {
   }
 
   async handle(body: object): Promise<CallsAnswer | Failure> {
-    const request = requestIn(body, CALLS_REQUESTS);
+    const request = callsRequestIn(body);
     if ('result' in request) return request;
     switch (request.submit) {
       case 'Simulate':

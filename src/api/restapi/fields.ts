@@ -11,18 +11,20 @@ type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {
   [Submit in keyof Schemas]: { readonly submit: Submit; readonly fields: z.output<Schemas[Submit]> };
 }[keyof Schemas];
 
-/** Reads the body of a request. Which fields are expected depends on `submit`, so that is checked first. */
-export function requestIn<Schemas extends Readonly<Record<string, z.ZodType>>>(
-  body: object,
+/** Makes a reader of the bodies of requests. Which fields are expected depends on `submit`, so that is checked first. */
+export function requestReader<Schemas extends Readonly<Record<string, z.ZodType>>>(
   schemas: Schemas,
-): RequestOf<Schemas> | Failure {
-  const findings = new Findings();
-  const at = new At(body, findings);
-  const known = at.check(z.object({ submit: oneOf(Object.keys(schemas)) }));
-  const fields = known && at.check<unknown>(schemas[known.submit] as z.ZodType);
-  return findings.count > 0 || !known
-    ? mistakes(findings)
-    : ({ submit: known.submit, fields } as RequestOf<Schemas>);
+): (body: object) => RequestOf<Schemas> | Failure {
+  const kind = z.object({ submit: oneOf(Object.keys(schemas)) });
+  return (body) => {
+    const findings = new Findings();
+    const at = new At(body, findings);
+    const known = at.check(kind);
+    const fields = known && at.check<unknown>(schemas[known.submit] as z.ZodType);
+    return findings.count > 0 || !known
+      ? mistakes(findings)
+      : ({ submit: known.submit, fields } as RequestOf<Schemas>);
+  };
 }
 
 /** A request of which nothing but `submit` is read. */

@@ -8,7 +8,7 @@ import { trafficView } from '../../traffic/view.js';
 import type { Desk } from '../desk.js';
 import { type Failure, failure } from '../failure.js';
 import { moment } from '../moment.js';
-import { noFields, optionalInteger, orEmpty, requestIn } from './fields.js';
+import { noFields, optionalInteger, orEmpty, requestReader } from './fields.js';
 import { Watch } from './watch.js';
 
 const logRowSchema = z.object({
@@ -62,7 +62,12 @@ export const logBody = z
 type LogRequest = z.infer<typeof logRequest>;
 
 /** What each kind of request has. */
-const REQUESTS = { Download: logRequest, Monitor: logRequest, Stop: noFields, Clear: noFields };
+const requestIn = requestReader({
+  Download: logRequest,
+  Monitor: logRequest,
+  Stop: noFields,
+  Clear: noFields,
+});
 
 const LAST_ADDRESS = 0xffff;
 /** Rows that a monitor lists. */
@@ -82,7 +87,7 @@ export class LogEndpoint {
 
   async handle(body: object): Promise<Failure | Readonly<Record<string, unknown>>> {
     const { traffic, door, map } = this.#desk;
-    const request = requestIn(body, REQUESTS);
+    const request = requestIn(body);
     if ('result' in request) return request;
     switch (request.submit) {
       case 'Download':

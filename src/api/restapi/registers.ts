@@ -4,7 +4,7 @@ import { TABLE_NAMES } from '../../device/tables.js';
 import type { Door } from '../../door/door.js';
 import { oneOf, sectionOf } from '../../schema/parts.js';
 import { type Failure, failure, refused } from '../failure.js';
-import { integer, optionalInteger, requestIn, textFlag } from './fields.js';
+import { integer, optionalInteger, requestReader, textFlag } from './fields.js';
 import { registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
@@ -26,7 +26,7 @@ const setting = z.object({
 });
 
 /** What each kind of request has. Unknown keys are ignored: existing clients send fields of the web page along. */
-const REQUESTS = { Register: reading, Registers: reading, Set: setting };
+const requestIn = requestReader({ Register: reading, Registers: reading, Set: setting });
 
 /** All requests, for the document of the interface. */
 export const registersRequest = z
@@ -61,7 +61,7 @@ const HEAD = JSON.stringify({
  * @returns the answer as JSON, in pieces
  */
 export async function handleRegisters(door: Door, body: object): Promise<Iterable<string> | Failure> {
-  const request = requestIn(body, REQUESTS);
+  const request = requestIn(body);
   if ('result' in request) return hasRangeOfText(body) ? INVALID_RANGE : request;
   const { fields } = request;
   const set = request.submit === 'Set' ? request.fields : undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unitsWithinReason } from '../../control/schemas/units.js';
 import { oneOf, section } from '../../schema/parts.js';
-import { integer, milliseconds } from './fields.js';
+import { integer, milliseconds, requestReader } from './fields.js';
 
 /** What every request may have; `null`, as an empty field, means that no line was chosen. */
 const anyRequest = { submit: z.string(), line: z.string({ error: 'the name of a line' }).nullish() };
@@ -42,14 +42,14 @@ const setRequest = section({
   units: unitsWithinReason.optional(),
 });
 
-/** What each kind of request has. */
-export const SERVER_REQUESTS = {
+/** Reads a request; each kind has what stands here. */
+export const serverRequestIn = requestReader({
   Status: commandRequest,
   Start: commandRequest,
   Stop: commandRequest,
   Restart: commandRequest,
   Set: setRequest,
-};
+});
 
 /** All requests, for the document of the interface. */
 export const serverRequest = z

@@ -7,9 +7,8 @@ import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
-import { requestIn } from './fields.js';
 import { flatNames, nativeChange } from './server-change.js';
-import { SERVER_REQUESTS, type SetRequest, withoutEmptyFields } from './server-request.js';
+import { type SetRequest, serverRequestIn, withoutEmptyFields } from './server-request.js';
 import { serverRow, serverRowSchema } from './server-rows.js';
 
 /** Names to choose from, as register_types and register_actions are. */
@@ -35,7 +34,7 @@ type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
 export async function handleServer(door: Door, body: object): Promise<ServerAnswer | Failure> {
   const written = withoutEmptyFields(body);
-  const request = requestIn(written, SERVER_REQUESTS);
+  const request = serverRequestIn(written);
   if ('result' in request) return request;
   const lines = await allParts(await door.list('line.list', undefined));
   if ('ok' in lines) return refused(lines);

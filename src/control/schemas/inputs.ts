@@ -142,6 +142,17 @@ type Name = keyof typeof INPUTS;
 
 /** All that a command or a query takes as one mapping. */
 export function inputSchema(name: Name): z.ZodType {
+  const known = schemas.get(name);
+  if (known) return known;
+  const made = madeOf(name);
+  schemas.set(name, made);
+  return made;
+}
+
+/** Made when they are first asked for: making one takes longer than a check by it. */
+const schemas = new Map<Name, z.ZodType>();
+
+function madeOf(name: Name): z.ZodType {
   const { of = {}, sent, as }: Takes = INPUTS[name];
   if (sent && as !== undefined) return section({ ...of, [as]: sent });
   if (!(sent instanceof z.ZodObject)) return section(of);
