@@ -118,13 +118,13 @@ async function* jsonPieces(answer: Readonly<Record<string, unknown>>): AsyncGene
   yield separator === '{' ? '{}' : '}';
 }
 
+/** A piece for what comes together, which the lines have made in half a millisecond. */
 async function* listPieces(list: AsyncIterable<readonly unknown[]>): AsyncGenerator<string, void> {
   let separator = '[';
   for await (const parts of list) {
-    for (const part of parts) {
-      yield separator + JSON.stringify(part);
-      separator = ',';
-    }
+    if (parts.length === 0) continue;
+    yield separator + JSON.stringify(parts).slice(1, -1);
+    separator = ',';
   }
   yield separator === '[' ? '[]' : ']';
 }
