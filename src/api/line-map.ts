@@ -1,8 +1,13 @@
 import { nameAt } from '../config/native/each.js';
+import type { NamedPlace } from '../control/devices.js';
 import type { MappedLine } from '../control/program.js';
+import type { ValueView } from '../control/schemas/value.js';
+import { storedView } from '../control/value-view.js';
 import type { Door } from '../door/door.js';
 import { functionOf } from '../protocol/function-table.js';
+import { valueOfWords } from '../registers/value.js';
 import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
+import type { Written } from '../traffic/decode-request.js';
 import type { TrafficEvent } from '../traffic/event.js';
 import type { KeptEvents } from '../traffic/kept-events.js';
 import { type TrafficView, trafficView } from '../traffic/view.js';
@@ -12,8 +17,15 @@ export interface NamedView extends TrafficView {
   readonly names?: readonly string[];
 }
 
-/** The names of the values of a device: by table, then by each address that the value takes. */
-type Names = ReadonlyMap<string, ReadonlyMap<number, string>>;
+/** A value with a name that a client has written. */
+export interface WrittenValue {
+  readonly name: string;
+  /** Undefined where the client wrote a part of the value, or some bits of it. */
+  readonly asWritten: Pick<ValueView, 'value' | 'raw'> | undefined;
+}
+
+/** The values of a device that have names: by table, then by each address that the value takes. */
+type Names = ReadonlyMap<string, ReadonlyMap<number, NamedPlace>>;
 
 /**
  * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says
@@ -67,13 +79,19 @@ export class LineMap implements CaptureLines {
     return views;
   }
 
-  /** The device of which a view of `views` confirms a write, and the names of the values that were written. */
-  writtenIn(view: NamedView): { readonly device: string; readonly names: readonly string[] } | undefined {
+  /** The device of which a view of `views` confirms a write, and the values with names that were written. */
+  writtenIn(
+    view: NamedView,
+  ): { readonly device: string; readonly values: readonly WrittenValue[] } | undefined {
     const { written } = view;
     const device = this.#deviceOf(view);
     if (!written || device === undefined) return undefined;
-    const table = this.#names.get(device)?.get(written.table);
-    return { device, names: table ? namesBetween(table, written.address, written.values?.length ?? 1) : [] };
+    const places = placesBetween(
+      this.#names.get(device)?.get(written.table),
+      written.address,
+      written.values?.length ?? 1,
+    );
+    return { device, values: places.map((place) => valueWritten(written, place)) };
   }
 
   #deviceOf({ line, unit, address, quantity, host }: TrafficView): string | undefined {
@@ -85,11 +103,12 @@ export class LineMap implements CaptureLines {
 
   async #learn(device: string): Promise<void> {
     const came = await this.#door.call('device.names', { device });
-    const tables = new Map<string, Map<number, string>>();
-    for (const [table, address, cells, name] of came.ok ? came.value.values : []) {
-      const names = tables.get(table) ?? new Map<number, string>();
-      for (let at = address; at < address + cells; at++) names.set(at, name);
-      tables.set(table, names);
+    const tables = new Map<string, Map<number, NamedPlace>>();
+    for (const place of came.ok ? came.value.values : []) {
+      const [table, address, cells] = place;
+      const places = tables.get(table) ?? new Map<number, NamedPlace>();
+      for (let at = address; at < address + cells; at++) places.set(at, place);
+      tables.set(table, places);
     }
     this.#names.set(device, tables);
   }
@@ -101,14 +120,29 @@ function namesIn(
   known: Names | undefined,
 ): string[] {
   const table = known?.get(functionOf(functionCode)?.table ?? '');
-  return table ? namesBetween(table, address, quantity).map((name) => `${device}.${name}`) : [];
+  return placesBetween(table, address, quantity).map(([, , , name]) => `${device}.${name}`);
 }
 
-function namesBetween(table: ReadonlyMap<number, string>, address: number, quantity: number): string[] {
-  const names = new Set<string>();
+function placesBetween(
+  table: ReadonlyMap<number, NamedPlace> | undefined,
+  address: number,
+  quantity: number,
+): NamedPlace[] {
+  if (!table) return [];
+  const places = new Set<NamedPlace>();
   for (let at = address; at < address + quantity; at++) {
-    const name = table.get(at);
-    if (name !== undefined) names.add(name);
+    const place = table.get(at);
+    if (place !== undefined) places.add(place);
   }
-  return [...names];
+  return [...places];
+}
+
+function valueWritten(
+  { address: from, values = [] }: Written,
+  [, address, cells, name, type, order, scale]: NamedPlace,
+): WrittenValue {
+  const start = address - from;
+  const isWhole = start >= 0 && start + cells <= values.length;
+  const asWritten = isWhole ? storedView(valueOfWords(type, values, order, start, cells), scale) : undefined;
+  return { name, asWritten };
 }

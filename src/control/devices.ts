@@ -3,7 +3,8 @@ import type { DeviceDefinition } from '../config/configuration.js';
 import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
 import { storedAs } from '../device/mannered-answer.js';
-import { TABLE_NAMES } from '../device/tables.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import type { ValueOrder, ValueType } from '../registers/cell-type.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { armMisbehaviour } from './catalogue.js';
@@ -141,21 +142,46 @@ function command<Input>(carryOut: (device: Device, input: Input) => void) {
   };
 }
 
-/** Where clients find the values of a device with names: for showing the names of registers in the traffic. */
+/** Where clients find a value that has a name, and what the registers there mean. */
+export type NamedPlace = readonly [
+  table: TableName,
+  address: number,
+  cells: number,
+  name: string,
+  type: ValueType,
+  order: ValueOrder,
+  scale: number,
+];
+
+/** The values of a device with names: for showing in the traffic which registers these are, and what was written there. */
 export interface DeviceNames {
-  readonly values: readonly (readonly [table: string, address: number, cells: number, name: string])[];
+  readonly values: readonly NamedPlace[];
 }
 
 export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceNames> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   const { manners = {}, points } = device;
-  const named = Array.from(points.named, ([each, { definition }]) => ({ ...definition, name: each }));
+  const named = Array.from(points.named, ([each, { definition, image, location }]) => ({
+    ...definition,
+    name: each,
+    order: image.orderAt(location.address),
+  }));
   const values = TABLE_NAMES.flatMap((table) => {
     const { source, first } = storedAs(manners, table);
     return named
       .filter((each) => each.table === source && each.address >= first)
-      .map(({ address, cells, name: each }) => [table, address - first, cells, each] as const);
+      .map(
+        ({ address, cells, name: each, type, order, scale }): NamedPlace => [
+          table,
+          address - first,
+          cells,
+          each,
+          type,
+          order,
+          scale,
+        ],
+      );
   });
   return done({ values });
 }

@@ -13,14 +13,18 @@ export function viewValue(value: DeviceValue): ValueView {
   const available = point?.isAvailable ?? true;
   return {
     name: name ?? null,
-    value: available
-      ? inJson(typeof raw === 'string' || scale === 1 ? raw : tidy(Number(raw) * scale))
-      : null,
-    raw: inJson(raw),
+    ...storedView(raw, scale),
+    ...(!available && { value: null }),
     unit: unit ?? null,
     type: location.type,
     available,
   };
+}
+
+/** A stored value: in its unit, and as it is. */
+export function storedView(raw: Value, scale: number): Pick<ValueView, 'value' | 'raw'> {
+  const isAsStored = typeof raw === 'string' || scale === 1;
+  return { value: inJson(isAsStored ? raw : tidy(Number(raw) * scale)), raw: inJson(raw) };
 }
 
 export function viewRegister(value: DeviceValue): RegisterView {

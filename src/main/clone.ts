@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newClient } from '../client/client.js';
 import { cloneDevices } from '../clone/clone.js';
@@ -9,7 +8,7 @@ import { readText } from '../config/text/read-file.js';
 import type { Imported } from '../import/collected.js';
 import { importText } from '../import/import.js';
 import { complain, note } from './say.js';
-import { writeNativeFile } from './write-native.js';
+import { fileProblem, writeNativeFile } from './write-files.js';
 
 const LARGEST_MAP = 4 * 1024 * 1024;
 /** The time between two lines of progress, in ms: on a terminal, where one takes the place of the other, and elsewhere. */
@@ -18,8 +17,8 @@ const PROGRESS_MS = { terminal: 100, file: 5000 };
 /** Reads real devices, and writes a native file that answers as they do. */
 export async function clone(command: CloneCommand): Promise<number> {
   const { target, output, force } = command;
-  if (output !== undefined && !force && existsSync(output))
-    return complain(`${output}: exists; --force overwrites it`);
+  const unwritable = output === undefined ? undefined : fileProblem(output, force);
+  if (unwritable !== undefined) return complain(unwritable);
   const map = command.map === undefined ? undefined : readMap(command.map);
   if (typeof map === 'string') return complain(map);
   const client = newClient(target);

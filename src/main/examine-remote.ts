@@ -1,7 +1,6 @@
 import type { ReportView } from '../testing/report/view.js';
-import { follow, type ShownFinding } from './follow-remote.js';
 import { Remote } from './remote.js';
-import { endRemotely, startRemoteDut } from './remote-dut.js';
+import { type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
 
 /** What is to be examined on a simulator that runs already. */
 export interface RemoteExamination {
@@ -17,18 +16,12 @@ export interface RemoteExamination {
   readonly dut?: string | undefined;
 }
 
-/** Who hears of an examination. */
-interface ExaminationAudience {
-  /** Called when a check is over. */
-  readonly onFinding: (finding: ShownFinding, number: number) => void;
-  /** Resolves when the examination is to stop. */
-  readonly stop: Promise<unknown>;
-}
-
 interface ExaminationAnswer {
   readonly id: number;
   readonly state: 'running' | 'over';
   readonly checks: readonly ShownFinding[];
+  /** Absent where it was not asked for. */
+  readonly report: ReportView;
 }
 
 /**
@@ -38,33 +31,23 @@ interface ExaminationAnswer {
 export async function examineRemotely(
   wanted: RemoteExamination,
   where: { readonly url: string; readonly token: string | undefined },
-  { onFinding, stop }: ExaminationAudience,
+  audience: RemoteAudience,
 ): Promise<ReportView | string> {
-  const remote = new Remote(where.url, where.token);
-  const definition = { command: wanted.dut ?? '', ready: undefined, readyWithin: 0 };
-  const dut =
-    wanted.dut === undefined ? undefined : await startRemoteDut(definition, process.cwd(), remote, stop);
-  if (typeof dut === 'string') return dut;
-  try {
-    const started = await remote.ask<ExaminationAnswer>('POST', '/api/v1/examinations', bodyOf(wanted));
-    if (!started.ok) return started.error;
-    const path = `/api/v1/examinations/${started.body.id}`;
-    endRemotely(remote, path, stop, dut);
-    const over = await follow(() => look(remote, path), onFinding);
-    if (!over.ok) return over.error;
-    const whole = await remote.ask<{ readonly report: ReportView }>('GET', path);
-    return whole.ok ? whole.body.report : whole.error;
-  } finally {
-    await dut?.stop();
-  }
-}
-
-async function look(remote: Remote, path: string) {
-  // The frames of dozens of checks are long, and only wanted once.
-  const answer = await remote.ask<ExaminationAnswer>('GET', `${path}?report=false`);
-  if (!answer.ok) return answer;
-  const { state, checks } = answer.body;
-  return { ok: true, body: { state, findings: checks } } as const;
+  const { dut } = wanted;
+  const over = await runThere(
+    new Remote(where.url, where.token),
+    {
+      path: '/api/v1/examinations',
+      body: bodyOf(wanted),
+      // The frames of dozens of checks are long, and only wanted once.
+      query: '?report=false',
+      findings: ({ checks }: ExaminationAnswer) => checks,
+      dut: dut === undefined ? undefined : { command: dut, ready: undefined, readyWithin: 0 },
+      directory: process.cwd(),
+    },
+    audience,
+  );
+  return over.ok ? over.body.report : over.error;
 }
 
 /** What a simulator that runs already is asked for. */

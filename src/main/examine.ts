@@ -12,7 +12,7 @@ import { examineRemotely } from './examine-remote.js';
 import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
-import { reportsProblem, writeReports } from './write-reports.js';
+import { reportsProblem, writeReports } from './write-files.js';
 
 /** The command, the configuration or the line is wrong, nobody polls, or the examination was stopped. */
 const WRONG = 2;

@@ -1,6 +1,6 @@
 import type { FleetAnswer, FleetBench } from '../mqtt/fleet.js';
-import { save } from './save.js';
 import { complain, FAILED, OK, say } from './say.js';
+import { save } from './write-files.js';
 
 /** What came of a command on one bench. */
 interface Outcome {

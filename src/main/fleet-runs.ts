@@ -13,7 +13,7 @@ import { bodyOf } from './examine-remote.js';
 import { writeJson } from './fleet-answers.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
-import { reportsProblem, writeReports } from './write-reports.js';
+import { reportsProblem, writeReports } from './write-files.js';
 
 /** A file or an option is wrong. */
 const WRONG = 2;

@@ -3,7 +3,7 @@ import { readText } from '../config/text/read-file.js';
 import { importText } from '../import/import.js';
 import { noteText, writeNative } from '../import/write.js';
 import { complain, note } from './say.js';
-import { writeNativeFile } from './write-native.js';
+import { writeNativeFile } from './write-files.js';
 
 /** A file of 10,000 registers has some 1 MB. */
 const LARGEST_BYTES = 4 * 1024 * 1024;

@@ -3,9 +3,9 @@ import type { LearnCommand } from '../config/commands/learn.js';
 import { readBytes } from '../config/text/read-file.js';
 import { learnFiles } from '../learn/learn.js';
 import { writeScenario } from '../learn/scenario.js';
-import { save } from './save.js';
+import { Remote } from './remote.js';
 import { complain, note, OK, say } from './say.js';
-import { writeNativeFile } from './write-native.js';
+import { save, writeNativeFile } from './write-files.js';
 
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
@@ -41,32 +41,19 @@ async function readLine({
   token,
   line,
 }: NonNullable<LearnCommand['from']>): Promise<Uint8Array | string> {
+  const remote = new Remote(url, token);
+  const answer = await remote.download(`/api/v1/capture.pcapng?line=${encodeURIComponent(line)}`);
+  if (!answer.ok) return answer.error;
+  const pieces: Uint8Array[] = [];
+  let length = 0;
   try {
-    const answer = await fetch(
-      `${url.replace(/\/$/, '')}/api/v1/capture.pcapng?line=${encodeURIComponent(line)}`,
-      {
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      },
-    );
-    const pieces: Uint8Array[] = [];
-    let length = 0;
-    for await (const piece of answer.body ?? []) {
-      length += (piece as Uint8Array).length;
+    for await (const piece of answer.body) {
+      length += piece.length;
       if (length > LARGEST_BYTES) break;
-      pieces.push(piece as Uint8Array);
+      pieces.push(piece);
     }
-    const bytes = Buffer.concat(pieces);
-    return answer.ok ? bytes : `${url}: ${problemOf(bytes.toString())}`;
   } catch (error) {
-    const { cause, message } = error as Error;
-    return `${url}: ${cause instanceof Error ? cause.message : message}`;
+    return remote.noAnswer(error as Error);
   }
-}
-
-function problemOf(body: string): string {
-  try {
-    return String((JSON.parse(body) as { detail?: unknown }).detail);
-  } catch {
-    return 'this is no REST interface of modbus-sim';
-  }
+  return Buffer.concat(pieces);
 }

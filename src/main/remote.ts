@@ -1,5 +1,6 @@
+import type { ReadableStream } from 'node:stream/web';
 import { unreachableReason } from '../monitor/unreachable.js';
-import { ask, type Method } from '../rest/client.js';
+import { type Answer, ask, type Method, open, type Send, sendTo } from '../rest/client.js';
 import type { LineEndpoints } from '../testing/scenario/line-endpoints.js';
 
 /** The answer to a request, or a sentence that says why there is none. */
@@ -17,23 +18,24 @@ const ANSWER_LIMIT_MS = 10_000;
 /** The REST interface of a simulator that runs elsewhere. */
 export class Remote {
   readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #send: Send;
+  readonly #limitMs: number;
 
-  constructor(url: string, token: string | undefined) {
+  constructor(url: string, token: string | undefined, limitMs = ANSWER_LIMIT_MS) {
     this.#url = url.replace(/\/+$/, '');
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.#send = sendTo(url, token);
+    this.#limitMs = limitMs;
   }
 
   async ask<Body>(method: Method, path: string, body?: object): Promise<RemoteAnswer<Body>> {
-    const answer = await ask<Body>((...request) => this.#send(...request), method, path, body);
-    if (answer.ok) return { ok: true, body: answer.value };
-    const { status, problem, cause } = answer;
-    if (status === 0)
-      return { ok: false, error: `${this.#url}: no answer: ${unreachableReason(cause as Error)}` };
-    const listed = problem.problems.map(({ path, message }) =>
-      path === '' ? message : `${path}: ${message}`,
-    );
-    return { ok: false, error: listed.length > 0 ? listed.join('\n') : problem.detail };
+    const send: Send = (at, init) => this.#send(at, { ...init, signal: AbortSignal.timeout(this.#limitMs) });
+    return this.#told(await ask<Body>(send, method, path, body));
+  }
+
+  /** Asks for a body that is no JSON, which may take as long as it wants. */
+  async download(path: string): Promise<RemoteAnswer<ReadableStream<Uint8Array>>> {
+    const answer = this.#told(await open(this.#send, path, {}));
+    return answer.ok ? { ok: true, body: answer.body.body as ReadableStream<Uint8Array> } : answer;
   }
 
   /** Where the open lines are, or why that is not known. */
@@ -44,11 +46,18 @@ export class Remote {
     return new Map(open.map(({ name, place }) => [name, place]));
   }
 
-  #send(path: string, { headers, ...init }: RequestInit): Promise<Response> {
-    return fetch(`${this.#url}${path}`, {
-      ...init,
-      headers: { ...headers, ...this.#headers },
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-    });
+  #told<Body>(answer: Answer<Body>): RemoteAnswer<Body> {
+    if (answer.ok) return { ok: true, body: answer.value };
+    const { status, problem, cause } = answer;
+    if (status === 0) return { ok: false, error: this.noAnswer(cause as Error) };
+    const listed = problem.problems.map(({ path, message }) =>
+      path === '' ? message : `${path}: ${message}`,
+    );
+    return { ok: false, error: listed.length > 0 ? listed.join('\n') : problem.detail };
+  }
+
+  /** Says why nothing came, or no more. */
+  noAnswer(cause: Error): string {
+    return `${this.#url}: no answer: ${unreachableReason(cause)}`;
   }
 }

@@ -11,7 +11,7 @@ import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
 import { type Ended, runRemotely } from './test-remote.js';
-import { reportsProblem, writeReports } from './write-reports.js';
+import { reportsProblem, writeReports } from './write-files.js';
 
 /** The file or the bench is wrong. */
 const WRONG = 2;

@@ -1,5 +1,5 @@
 import type { LeftOut } from '../api/v1/traffic-view.js';
-import type { Send } from '../rest/client.js';
+import { sendTo } from '../rest/client.js';
 import { follow as followEvents } from '../rest/events.js';
 import type { TrafficView } from '../traffic/view.js';
 import { unreachableReason } from './unreachable.js';
@@ -45,19 +45,14 @@ export async function* follow({
   let state: 'new' | 'connected' | 'lost' = 'new';
   let after: number | undefined;
   let current = new AbortController();
-  const send: Send = (path, { headers, ...init }) =>
-    fetch(path, {
-      ...init,
-      headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-    });
   const next = () => {
     if (signal.aborted) return undefined;
     current = new AbortController();
     const target = new URL(url);
     if (after !== undefined) target.searchParams.set('after', String(after));
-    return { path: target.href, signal: AbortSignal.any([signal, current.signal]) };
+    return { path: `${target.pathname}${target.search}`, signal: AbortSignal.any([signal, current.signal]) };
   };
-  for await (const step of followEvents(send, next, SILENCE_MS)) {
+  for await (const step of followEvents(sendTo(url.origin, token), next, SILENCE_MS)) {
     if (step.kind === 'open') {
       if (state !== 'connected') yield { kind: 'connected' };
       state = 'connected';

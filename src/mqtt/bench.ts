@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Desk } from '../api/desk.js';
-import type { NamedView } from '../api/line-map.js';
+import type { NamedView, WrittenValue } from '../api/line-map.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
 import type { Outcome } from '../control/refusal.js';
@@ -55,6 +55,8 @@ export class MqttBench {
   readonly #stopping = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #devices: readonly string[] = [];
+  /** The topics by which Home Assistant knows the values of each device. */
+  readonly #announced = new Map<string, ReadonlySet<string>>();
   #summary: Summary | undefined;
   #told = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
@@ -78,7 +80,7 @@ export class MqttBench {
     this.#findings = new Findings(
       desk,
       {
-        written: (device, names, view) => this.#written(device, names, view),
+        written: (device, values, view) => this.#written(device, values, view),
         happened: async (view) => {
           this.#tell(view.kind, view);
           if (view.kind === 'test') await this.#lookAtTests();
@@ -215,9 +217,18 @@ export class MqttBench {
         const views = await allParts(
           await this.#desk.door.list('value.list', { device, from: 0, to: 0xffff }),
         );
-        if (!('ok' in views))
-          for (const message of discoveries(this.#topic, device, views)) this.#broker.publish(message);
+        if (!('ok' in views)) this.#announce(device, discoveries(this.#topic, device, views));
       }
+  }
+
+  /** Lets Home Assistant find the values of a device, and takes back those that it has no more. */
+  #announce(device: string, messages: readonly Message[]): void {
+    const topics = new Set(messages.map(({ topic }) => topic));
+    for (const topic of this.#announced.get(device) ?? [])
+      if (!topics.has(topic)) this.#broker.publish({ topic, payload: '', retain: true });
+    for (const message of messages) this.#broker.publish(message);
+    if (topics.size > 0) this.#announced.set(device, topics);
+    else this.#announced.delete(device);
   }
 
   /** Tells what is different about the bench as a whole. */
@@ -232,8 +243,12 @@ export class MqttBench {
     this.#tellRates(now);
     if (before?.devices.edition !== now.devices.edition) {
       const devices = await allParts(await door.list('device.list', undefined));
-      if (!('ok' in devices)) this.#devices = devices.map(({ name }) => name);
-      this.#values?.keepOnly(new Set(this.#devices));
+      if (!('ok' in devices)) {
+        this.#devices = devices.map(({ name }) => name);
+        for (const device of this.#announced.keys())
+          if (!this.#devices.includes(device)) this.#announce(device, []);
+        this.#values?.keepOnly(new Map(devices.map(({ name, names }) => [name, new Set(names)])));
+      }
     }
     if (before?.devices.signals !== now.devices.signals) {
       const { gone, added } = await this.#inlets.refresh();
@@ -325,17 +340,24 @@ export class MqttBench {
     this.#sparkplug?.tell(device, values);
   }
 
-  async #written(device: string, names: readonly string[], { line, client, time }: NamedView): Promise<void> {
-    if (names.length === 0) return;
-    const range = { from: 0, to: 0xffff, names: names.join(',') };
-    const values = await allParts(await this.#desk.door.list('value.list', { device, ...range }));
-    if ('ok' in values) return;
-    this.#tellNow(device, values);
-    for (const { name, value, raw } of values)
+  async #written(
+    device: string,
+    written: readonly WrittenValue[],
+    { line, client, time }: NamedView,
+  ): Promise<void> {
+    if (written.length === 0) return;
+    const range = { from: 0, to: 0xffff, names: written.map(({ name }) => name).join(',') };
+    const present = await allParts(await this.#desk.door.list('value.list', { device, ...range }));
+    if ('ok' in present) return;
+    this.#tellNow(device, present);
+    for (const [i, { name, ...now }] of present.entries()) {
+      // By now, the client may have written another value, which is told next.
+      const { value, raw } = written[i]?.asWritten ?? now;
       this.#broker.publish({
         topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
         payload: JSON.stringify({ value, raw, line, client: client ?? null, time }),
       });
+    }
   }
 
   #tell(kind: string, content: object): void {

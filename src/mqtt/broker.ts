@@ -184,9 +184,8 @@ export class Broker {
       this.#events.log('lost', `without the broker ${this.#url.host}: ${reason}`);
     const { connected, since } = this.#status;
     this.#status = { connected: false, reason, since: connected ? new Date().toISOString() : since };
-    for (const message of this.#underWay) this.#outbox.add(message);
+    this.#outbox.disconnected(this.#underWay);
     this.#underWay.clear();
-    this.#outbox.forgetState();
     // Some brokers of 3.1.1 close the connection without a word.
     if (OTHER_VERSION.includes(code as number) || (code === undefined && !connected))
       this.#version = this.#version === 5 ? 4 : 5;

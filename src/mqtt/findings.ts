@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Desk } from '../api/desk.js';
-import type { NamedView } from '../api/line-map.js';
+import type { NamedView, WrittenValue } from '../api/line-map.js';
 
 /** What happens on the lines and is told. */
 interface FindingEvents {
   /** A client has written values of a device; those that have names. */
-  readonly written: (device: string, names: readonly string[], view: NamedView) => Promise<void>;
+  readonly written: (device: string, values: readonly WrittenValue[], view: NamedView) => Promise<void>;
   /** A line has another state, or a test has come to something. */
   readonly happened: (view: NamedView) => Promise<void>;
   /** One of all events, so that it may be shown. */
@@ -77,6 +77,6 @@ export class Findings {
   async #tell(view: NamedView): Promise<void> {
     if (view.kind === 'line' || view.kind === 'test') await this.#events.happened(view);
     const written = this.#desk.map.writtenIn(view);
-    if (written) await this.#events.written(written.device, written.names, view);
+    if (written) await this.#events.written(written.device, written.values, view);
   }
 }

@@ -53,13 +53,16 @@ export class Outbox {
     return oldest[1];
   }
 
-  /** Forgets what is retained or fleeting: it is told anew when the broker is there again. */
-  forgetState(): void {
-    for (const [key, message] of this.#waiting) {
-      if (!message.retain && !message.isFleeting) continue;
-      this.#waiting.delete(key);
-      this.#bytes -= sizeOf(message);
-    }
+  /**
+   * To be called when the connection is lost. What was sent and not acknowledged waits again, before the others. What is fleeting is
+   * forgotten, and so is what is retained: it is told anew when the broker is there again. Not so what takes back something retained.
+   */
+  disconnected(unacknowledged: Iterable<Message>): void {
+    const messages = [...unacknowledged, ...this.#waiting.values()];
+    this.#waiting.clear();
+    this.#bytes = 0;
+    for (const message of messages)
+      if (!message.isFleeting && (!message.retain || message.payload.length === 0)) this.add(message);
   }
 }
 

@@ -7,6 +7,9 @@ type Named = Pick<ValueView, 'name' | 'value'>;
 /** The most values of all devices that are told. */
 const MOST_VALUES = 10_000;
 
+/** Of a value that is to be told again. */
+const NOT_TOLD = { json: '', at: Number.NEGATIVE_INFINITY };
+
 /** What was told of values, so that each is told when it has changed, and not more often than it may be. */
 export class Told {
   readonly #every: number;
@@ -18,19 +21,26 @@ export class Told {
     this.#every = every;
   }
 
-  /** Has everything told anew, or the values of one device: who was told may have forgotten it. */
-  forget(device?: string): void {
-    if (device === undefined) this.#told.clear();
-    else this.#told.delete(device);
+  /** Has everything told anew, because who was told may have forgotten it. What was told is known on. */
+  forget(): void {
+    for (const values of this.#told.values()) for (const name of values.keys()) values.set(name, NOT_TOLD);
   }
 
-  /** Forgets the devices that are gone. @returns the names of the values that were told of each */
-  keepOnly(devices: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
-    const gone = new Map<string, readonly string[]>();
+  /** Forgets the values of one device. */
+  forgetDevice(device: string): void {
+    this.#told.delete(device);
+  }
+
+  /** Forgets the values that are gone. @returns those that were told */
+  keepOnly(isThere: (device: string, name: string) => boolean): (readonly [device: string, name: string])[] {
+    const gone: (readonly [string, string])[] = [];
     for (const [device, values] of this.#told) {
-      if (devices.has(device)) continue;
-      gone.set(device, [...values.keys()]);
-      this.#told.delete(device);
+      for (const name of values.keys()) {
+        if (isThere(device, name)) continue;
+        gone.push([device, name]);
+        values.delete(name);
+      }
+      if (values.size === 0) this.#told.delete(device);
     }
     return gone;
   }
@@ -81,11 +91,10 @@ export class ValuesOut {
     this.#told.forget();
   }
 
-  /** Takes back what was told of devices that are gone. */
-  keepOnly(devices: ReadonlySet<string>): void {
-    for (const [device, names] of this.#told.keepOnly(devices))
-      for (const name of names)
-        this.#publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
+  /** Takes back what was told of values that are gone. @param names those of each device */
+  keepOnly(names: ReadonlyMap<string, ReadonlySet<string>>): void {
+    for (const [device, name] of this.#told.keepOnly((of, each) => names.get(of)?.has(each) ?? false))
+      this.#publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
   }
 
   /** Tells of those values that have changed and may be told again. */

@@ -34,6 +34,24 @@ export function unreached(cause: unknown): Failed {
   };
 }
 
+/** Sends requests to the simulator at an address. @param token undefined where REST needs none */
+export function sendTo(url: string, token: string | undefined): Send {
+  const base = url.replace(/\/+$/, '');
+  const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+  return (path, { headers, ...init }) =>
+    fetch(`${base}${path}`, { ...init, headers: { ...headers, ...authorization } });
+}
+
+/** Sends a request whose answer may be no JSON. Never rejects; reading the answer may. */
+export async function open(send: Send, path: string, init: RequestInit): Promise<Answer<Response>> {
+  try {
+    const response = await send(path, init);
+    return response.ok ? { ok: true, value: response } : await refused(response);
+  } catch (cause) {
+    return unreached(cause);
+  }
+}
+
 /**
  * Sends a request and reads its answer. Never rejects.
  * @param path with names percent-encoded: see `pathOf`
@@ -45,9 +63,10 @@ export async function ask<Value>(
   path: string,
   body?: object,
 ): Promise<Answer<Value>> {
+  const opened = await open(send, path, { method, ...(body && bodyOf(body)) });
+  if (!opened.ok) return opened;
+  const { value: response } = opened;
   try {
-    const response = await send(path, { method, ...(body && bodyOf(body)) });
-    if (!response.ok) return refused(response);
     return { ok: true, value: (response.status === 204 ? null : await response.json()) as Value };
   } catch (cause) {
     return unreached(cause);

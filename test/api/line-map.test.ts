@@ -1,11 +1,12 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { LineMap } from '../../src/api/line-map.js';
 import { LocalDoor } from '../../src/door/local-door.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { newTestRoom } from '../../src/testing/commands.js';
+import { deskOf } from '../mqtt/bench-on.js';
 import { nativeSetup } from '../support/configuration.js';
-import { frameEvent } from '../traffic/events.js';
+import { frameEvent, replyEvent } from '../traffic/events.js';
 
 const meter = {
   registers: {
@@ -48,4 +49,52 @@ test.each([
 ])('a request on line %s to unit %i, %s, is about %j', async (line, unitId, pdu, names) => {
   const [view] = await map.views([frameEvent(pdu, { line, unitId })]);
   expect(view?.names ?? []).toEqual(names);
+});
+
+const scaled = {
+  registers: {
+    coils: [{ address: 3, value: 0, name: 'valve', write: true }],
+    holding: [
+      { address: 0, type: 'int16', scale: 0.1, name: 'setpoint', write: true },
+      { address: 1, type: 'float32', wordOrder: 'little', name: 'voltage', write: true },
+      { address: 3, type: 'uint64', name: 'energy', write: true },
+    ],
+  },
+};
+
+describe('what a client has written', () => {
+  /** What each of the requests has written, when nobody looks before they all are answered. */
+  async function writtenBy(...requests: readonly string[]) {
+    const line = { tcp: { port: 0 }, units: { 1: 'meter' } };
+    const { desk } = await deskOf({ devices: { meter: scaled }, lines: { lan: line } });
+    const replies = requests.map((pdu, i) =>
+      replyEvent(pdu, `${pdu.slice(0, 12)}`, { line: 'lan', unitId: 1, seq: i + 1 }),
+    );
+    const views = await desk.map.views(replies);
+    return views.map((view) =>
+      desk.map.writtenIn(view)?.values.map(({ name, asWritten }) => ({ name, ...asWritten })),
+    );
+  }
+
+  it('is told of each of two writes, though the second came before anybody looked', async () => {
+    expect(await writtenBy('06 0000 0001', '06 0000 fffe')).toEqual([
+      [{ name: 'setpoint', value: 0.1, raw: 1 }],
+      [{ name: 'setpoint', value: -0.2, raw: -2 }],
+    ]);
+  });
+
+  it.each<[string, object[]]>([
+    ['05 0003 ff00', [{ name: 'valve', value: 1, raw: 1 }]],
+    ['10 0001 0002 04 0000 4366', [{ name: 'voltage', value: 230, raw: 230 }]],
+    [
+      '10 0003 0004 08 ffff ffff ffff ffff',
+      [{ name: 'energy', value: '18446744073709551615', raw: '18446744073709551615' }],
+    ],
+    // A part of a value, and some bits of a register: what the value is now has to be asked for.
+    ['06 0002 4367', [{ name: 'voltage' }]],
+    ['16 0000 00f2 0025', [{ name: 'setpoint' }]],
+    ['10 0000 0002 04 0007 0000', [{ name: 'setpoint', value: 0.7, raw: 7 }, { name: 'voltage' }]],
+  ])('by %s is %j', async (pdu, values) => {
+    expect(await writtenBy(pdu)).toEqual([values]);
+  });
 });

@@ -31,12 +31,35 @@ describe('what waits for the broker', () => {
     expect(outbox.take()?.payload).toBe('z');
   });
 
-  it('forgets retained messages alone, which are told anew', () => {
+  it('forgets what is told anew after a lost connection: what is retained, and what is fleeting', () => {
     const outbox = new Outbox({ messages: 10, bytes: 1000 });
     outbox.add({ topic: 'a', payload: '1', retain: true });
+    outbox.add({ topic: 'b', payload: '2', isFleeting: true });
     outbox.add({ topic: 'e', payload: 'x' });
-    outbox.forgetState();
+    outbox.disconnected([]);
     expect(outbox.size).toBe(1);
     expect(outbox.take()?.topic).toBe('e');
+  });
+
+  it('goes on after a lost connection with what was not acknowledged', () => {
+    const outbox = new Outbox({ messages: 10, bytes: 1000 });
+    outbox.add({ topic: 'e', payload: 'later' });
+    outbox.disconnected([{ topic: 'e', payload: 'before' }]);
+    expect([1, 2, 3].map(() => outbox.take()?.payload)).toEqual(['before', 'later', undefined]);
+  });
+
+  it('still takes back a retained message after a lost connection, unless that was told again since', () => {
+    const outbox = new Outbox({ messages: 10, bytes: 1000 });
+    outbox.add({ topic: 'a', payload: '', retain: true });
+    outbox.disconnected([
+      { topic: 'a', payload: '1', retain: true },
+      { topic: 'b', payload: '', retain: true },
+    ]);
+    outbox.add({ topic: 'b', payload: '2', retain: true });
+    expect([1, 2, 3].map(() => outbox.take())).toEqual([
+      { topic: 'b', payload: '2', retain: true },
+      { topic: 'a', payload: '', retain: true },
+      undefined,
+    ]);
   });
 });

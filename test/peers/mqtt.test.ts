@@ -31,6 +31,14 @@ function listen({ options }: Mosquitto, topic = '#') {
 const publish = ({ options }: Mosquitto, topic: string, payload: string, ...more: string[]) =>
   run('mosquitto_pub', [...options, '-t', topic, '-m', payload, ...more]);
 
+/** The topics of what the broker keeps. */
+async function retainedBy({ options }: Mosquitto): Promise<string[]> {
+  const listening = run('mosquitto_sub', [...options, '-t', '#', '-F', '%t', '--retained-only', '-W', '1']);
+  // It ends with an error when its time is over.
+  const { stdout } = await listening.catch((error: { stdout: string }) => error);
+  return stdout.trim().split('\n');
+}
+
 /** What is published below Sparkplug's namespace: topic without the group, and what the payload says to another decoder. */
 function listenToSparkplug({ options }: Mosquitto) {
   const heard: (Decoded & { readonly at: string })[] = [];
@@ -136,6 +144,53 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
 
       process.kill(program.pid, 'SIGKILL');
       await expect.poll(() => last('modbus-sim/b1/state')).toBe('{"state":"offline","labels":{"rack":"3"}}');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'tells each of two values that a client wrote one right after the other',
+    async () => {
+      const broker = await mosquitto(makeTempDir());
+      const { heard, last } = listen(broker);
+      const { client } = await bench({ url: `mqtt://127.0.0.1:${broker.port}` });
+      await expect.poll(() => last('modbus-sim/b1/state')).toContain('online');
+      for (const high of [0x4366, 0x4367]) await client.writeRegisters(0, [high, 0]);
+      const written = () =>
+        heard
+          .filter(({ topic }) => topic === 'modbus-sim/b1/devices/me%2Fter/written/voltage')
+          .map(({ payload }) => (JSON.parse(payload) as { value: unknown }).value);
+      await expect.poll(() => written().length).toBe(2);
+      expect(written()).toEqual([230, 231]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'takes back the values of a device that was removed while the broker was away',
+    async () => {
+      const directory = makeTempDir();
+      const kept = ['persistence true', `persistence_location ${directory}/`];
+      const broker = await mosquitto(directory, ['allow_anonymous true', ...kept]);
+      const url = `mqtt://127.0.0.1:${broker.port}`;
+      const { program } = await bench({ url, homeAssistant: true, publish: { every: 100 } });
+      const rest = `${program.restUrl()}/api/v1/devices`;
+      const body = JSON.stringify({ name: 'old', registers: { holding: [{ address: 0, name: 'power' }] } });
+      const headers = { 'content-type': 'application/json' };
+      expect(await fetch(rest, { method: 'POST', headers, body })).toMatchObject({ status: 201 });
+      const announced = 'homeassistant/sensor/modbus-sim_2f_b1_2f_old/power/config';
+      const topics = ['modbus-sim/b1/devices/old/values/power'];
+      await expect.poll(() => retainedBy(broker)).toEqual(expect.arrayContaining(topics));
+      await broker.stop();
+      await broker.start();
+      await expect.poll(() => retainedBy(broker)).toEqual(expect.arrayContaining([...topics, announced]));
+      await broker.stop();
+      expect(await fetch(`${rest}/old`, { method: 'DELETE' })).toMatchObject({ status: 204 });
+      await broker.start();
+      await expect.poll(() => retainedBy(broker)).toContain('modbus-sim/b1/devices/me%2Fter/values/voltage');
+      await expect
+        .poll(async () => (await retainedBy(broker)).filter((topic) => /old/.test(topic)))
+        .toEqual([]);
     },
     LIMIT_MS,
   );

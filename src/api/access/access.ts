@@ -1,12 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { isConsolePath } from '../console/paths.js';
+import {
+  bearerToken,
+  type Client,
+  LIFETIME_S,
+  Sessions,
+  sessionCookie,
+  sessionIdOf,
+  type TokenRules,
+  Tokens,
+} from './clients.js';
 import { ALLOWED_ATTEMPTS, FailedAttempts, WINDOW_S } from './failed-attempts.js';
-import { hostRefusal, namesOfMachine } from './hosts.js';
-import { type AllowedOrigins, originRefusal } from './origins.js';
-import type { Refusal } from './refusal.js';
-import { sessionCookie, sessionIdOf } from './session-cookie.js';
-import { type Client, LIFETIME_S, Sessions } from './sessions.js';
-import { bearerToken, type TokenRules, Tokens } from './tokens.js';
+import { type AllowedOrigins, hostRefusal, namesOfMachine, originRefusal, type Refusal } from './place.js';
 
 /** Who may use the REST interface. Without a token, every program of this machine may. */
 export interface AccessRules extends TokenRules {

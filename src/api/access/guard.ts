@@ -2,9 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refusal } from '../../control/refusal.js';
 import { refuse } from '../answers.js';
 import type { Access } from './access.js';
-import { corsHeaders, isPreflight, PREFLIGHT_HEADERS } from './origins.js';
-import type { Refusal } from './refusal.js';
-import { SECURITY_HEADERS } from './security-headers.js';
+import { corsHeaders, isPreflight, PREFLIGHT_HEADERS, type Refusal } from './place.js';
+
+/**
+ * Headers of every answer, for browsers. They are those of helmet that mean something here. Pages get scripts, styles
+ * and data from this server only. Strict-Transport-Security is left out: it would hold for all ports of the machine,
+ * where other programs may serve plain HTTP.
+ */
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+} as const;
 
 /** Looks at a request before anything else does. Returns the reply if it has answered; undefined lets the request in. */
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;

@@ -212,7 +212,7 @@ export class SparkplugNode {
     const life = this.#life;
     const values = await this.#order.valuesOf(device);
     if (!values || life !== this.#life) return;
-    this.#told.forget(device);
+    this.#told.forgetDevice(device);
     const metrics = this.#news(device, values);
     this.#born.set(device, new Map(metrics.map(({ name, type }) => [name, type])));
     this.#tell('DBIRTH', device, metrics);
@@ -226,7 +226,7 @@ export class SparkplugNode {
       this.#born.delete(device);
       this.#tell('DDEATH', device, []);
     }
-    this.#told.keepOnly(present);
+    this.#told.keepOnly((device) => present.has(device));
     for (const device of present)
       if (!this.#born.has(device) && this.#bearing !== device) this.#unborn.add(device);
     this.#bearDevices();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Sessions } from '../../../src/api/access/sessions.js';
+import { Sessions } from '../../../src/api/access/clients.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { Rest } from '../rest.js';
 

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Finding } from '../testing/report/report.js';
+import { Dut } from '../testing/scenario/dut.js';
+import type { DutDefinition } from '../testing/scenario/dut-definition.js';
+import { withEndpoints } from '../testing/scenario/line-endpoints.js';
+import type { Remote, RemoteAnswer } from './remote.js';
+
+/** How often the simulator is asked how far it is. */
+const ASK_EVERY_MS = 200;
+/** Characters of what a program has said last; they go into an address. */
+const LONGEST_FAILURE = 1000;
+
+/** What is shown of a finding. */
+export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
+
+/** Who hears of what runs on another simulator. */
+export interface RemoteAudience<Found = ShownFinding> {
+  readonly onFinding: (finding: Found, number: number) => void;
+  /** Resolves when it is to stop. */
+  readonly stop: Promise<unknown>;
+}
+
+interface Started {
+  readonly id: number;
+  readonly state: 'running' | 'over';
+}
+
+/** A test or an examination for another simulator. */
+interface RemoteRun<Answer, Found> {
+  readonly path: '/api/v1/tests' | '/api/v1/examinations';
+  readonly body: object;
+  /** Who has asked for it, for a refusal. */
+  readonly name?: string;
+  /** The query with which it is asked how far it is; the last answer is one without. */
+  readonly query?: string;
+  readonly findings: (answer: Answer) => readonly Found[];
+  /** The device under test, which is started here in `directory`. */
+  readonly dut: DutDefinition | undefined;
+  readonly directory: string;
+}
+
+/**
+ * Runs something on another simulator, and reports its findings as they come, until it is over. The list that it answers with
+ * has an order of its own, so one that is new may stand before others.
+ * @returns what the simulator has answered last
+ */
+export async function runThere<Answer extends Started, Found extends ShownFinding>(
+  remote: Remote,
+  { path, body, name, query = '', findings, ...client }: RemoteRun<Answer, Found>,
+  { onFinding, stop }: RemoteAudience<Found>,
+): Promise<RemoteAnswer<Answer>> {
+  const dut = client.dut && (await startDut(client.dut, client.directory, remote, stop));
+  if (typeof dut === 'string') return { ok: false, error: dut };
+  try {
+    const started = await remote.ask<Answer>('POST', path, body);
+    if (!started.ok) return name === undefined ? started : { ok: false, error: `${name}: ${started.error}` };
+    const at = `${path}/${started.body.id}`;
+    void stop.then(() => void remote.ask('DELETE', at));
+    void dut?.died().then((how) => {
+      const failure = encodeURIComponent(how.slice(0, LONGEST_FAILURE));
+      void remote.ask('DELETE', `${at}?failure=${failure}`);
+    });
+    for (const known = new Set<string>(); ; await sleep(ASK_EVERY_MS)) {
+      const answer = await remote.ask<Answer>('GET', `${at}${query}`);
+      if (!answer.ok) return answer;
+      for (const finding of findings(answer.body).filter(({ id }) => !known.has(id)))
+        onFinding(finding, known.add(finding.id).size);
+      if (answer.body.state === 'over') return query === '' ? answer : await remote.ask<Answer>('GET', at);
+    }
+  } finally {
+    await dut?.stop();
+  }
+}
+
+/** @returns why the device under test can't be started, as a sentence */
+async function startDut(
+  definition: DutDefinition,
+  directory: string,
+  remote: Remote,
+  giveUp: Promise<unknown>,
+): Promise<Dut | string> {
+  const endpoints = await remote.endpoints();
+  if (typeof endpoints === 'string') return endpoints;
+  const command = withEndpoints(definition.command, endpoints);
+  const started = await Dut.start(definition, { command, directory, giveUp });
+  return started.ok ? started.dut : started.error;
+}

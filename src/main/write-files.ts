@@ -1,0 +1,96 @@
+import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { loadNative } from '../config/load.js';
+import { formatProblems } from '../schema/problem.js';
+import type { ReportView } from '../testing/report/view.js';
+import { complain, OK, say } from './say.js';
+
+/** Writes a file, over another one only with `force`. @returns why it could not be written, as a sentence */
+export function save(path: string, text: string, force: boolean): string | undefined {
+  try {
+    writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'EEXIST' ? taken(path) : unwritable(path, message);
+  }
+}
+
+/**
+ * Writes a native file that the program has made, after checking it.
+ * @param output where it is written; on standard output when undefined
+ * @param what what it holds, for people
+ * @returns the exit code
+ */
+export function writeNativeFile(
+  text: string,
+  { output, force }: { readonly output?: string; readonly force: boolean },
+  what = '',
+): number {
+  const loaded = loadNative(text, output === undefined ? '.' : dirname(resolve(output)));
+  if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
+  if (output === undefined) {
+    process.stdout.write(text);
+    return OK;
+  }
+  const failure = save(output, text, force);
+  if (failure !== undefined) return complain(failure);
+  return say(`wrote ${output}${what}; serve it with modbus-sim --config ${output}`);
+}
+
+/** A file, if one is wanted, and the form of what is written into it. */
+export type ReportFile = readonly [
+  file: string | undefined,
+  form: (reports: readonly ReportView[]) => string,
+];
+
+/**
+ * Looks before a run whether its reports will find a place: a run takes minutes, and its findings should not be lost by
+ * a slip in a name.
+ * @returns which file can't be written, and why; undefined when nothing speaks against any
+ */
+export function reportsProblem(files: readonly (string | undefined)[]): string | undefined {
+  for (const file of files) {
+    const problem = file === undefined ? undefined : fileProblem(file, true);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Why a file can't be written, as far as that can be said beforehand. */
+export function fileProblem(file: string, force: boolean): string | undefined {
+  const directory = dirname(file);
+  if (!existsSync(directory)) return unwritable(file, `there is no directory ${directory}`);
+  const isThere = existsSync(file);
+  if (isThere && statSync(file).isDirectory()) return unwritable(file, 'this is a directory');
+  if (isThere && !force) return taken(file);
+  try {
+    accessSync(isThere ? file : directory, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return unwritable(file, (error as Error).message);
+  }
+}
+
+function taken(file: string): string {
+  return `${file}: exists; --force overwrites it`;
+}
+
+function unwritable(file: string, reason: string): string {
+  return `${file}: can't be written: ${reason}`;
+}
+
+/**
+ * Writes reports in several forms; none without reports.
+ * @returns what could not be written
+ */
+export function writeReports(
+  files: readonly ReportFile[],
+  reports: readonly ReportView[],
+): string | undefined {
+  for (const [file, form] of files) {
+    const failure = file === undefined || reports.length === 0 ? undefined : save(file, form(reports), true);
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../src/mqtt/outbox.js';
+import { Told, ValuesOut } from '../../src/mqtt/values.js';
+
+function valuesOut() {
+  const published: Message[] = [];
+  const values = new ValuesOut({
+    topic: 'b/devices',
+    every: 0,
+    publish: (message) => published.push(message),
+  });
+  return { values, heard: () => published.splice(0).map(({ topic, payload }) => `${topic} ${payload}`) };
+}
+
+describe('values that are told', () => {
+  it('are told again when the broker is back', () => {
+    const { values, heard } = valuesOut();
+    for (let i = 0; i < 2; i++) values.tell('meter', [{ name: 'voltage', value: 230 }]);
+    expect(heard()).toEqual(['b/devices/meter/values/voltage 230']);
+    values.forget();
+    values.tell('meter', [{ name: 'voltage', value: 230 }]);
+    expect(heard()).toEqual(['b/devices/meter/values/voltage 230']);
+  });
+
+  it('are taken back when their device, or their name, is gone, though the broker was away meanwhile', () => {
+    const { values, heard } = valuesOut();
+    values.tell('meter', [
+      { name: 'voltage', value: 230 },
+      { name: 'current', value: 1 },
+    ]);
+    values.tell('old', [{ name: 'power', value: 2 }]);
+    heard();
+    values.forget();
+    values.keepOnly(new Map([['meter', new Set(['voltage'])]]));
+    expect(heard()).toEqual(['b/devices/meter/values/current ', 'b/devices/old/values/power ']);
+    values.keepOnly(new Map());
+    expect(heard()).toEqual(['b/devices/meter/values/voltage ']);
+  });
+
+  it('are 10,000 at most, of devices that are there', () => {
+    const told = new Told(0);
+    const news = () =>
+      Array.from({ length: 10_001 }, (_, i) => told.isNews('meter', `v${i}`, 0)).filter(Boolean);
+    expect(news()).toHaveLength(10_000);
+    told.keepOnly((device) => device !== 'meter');
+    expect(news()).toHaveLength(10_000);
+  });
+});
