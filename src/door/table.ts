@@ -59,11 +59,11 @@ export const CALLS = {
   'misbehaviour.disarm': catalogue.disarmMisbehaviour,
   'test.list': testing.tests.list,
   'test.get': testing.tests.get,
-  'test.start': testing.startTest,
+  'test.start': testing.tests.start,
   'test.stop': testing.tests.stop,
   'examination.list': testing.examinations.list,
   'examination.get': testing.examinations.get,
-  'examination.start': testing.startExamination,
+  'examination.start': testing.examinations.start,
   'examination.stop': testing.examinations.stop,
   'examination.checks': testing.possibleChecks,
 } as const;

@@ -1,41 +1,26 @@
 import type { Logger } from 'pino';
 import { lineNames } from '../control/lines.js';
-import { done, type Outcome, refusal, refusalOf } from '../control/refusal.js';
+import { done, type Outcome, refusal } from '../control/refusal.js';
 import { newRoom, type Room } from '../control/room.js';
 import { inSlices } from '../control/slices.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { packEvents } from '../traffic/packed-events.js';
 import { CHECKS, checksFor } from './checks.js';
-import { LineLeases } from './line-leases.js';
-import type { Finding, Report } from './report/report.js';
-import { type KnownRun, Runs, type Start } from './runs.js';
+import { type Finding, type FindingHead, headOf, type Report } from './report/report.js';
+import { type KnownRun, type RunKind, Runs } from './runs.js';
 import { startingTest } from './scenario/start-test.js';
-import { startExamination as start } from './start-examination.js';
+import { startExamination } from './start-examination.js';
 
 /** A room in which tests run. At most one test or examination works on a line at a time. */
 export interface TestRoom extends Room {
-  readonly runs: {
-    readonly tests: Runs;
-    readonly examinations: Runs;
-    readonly stopAll: () => void;
-  };
+  readonly runs: Runs;
 }
 
 /** @param writesIn where remote clients may let files be made; where the configuration is when undefined */
 export function newTestRoom(simulator: Simulator, log: Logger, writesIn?: string): TestRoom {
-  const leases = new LineLeases();
-  const tests = new Runs('test', simulator, leases);
-  const examinations = new Runs('examination', simulator, leases);
-  const stopAll = () => {
-    tests.stopAll();
-    examinations.stopAll();
-  };
-  return { ...newRoom(simulator, log, writesIn), runs: { tests, examinations, stopAll } };
+  return { ...newRoom(simulator, log, writesIn), runs: new Runs(simulator) };
 }
-
-/** A finding without the frames that show it. */
-type FindingHead = Omit<Finding, 'frames'>;
 
 /** What became of a run, without frames and configuration. */
 interface RunReport extends Omit<Report, 'findings' | 'configuration'> {
@@ -60,23 +45,27 @@ type OfRun = { readonly id: number };
 /** `failure`: why the step or the check that runs has failed. */
 type Stopped = OfRun & { readonly failure?: string | undefined };
 
-/** The commands on runs of one kind; what a run has found stays when it is stopped. */
-function commandsOn(runsOf: (room: TestRoom) => Runs) {
-  const find = <Result>(
-    room: TestRoom,
-    id: number,
-    use: (run: KnownRun, runs: Runs) => Result,
-  ): Outcome<Result> => {
-    const runs = runsOf(room);
-    const run = runs.get(id);
-    return run ? done(use(run, runs)) : refusal(`${runs.kind}.unknown`, 'id', `no ${runs.kind} ${id}`);
+type Started = Outcome<KnownRun> | Promise<Outcome<KnownRun>>;
+
+/**
+ * The commands on runs of one kind; what a run has found stays when it is stopped.
+ * @param begin starts a run on lines that are open, as it was sent
+ */
+function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Started) {
+  const find = <Result>({ runs }: TestRoom, id: number, use: (run: KnownRun) => Result): Outcome<Result> => {
+    const run = runs.get(kind, id);
+    return run ? done(use(run)) : refusal(`${kind}.unknown`, 'id', `no ${kind} ${id}`);
   };
   return {
-    list: (room: TestRoom): Outcome<readonly Run[]> => done(runsOf(room).list().map(runOf)),
+    list: ({ runs }: TestRoom): Outcome<readonly Run[]> => done(runs.list(kind).map(runOf)),
     get: (room: TestRoom, { id }: OfRun): Outcome<Run> => find(room, id, runOf),
+    start: async ({ runs }: TestRoom, sent: Sent): Promise<Outcome<Run>> => {
+      const started = await begin(runs, sent);
+      return started.ok ? done(runOf(started.value)) : started;
+    },
     stop: (room: TestRoom, { id, failure }: Stopped): Outcome<null> =>
-      find(room, id, (_, runs) => {
-        runs.stop(id, failure);
+      find(room, id, (run) => {
+        run.stop(failure);
         return null;
       }),
     findings: (room: TestRoom, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
@@ -84,28 +73,14 @@ function commandsOn(runsOf: (room: TestRoom) => Runs) {
   };
 }
 
-export const tests = commandsOn(({ runs }) => runs.tests);
-export const examinations = commandsOn(({ runs }) => runs.examinations);
+/** Scenarios, which are read in slices because they may be long. */
+export const tests = commandsOn('test', (runs, { scenario }: { readonly scenario: unknown }) =>
+  inSlices(startingTest(runs, scenario)),
+);
 
-/** Starts a scenario on lines that are open. */
-export async function startTest(
-  { runs }: TestRoom,
-  { scenario }: { readonly scenario: unknown },
-): Promise<Outcome<Run>> {
-  return outcomeOf(await inSlices(startingTest(runs.tests, scenario)), 'test', '');
-}
-
-/** Examines the client of a line. */
-export function startExamination({ runs }: TestRoom, { order }: { readonly order: unknown }): Outcome<Run> {
-  return outcomeOf(start(runs.examinations, order), 'examination', 'line');
-}
-
-/** @param path of what is busy */
-function outcomeOf(started: Start, kind: Runs['kind'], path: string): Outcome<Run> {
-  if (started.ok) return done(runOf(started.run));
-  if ('issues' in started) return refusalOf(started.issues, `${kind}.invalid`);
-  return refusal(started.code, path, started.busy);
-}
+export const examinations = commandsOn('examination', (runs, { order }: { readonly order: unknown }) =>
+  startExamination(runs, order),
+);
 
 /** What a check does, why, and when it passes. */
 export type CheckView = Readonly<
@@ -131,10 +106,6 @@ export function possibleChecks(
 
 function* packed(findings: readonly Finding[]): Generator<PackedFinding> {
   for (const finding of findings) yield { ...headOf(finding), packedFrames: packEvents(finding.frames) };
-}
-
-function headOf({ id, title, verdict, summary, durationMs, about }: Finding): FindingHead {
-  return { id, title, verdict, summary, durationMs, ...(about && { about }) };
 }
 
 function runOf({ id, isOver, report, lines }: KnownRun): Run {

@@ -1,11 +1,13 @@
-import type { Mistakes } from '../schema/findings.js';
+import { done, type Outcome, refusal } from '../control/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
-import type { LineLeases } from './line-leases.js';
+import { LineLeases } from './line-leases.js';
 import { Progress } from './progress.js';
 import type { Report } from './report/report.js';
 
-/** Runs that are kept after their end, the newest ones. */
+/** Of each kind, runs that are kept after their end, the newest ones. */
 const MOST_KEPT = 20;
+
+export type RunKind = Report['kind'];
 
 /** A test or an examination. */
 interface Runnable {
@@ -17,58 +19,50 @@ interface Runnable {
 /** A test or an examination that runs, or has run, on lines of a running bench. */
 export interface KnownRun {
   readonly id: number;
+  readonly kind: RunKind;
   readonly isOver: boolean;
   readonly lines: readonly string[];
   readonly report: Report;
-}
-
-interface Kept extends KnownRun {
+  /**
+   * Ends it; the report on what it has done stays. Does nothing where it is over.
+   * @param failure why the step or the check that runs has failed; without it, that one is not decided
+   */
   readonly stop: (failure?: string) => void;
 }
 
-/** `issues`: what was sent is wrong. `busy`: a line is not open, or has a test or an examination. */
-export type Start =
-  | { readonly ok: true; readonly run: KnownRun }
-  | { readonly ok: false; readonly issues: Mistakes }
-  | {
-      readonly ok: false;
-      readonly busy: string;
-      readonly code: 'device.changed' | 'line.not_open' | 'line.under_test';
-    };
-
-/** The tests, or the examinations, of a running bench: all that run, and the newest that are over. */
+/** The tests and the examinations of a running bench: all that run, and the newest that are over. */
 export class Runs {
   readonly simulator: Simulator;
-  readonly kind: 'test' | 'examination';
-  readonly #leases: LineLeases;
-  readonly #kept = new Map<number, Kept>();
+  readonly #leases = new LineLeases();
+  readonly #kept = new Map<number, KnownRun>();
 
-  constructor(kind: Runs['kind'], simulator: Simulator, leases: LineLeases) {
-    this.kind = kind;
+  constructor(simulator: Simulator) {
     this.simulator = simulator;
-    this.#leases = leases;
   }
 
   /**
    * Starts a run on lines that are open and that nobody else has.
-   * @param make makes it, and says how it is stopped: what has failed, or that somebody has stopped it
+   * @param make makes it
+   * @param stop ends it: what has failed, or that somebody has stopped it
    */
   start<Run extends Runnable>(
+    kind: RunKind,
     lines: readonly string[],
     make: (progress: Progress) => Run,
     stop: (run: Run, failure?: string) => void,
-  ): Start {
+  ): Outcome<KnownRun> {
+    // A scenario may name its lines in many places.
+    const path = kind === 'test' ? '' : 'line';
     const closed = lines.find((line) => this.simulator.lines.get(line)?.state.kind !== 'open');
-    if (closed !== undefined) {
-      return { ok: false, busy: `line ${closed} is not open`, code: 'line.not_open' };
-    }
-    const lease = this.#leases.take(lines, this.kind);
-    if (typeof lease === 'string') return { ok: false, busy: lease, code: 'line.under_test' };
+    if (closed !== undefined) return refusal('line.not_open', path, `line ${closed} is not open`);
+    const lease = this.#leases.take(lines, kind);
+    if (typeof lease === 'string') return refusal('line.under_test', path, lease);
     const { id } = lease;
     const progress = new Progress(this.simulator, lines, id);
     const made = make(progress);
-    const kept: Kept = {
+    const run: KnownRun = {
       id,
+      kind,
       get isOver() {
         return made.isOver;
       },
@@ -78,33 +72,26 @@ export class Runs {
       },
       stop: (failure) => stop(made, failure),
     };
-    this.#kept.set(id, kept);
-    for (const [old, { isOver }] of this.#kept) {
-      if (this.#kept.size > MOST_KEPT && isOver) this.#kept.delete(old);
-    }
+    this.#kept.set(id, run);
+    const kept = this.list(kind);
+    const over = kept.filter(({ isOver }) => isOver);
+    for (const old of over.slice(0, Math.max(0, kept.length - MOST_KEPT))) this.#kept.delete(old.id);
     progress.began(made.report.name);
     void made
       .run()
       .then((report) => progress.over(report))
       .finally(() => lease.end());
-    return { ok: true, run: kept };
+    return done(run);
   }
 
-  get(id: number): KnownRun | undefined {
-    return this.#kept.get(id);
+  get(kind: RunKind, id: number): KnownRun | undefined {
+    const run = this.#kept.get(id);
+    return run?.kind === kind ? run : undefined;
   }
 
   /** The oldest first. */
-  list(): KnownRun[] {
-    return [...this.#kept.values()];
-  }
-
-  /**
-   * Ends a run; the report on what it has done stays. Does nothing for one that is over.
-   * @param failure why the step or the check that runs has failed; without it, that one is not decided
-   */
-  stop(id: number, failure?: string): void {
-    this.#kept.get(id)?.stop(failure);
+  list(kind: RunKind): KnownRun[] {
+    return [...this.#kept.values()].filter((run) => run.kind === kind);
   }
 
   stopAll(): void {

@@ -1,3 +1,4 @@
+import { type Outcome, refusalOf } from '../control/refusal.js';
 import { MAX_SEED } from '../random.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
@@ -8,17 +9,18 @@ import { orderSchema } from './examination-order-schema.js';
 import { Examination } from './examine/examination.js';
 import type { ExaminationOrder } from './examine/examination-order.js';
 import { registerObserver } from './examine/observer/register-observer.js';
-import type { Runs, Start } from './runs.js';
+import type { KnownRun, Runs } from './runs.js';
 
 const DEFAULT_LIMIT_MS = 600_000;
 
 /** Starts an examination on a running bench, as `orderSchema` describes it. */
-export function startExamination(runs: Runs, source: unknown): Start {
+export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
   const findings = new Findings();
   const order = readOrder(new At(source, findings), simulator);
-  if (!order) return { ok: false, issues: findings };
+  if (!order) return refusalOf(findings, 'examination.invalid');
   return runs.start(
+    'examination',
     [order.line.name],
     (progress) =>
       new Examination(simulator, order, {

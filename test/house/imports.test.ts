@@ -367,12 +367,37 @@ function cycles(sources: Sources): string[] {
   return found;
 }
 
+/** The longest way of imports between files of a folder, the file that imports first; type imports count. Files in a ring have none. */
+function longestWay(folder: string, sources: Sources): string[] {
+  const ways = new Map<string, string[]>();
+  const wayFrom = (path: string): string[] => {
+    const known = ways.get(path);
+    if (known) return known;
+    ways.set(path, []);
+    const below = importsOf(sources[path] ?? '').flatMap(({ specifier }) => {
+      const target = targetOf(path, specifier);
+      return target?.startsWith(folder) && target in sources ? [wayFrom(target)] : [];
+    });
+    const way = [
+      path,
+      ...below.reduce((longest, each) => (each.length > longest.length ? each : longest), []),
+    ];
+    ways.set(path, way);
+    return way;
+  };
+  const all = Object.keys(sources).filter((path) => path.startsWith(folder));
+  return all.map(wayFrom).reduce((longest, each) => (each.length > longest.length ? each : longest), []);
+}
+
 function readSources(): Sources {
   const paths = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   );
   return Object.fromEntries(paths.map((path) => [`src/${path}`, readFileSync(`src/${path}`, 'utf8')]));
 }
+
+/** With more, a verdict comes about in so many places that nobody sees all of them. */
+const MOST_FLOORS = 5;
 
 describe('the imports of src', () => {
   const sources = readSources();
@@ -409,6 +434,12 @@ describe('the imports of src', () => {
 
   it('form no cycle', () => {
     expect(cycles(sources)).toEqual([]);
+  });
+
+  it('lead through five files of an examination at most: heard, observed, tried, checked, examined', () => {
+    const way = longestWay('src/testing/examine/', sources);
+    expect(way.length, way.join(' -> ')).toBeLessThanOrEqual(MOST_FLOORS);
+    expect(way.length).toBeGreaterThan(1);
   });
 });
 
@@ -530,5 +561,21 @@ describe('the check of the imports', () => {
     };
     expect(cycles(ring)).toEqual(['src/bus/a.ts -> src/bus/b.ts -> src/bus/c.ts -> src/bus/a.ts']);
     expect(cycles({ 'src/bus/a.ts': "import { b } from './b.js';", 'src/bus/b.ts': '' })).toEqual([]);
+  });
+
+  it('finds the longest way between the files of a folder, through type imports too', () => {
+    const house = {
+      'src/testing/a.ts': "import { x } from './b.js';\nimport { y } from './c.js';",
+      'src/testing/b.ts': "import type { Z } from './c.js';\nimport { w } from '../bus/bus.js';",
+      'src/testing/c.ts': "import { x } from 'zod';",
+      'src/bus/bus.ts': "import { v } from './v.js';",
+      'src/bus/v.ts': "import { u } from './u.js';",
+      'src/bus/u.ts': '',
+    };
+    expect(longestWay('src/testing/', house)).toEqual([
+      'src/testing/a.ts',
+      'src/testing/b.ts',
+      'src/testing/c.ts',
+    ]);
   });
 });

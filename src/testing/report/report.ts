@@ -25,6 +25,24 @@ export interface Finding {
   readonly about?: CheckAbout;
 }
 
+/** A finding without its frames. */
+export type FindingHead = Omit<Finding, 'frames'>;
+
+/** Leaves out the frames of a finding, which may be made each time that they are looked at. */
+export function headOf(finding: FindingHead): FindingHead {
+  const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
+  return {
+    id,
+    title,
+    verdict,
+    summary,
+    durationMs,
+    ...(conclusion !== undefined && { conclusion }),
+    ...(confidence && { confidence }),
+    ...(about && { about }),
+  };
+}
+
 /** What a check says about itself. */
 export interface CheckAbout {
   /** What it is shown among: `time`, `connections`. */

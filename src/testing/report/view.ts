@@ -1,6 +1,6 @@
 import type { ReadEvent } from '../../traffic/decode.js';
 import { type TrafficView, trafficView } from '../../traffic/view.js';
-import type { Finding, Report } from './report.js';
+import { type Finding, headOf, type Report } from './report.js';
 
 /** A finding as plain data, for every form of report and for REST. */
 export interface FindingView extends Omit<Finding, 'frames'> {
@@ -27,19 +27,11 @@ export function viewOnDemand(report: Report, read: ReadEvent): ReportView {
 }
 
 function onDemand(finding: Finding, read: ReadEvent): FindingView {
-  const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
   return {
-    id,
-    title,
-    verdict,
-    summary,
+    ...headOf(finding),
     get frames() {
       return finding.frames.map((event) => trafficView(event, read));
     },
-    durationMs,
-    ...(conclusion !== undefined && { conclusion }),
-    ...(confidence && { confidence }),
-    ...(about && { about }),
   };
 }
 

@@ -1,6 +1,7 @@
+import { type Outcome, refusal, refusalOf } from '../../control/refusal.js';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
-import type { Runs, Start } from '../runs.js';
+import type { KnownRun, Runs } from '../runs.js';
 import { readingScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
@@ -10,7 +11,7 @@ const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as c
 const DEVICES_CHANGED = 'a device was added or removed while the scenario was read; send it again';
 
 /** Starts a scenario on a running bench. Reading it yields where the lines can be served. */
-export function* startingTest(runs: Runs, source: unknown): Generator<void, Start> {
+export function* startingTest(runs: Runs, source: unknown): Generator<void, Outcome<KnownRun>> {
   const { simulator } = runs;
   const findings = new Findings();
   const at = new At(source, findings);
@@ -22,11 +23,10 @@ export function* startingTest(runs: Runs, source: unknown): Generator<void, Star
   if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
     at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
   }
-  if (!scenario || findings.count > 0) return { ok: false, issues: findings };
-  if (simulator.deviceChanges !== deviceChanges) {
-    return { ok: false, busy: DEVICES_CHANGED, code: 'device.changed' };
-  }
+  if (!scenario || findings.count > 0) return refusalOf(findings, 'test.invalid');
+  if (simulator.deviceChanges !== deviceChanges) return refusal('device.changed', '', DEVICES_CHANGED);
   return runs.start(
+    'test',
     scenario.lines,
     (progress) => new TestRun(simulator, scenario, (finding, number) => progress.ended(finding, number)),
     (run, failure) => {

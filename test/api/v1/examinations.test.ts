@@ -28,10 +28,13 @@ const PERIOD_MS = 50;
 let polling: NodeJS.Timeout | undefined;
 afterEach(() => clearInterval(polling));
 
+const GOOD = '00 01 00 00 00 06 01 03 00 00 00 01';
+const NO_SUCH_ADDRESS = '00 02 00 00 00 06 01 03 f0 00 00 01';
+
 /** A client that polls whether or not it gets an answer. */
-function poll(running: RunningSimulator): void {
+function poll(running: RunningSimulator, requests = [GOOD]): void {
   const client = running.client();
-  polling = setInterval(() => client.send(bytesOf('00 01 00 00 00 06 01 03 00 00 00 01')), PERIOD_MS);
+  polling = setInterval(() => requests.map((each) => client.send(bytesOf(each))), PERIOD_MS);
 }
 
 const isOver = (running: RunningSimulator, id: number) =>
@@ -60,6 +63,27 @@ describe('/api/v1/examinations', () => {
       expect.stringMatching(/^test 1 step: 1 Asks only what may be asked: pass/),
       'test 1 is over: the client on line bus: pass',
     ]);
+  });
+
+  it('says what is wrong with the client, on the first page of the report, too', {
+    timeout: 60_000,
+  }, async () => {
+    const running = await start();
+    poll(running, [GOOD, NO_SUCH_ADDRESS]);
+    await post(running, { line: 'bus', checks: ['legal-requests'] });
+    await isOver(running, 1);
+    expect((await get(running, 1)).checks).toMatchObject([
+      {
+        verdict: 'fail',
+        conclusion: 'asks what is not legal',
+        confidence: { agreeing: 1, trials: 1 },
+      },
+    ]);
+    const { body } = await running.rest.app.inject({
+      url: '/api/v1/examinations/1/report.html',
+      headers: { host: 'localhost' },
+    });
+    expect(body).toContain('<li><b>Asks what is not legal.</b>');
   });
 
   it('has one line for one test or examination, and counts both together', async () => {

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { At } from '../../../src/schema/at.js';
 import { fileFindings } from '../../../src/schema/findings.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import { LineLeases } from '../../../src/testing/line-leases.js';
 import { Runs } from '../../../src/testing/runs.js';
 import { readingScenario } from '../../../src/testing/scenario/read-scenario.js';
 import { startingTest } from '../../../src/testing/scenario/start-test.js';
@@ -45,7 +44,7 @@ it('lists within a step have a limit', () => {
 
 it('does not start when a device has come while the scenario was read', () => {
   const bench = newBench();
-  const starting = startingTest(new Runs('test', bench, new LineLeases()), {
+  const starting = startingTest(new Runs(bench), {
     name: 'a',
     steps: [{ wait: '1s' }],
   });
@@ -53,5 +52,8 @@ it('does not start when a device has come while the scenario was read', () => {
   expect(bench.changes.createDevice('new', BENCH.devices.meter)).toMatchObject({ ok: true });
   let next = starting.next();
   while (!next.done) next = starting.next();
-  expect(next.value).toMatchObject({ ok: false, busy: expect.stringContaining('a device was added') });
+  expect(next.value).toMatchObject({
+    code: 'device.changed',
+    problems: [{ path: '', message: expect.stringContaining('a device was added') }],
+  });
 });
