@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 /*
  * How strong the tests are: changes the code of a room in one place at a time, and counts the changes that a test of the room notices
- * (mutation testing, Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes 3 to 30 minutes. Works in a copy of what is committed.
+ * (mutation testing, Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes 3 to 30 minutes. `node scripts/mutants.mjs ROOM FILE.ts...`
+ * changes only these files, named from the top folder on. Works in a copy of what is committed.
  */
 
 /** What is changed, and the tests that should notice: those of the room, and of its neighbour where the neighbour is what it is made for. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
@@ -20,7 +21,8 @@ const ROOMS = {
 };
 const STRYKER = ['@stryker-mutator/core@9', '@stryker-mutator/vitest-runner@9'];
 
-const wanted = process.argv.slice(2);
+const files = process.argv.slice(2).filter((each) => each.endsWith('.ts'));
+const wanted = process.argv.slice(2).filter((each) => !files.includes(each));
 const unknown = wanted.filter((room) => !(room in ROOMS));
 if (unknown.length > 0) {
   console.error(`unknown room ${unknown.join(', ')} (known: ${Object.keys(ROOMS).join(', ')})`);
@@ -57,7 +59,7 @@ for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
     vitest: { configFile: 'vitest.mutants.config.js' },
     // TypeScript 7 has not the functions that Stryker reads a tsconfig.json with, and vitest needs none.
     tsconfigFile: 'none.json',
-    mutate: [mutate],
+    mutate: files.length > 0 ? files : [mutate],
     // A change in what a module does when it is loaded would need all tests again, in a new process.
     ignoreStatic: true,
     concurrency: 1,
