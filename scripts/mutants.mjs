@@ -28,6 +28,10 @@ if (unknown.length > 0) {
   console.error(`unknown room ${unknown.join(', ')} (known: ${Object.keys(ROOMS).join(', ')})`);
   process.exit(2);
 }
+if (files.length > 0 && wanted.length !== 1) {
+  console.error('files need the one room whose tests are to notice the changes');
+  process.exit(2);
+}
 
 const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
@@ -63,7 +67,7 @@ for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
     // A change in what a module does when it is loaded would need all tests again, in a new process.
     ignoreStatic: true,
     concurrency: 1,
-    reporters: ['json', 'clear-text'],
+    reporters: ['json', 'clear-text', 'progress-append-only'],
     clearTextReporter: { reportTests: false, reportScoreTable: false, allowColor: false },
     jsonReporter: { fileName: report },
   };
