@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /*
  * How strong the tests are: changes the code of a room in one place at a time, and counts the changes that a test of the room notices
@@ -48,6 +49,13 @@ console.log(
 for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
   const [mutate, tests] = /** @type {readonly [string, string]} */ (ROOMS[room]);
   const report = join(copy, 'mutants.json');
+  // A property is tried a few times for each mutant: what more tries alone would notice counts as not noticed.
+  writeFileSync(
+    join(copy, 'few-tries.js'),
+    `import fc from '${pathToFileURL(join(copy, 'node_modules/fast-check/lib/fast-check.js'))}';
+    const assert = (property, settings) => fc.assert(property, { ...settings, numRuns: 20 });
+    export default { ...fc, assert };`,
+  );
   writeFileSync(
     join(copy, 'vitest.mutants.config.js'),
     // Stryker asks for threads, in which serialport can end the whole run. One process runs all files of a mutant.
@@ -55,6 +63,7 @@ for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
     export default {
       test: { include: ['${tests}'], testTimeout: 20_000, isolate: false },
       plugins: [{ name: 'forks', configureVitest: forks }],
+      resolve: { alias: { 'fast-check': '${join(copy, 'few-tries.js')}' } },
     };`,
   );
   const settings = {
