@@ -2,10 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /*
  * How strong the tests are: changes the code of a room in one place at a time, and counts the changes that a test of the room notices
- * (mutation testing, Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes 3 to 30 minutes. Works in a copy of what is committed.
+ * (mutation testing, Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes 3 to 30 minutes. `node scripts/mutants.mjs ROOM FILE.ts...`
+ * changes only these files, named from the top folder on. Works in a copy of what is committed.
  */
 
 /** What is changed, and the tests that should notice: those of the room, and of its neighbour where the neighbour is what it is made for. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
@@ -20,10 +22,15 @@ const ROOMS = {
 };
 const STRYKER = ['@stryker-mutator/core@9', '@stryker-mutator/vitest-runner@9'];
 
-const wanted = process.argv.slice(2);
+const files = process.argv.slice(2).filter((each) => each.endsWith('.ts'));
+const wanted = process.argv.slice(2).filter((each) => !files.includes(each));
 const unknown = wanted.filter((room) => !(room in ROOMS));
 if (unknown.length > 0) {
   console.error(`unknown room ${unknown.join(', ')} (known: ${Object.keys(ROOMS).join(', ')})`);
+  process.exit(2);
+}
+if (files.length > 0 && wanted.length !== 1) {
+  console.error('files need the one room whose tests are to notice the changes');
   process.exit(2);
 }
 
@@ -42,6 +49,13 @@ console.log(
 for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
   const [mutate, tests] = /** @type {readonly [string, string]} */ (ROOMS[room]);
   const report = join(copy, 'mutants.json');
+  // A property is tried a few times for each mutant: what more tries alone would notice counts as not noticed.
+  writeFileSync(
+    join(copy, 'few-tries.js'),
+    `import fc from '${pathToFileURL(join(copy, 'node_modules/fast-check/lib/fast-check.js'))}';
+    const assert = (property, settings) => fc.assert(property, { ...settings, numRuns: 20 });
+    export default { ...fc, assert };`,
+  );
   writeFileSync(
     join(copy, 'vitest.mutants.config.js'),
     // Stryker asks for threads, in which serialport can end the whole run. One process runs all files of a mutant.
@@ -49,6 +63,7 @@ for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
     export default {
       test: { include: ['${tests}'], testTimeout: 20_000, isolate: false },
       plugins: [{ name: 'forks', configureVitest: forks }],
+      resolve: { alias: { 'fast-check': '${join(copy, 'few-tries.js')}' } },
     };`,
   );
   const settings = {
@@ -57,11 +72,11 @@ for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
     vitest: { configFile: 'vitest.mutants.config.js' },
     // TypeScript 7 has not the functions that Stryker reads a tsconfig.json with, and vitest needs none.
     tsconfigFile: 'none.json',
-    mutate: [mutate],
+    mutate: files.length > 0 ? files : [mutate],
     // A change in what a module does when it is loaded would need all tests again, in a new process.
     ignoreStatic: true,
     concurrency: 1,
-    reporters: ['json', 'clear-text'],
+    reporters: ['json', 'clear-text', 'progress-append-only'],
     clearTextReporter: { reportTests: false, reportScoreTable: false, allowColor: false },
     jsonReporter: { fileName: report },
   };

@@ -53,4 +53,39 @@ describe('the clock of a device', () => {
     expect(clock.time).toBe(2);
     expect(clock.settings).toEqual({ speed: 2, paused: false });
   });
+
+  it('knows the real time of each of its times, which is now while it stands still', () => {
+    let now = 1000;
+    const clock = new DeviceClock(() => now, { speed: 4 });
+    now = 2000;
+    clock.set({ speed: 2 });
+    expect(clock.time).toBe(4000);
+    expect([clock.realAt(4000), clock.realAt(4500), clock.realAt(3000)]).toEqual([2000, 2250, 1500]);
+    expect([clock.timeAt(2250), clock.timeAt(1500), clock.timeAt(-9000)]).toEqual([4500, 3000, 0]);
+    clock.set({ paused: true });
+    now = 2345;
+    expect([clock.realAt(9000), clock.timeAt(9000)]).toEqual([2345, 4000]);
+    clock.set({ paused: false, speed: 0 });
+    expect([clock.realAt(9000), clock.timeAt(9000)]).toEqual([2345, 4000]);
+  });
+
+  it('stands at 0 until a later start, whatever is set before, and counts its changes', () => {
+    let now = 0;
+    const clock = new DeviceClock(() => now);
+    clock.restart(5000);
+    now = 1000;
+    clock.set({ speed: 10 });
+    expect(clock.time).toBe(0);
+    now = 5001;
+    expect(clock.time).toBe(10);
+    expect(clock.changes).toBe(2);
+    clock.step(5);
+    clock.resume(70, { speed: 3, paused: true });
+    expect([clock.changes, clock.time]).toEqual([4, 70]);
+    expect(clock.settings).toEqual({ speed: 3, paused: true });
+    now = 6001;
+    clock.set({ paused: false });
+    now = 6002;
+    expect(clock.time).toBe(73);
+  });
 });

@@ -39,4 +39,34 @@ describe('values that depend upon each other', () => {
     expect(orderOf(new Map(chain(102).reverse()))).toMatchObject({ ok: false, name: 'v101' });
     expect(orderOf(new Map(chain(50_000).reverse()))).toMatchObject({ ok: false, name: 'v49999' });
   });
+
+  it('in a circle or a long chain are refused in the words of who asks', () => {
+    expect(orderOf(new Map([['a', ['a']]]), 'follows')).toEqual({
+      ok: false,
+      name: 'a',
+      message: 'follows itself: a -> a',
+    });
+    const chain = Array.from({ length: 102 }, (_, i) => [`v${i}`, [`v${i + 1}`]] as [string, string[]]);
+    const message = 'a chain of more than 100 other values';
+    expect(orderOf(new Map(chain))).toEqual({ ok: false, name: 'v0', message: `depends on ${message}` });
+    expect(orderOf(new Map(chain), 'follows')).toEqual({
+      ok: false,
+      name: 'v0',
+      message: `follows ${message}`,
+    });
+  });
+
+  it('that are not listed depend on nothing, count in a chain, and have no place in the order', () => {
+    expect(
+      orderOf(
+        new Map([
+          ['a', ['outside', 'b']],
+          ['b', []],
+        ]),
+      ),
+    ).toEqual({ ok: true, order: ['b', 'a'] });
+    const chain = Array.from({ length: 101 }, (_, i) => [`v${i}`, [`v${i + 1}`]] as [string, string[]]);
+    expect(orderOf(new Map(chain))).toMatchObject({ ok: false, name: 'v0' });
+    expect(orderOf(new Map(chain.slice(1)))).toMatchObject({ ok: true });
+  });
 });

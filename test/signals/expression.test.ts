@@ -37,6 +37,32 @@ describe('an expression', () => {
     ['!relay || voltage != 230', 0],
     ['1 <= 1', 1],
     ['1 / 0', Number.POSITIVE_INFINITY],
+    ['2 < 1', 0],
+    ['1 < 1', 0],
+    ['1 < 2', 1],
+    ['2 <= 1', 0],
+    ['1 > 1', 0],
+    ['2 > 1', 1],
+    ['1 >= 1', 1],
+    ['1 >= 2', 0],
+    ['1 == 2', 0],
+    ['1 != 2', 1],
+    ['0 || 0', 0],
+    ['0 || 5', 1],
+    ['5 || 0', 1],
+    ['0 && 5', 0],
+    ['5 && 0', 0],
+    ['5 && 5', 1],
+    ['!5', 0],
+    ['!0', 1],
+    ['+5', 5],
+    ['clamp(5, 0, 100)', 5],
+    ['clamp(-5, 0, 100)', 0],
+    ['if(0, 1, 2)', 2],
+    ['0 ? 1 : 2', 2],
+    ['sin(1)', Math.sin(1)],
+    ['max(1, 3, 2)', 3],
+    ['floor(2.9)', 2],
   ])('%s is %d', (text, value) => {
     expect(evaluated(text)).toBeCloseTo(value, 12);
   });
@@ -75,6 +101,11 @@ describe('an expression', () => {
     ['a << 2', /unknown operator "<<"/],
     ['~a', /unknown operator "~"/],
     ['sin()', /sin takes 1 arguments, got 0/],
+    ['sin(1, 2)', /sin takes 1 arguments, got 2/],
+    ['min()', /min takes 1 to 100 arguments, got 0/],
+    [`max(${'1,'.repeat(100)}1)`, /max takes 1 to 100 arguments, got 101/],
+    ['clamp(1, 2)', /clamp takes 3 arguments, got 2/],
+    ['a.b(1)', /expected the name of a function before \(/],
     ['if(1, 2)', /if takes 3 arguments, got 2/],
     ['`a`', /not an expression/],
     ['x => x', /not an expression/],
@@ -105,8 +136,17 @@ describe('an expression', () => {
     else expect(evaluated(text)).toBe(1);
   });
 
-  it('takes a sum of 200 terms', () => {
-    expect(evaluated(`1${'+1'.repeat(199)}`)).toBe(200);
+  it('takes a sum of 251 terms, 100 arguments, and 2000 characters', () => {
+    expect(evaluated(`1${'+1'.repeat(250)}`)).toBe(251);
+    expect(errorOf(`1${'+1'.repeat(251)}`)).toBe('nested more than 250 deep');
+    expect(evaluated(`min(${'5,'.repeat(99)}4)`)).toBe(4);
+    expect(evaluated('1'.padEnd(2000))).toBe(1);
+    expect(errorOf('1'.padEnd(2001))).toBe('expected an expression of at most 2000 characters, got 2001');
+  });
+
+  it('has one error, the first, and keeps its text', () => {
+    expect(errorOf('foo(1) + ~a')).toMatch(/^unknown function "foo"/);
+    expect(parseExpression('a + 1')).toMatchObject({ text: 'a + 1' });
   });
 
   it('of any text gives an answer', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SIGNAL_KINDS } from '../../src/signals/kinds.js';
+import { SIGNAL_KINDS, signalSchema } from '../../src/signals/kinds.js';
 import { mistakesOf, started, trackInMemory } from './start.js';
 
 /** An entry and what it is worth at times in ms. */
@@ -275,6 +275,19 @@ describe('a signal entry', () => {
     [{ walk: { step: 1, min: 5, max: 4 } }, /^walk\.max: expected max to be at least min/],
     [{ walk: { step: -1, min: 0, max: 4 } }, /^walk\.step: /],
     [{ steps: [] }, /^steps: expected at least one step/],
+    [{ steps: 5 }, /^steps: expected a list of steps, as in \[{value: 1, for: 20s}/],
+    [{ playback: { file: 5, column: 'v' } }, /^playback\.file: expected the path of a CSV file/],
+    [{ playback: { file: 'a.csv', column: 5 } }, /^playback\.column: expected the name of a column/],
+    [
+      { playback: { file: 'a.csv', column: 'v', time: 5 } },
+      /^playback\.time: expected the name of the column with/,
+    ],
+    [{ playback: { file: 'a.csv', column: 'v', speed: -1 } }, /^playback\.speed: expected a speed from 0/],
+    [{ playback: { file: 'a.csv', column: 'v', speed: 1_000_001 } }, /^playback\.speed: /],
+    [{ counter: { integral: 5 } }, /^counter\.integral: expected the name of the value to add up/],
+    [{ counter: { perSecond: 1, per: 0 } }, /^counter\.per: /],
+    [{ counter: { perSecond: 1, every: 0 } }, /^counter\.every: /],
+    [{ expression: 'a b' }, /^expression: .*an operator is missing/],
     [{ steps: [{ value: 1 }, { value: 2 }] }, /^steps\.0\.for: missing, expected a time: only the last/],
     [{ counter: {} }, /^counter: expected either perSecond or integral/],
     [{ counter: { perSecond: 1, integral: 'power' } }, /^counter: expected either perSecond or integral/],
@@ -289,6 +302,127 @@ describe('a signal entry', () => {
     const mistakes = mistakesOf(entry);
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]).toMatch(message);
+  });
+});
+
+describe('a list of steps', () => {
+  it('has at most 10,000', () => {
+    const steps = (count: number) => mistakesOf({ steps: Array(count).fill({ value: 1, for: 1 }) });
+    expect(steps(10_000)).toEqual([]);
+    expect(steps(10_001)).toEqual([
+      expect.stringMatching(/^steps: expected at most 10000 steps; a longer list is a file for playback/),
+    ]);
+  });
+
+  it('names each step but the last that has no time', () => {
+    const steps = [{ value: 1 }, { value: 2 }, { value: 3, for: 1 }, { value: 4 }];
+    expect(mistakesOf({ steps })).toEqual(
+      [0, 1].map((i) => `steps.${i}.for: missing, expected a time: only the last step may last forever`),
+    );
+  });
+});
+
+describe('a checked entry', () => {
+  const noise = { noise: { around: 1, amplitude: 0 } };
+
+  it('knows its kind, what was written, and what it needs', () => {
+    const written = { expression: 'voltage * other.current' };
+    expect(signalSchema.parse(written)).toMatchObject({
+      kind: 'expression',
+      written: 'voltage * other.current',
+      needs: ['voltage', 'other.current'],
+      plays: undefined,
+      goesStale: false,
+    });
+    expect(signalSchema.parse(noise)).toMatchObject({ kind: 'noise', needs: [] });
+  });
+
+  it('knows the recording that it plays', () => {
+    const plays = (more: object) =>
+      signalSchema.parse({ playback: { file: 'a.csv', column: 'v', ...more } }).plays;
+    expect(plays({})).toEqual({ file: 'a.csv', time: 'time', column: 'v' });
+    expect(plays({ time: 't' })).toEqual({ file: 'a.csv', time: 't', column: 'v' });
+  });
+
+  it('fits bits where its values can be 0 and 1', () => {
+    const fits = (entry: object) => signalSchema.parse(entry).fits;
+    expect(fits(noise)).toBe('numbers');
+    expect(fits({ steps: [{ value: 1 }] })).toBe('numbers and bits');
+  });
+});
+
+describe('an exact integral', () => {
+  const wave = { period: '4s', amplitude: 2, offset: 10 };
+
+  it.each([
+    [{ sine: wave }, 0, 2000, 20 + 8 / Math.PI],
+    [{ sine: { ...wave, phase: 90 } }, 0, 3000, 30 - 4 / Math.PI],
+    [{ triangle: wave }, 0, 1000, 11],
+    [{ triangle: wave }, 500, 2000, 15 + 1.75],
+    [{ triangle: wave }, 0, 3500, 35 + 0.25],
+    [{ triangle: wave }, 0, 9000, 91],
+    [{ sawtooth: wave }, 0, 1000, 8.5],
+    [{ sawtooth: wave }, 1000, 6000, 49.5],
+    [{ square: { ...wave, duty: 0.25 } }, 0, 1000, 12],
+    [{ square: { ...wave, duty: 0.25 } }, 500, 2000, 6 + 8],
+    [{ square: { ...wave, duty: 0.25 } }, 0, 8500, 2 * 36 + 6],
+    [{ ramp: { from: 10, to: 20, over: '10s' } }, 0, 5000, 62.5],
+    [{ ramp: { from: 10, to: 20, over: '10s' } }, 5000, 20_000, 87.5 + 200],
+    [{ ramp: { from: 10, to: 20, over: '10s', then: 'repeat' } }, 5000, 25_000, 87.5 + 150 + 62.5],
+    [{ ramp: { from: 10, to: 20, over: '10s', then: 'bounce' } }, 5000, 15_000, 87.5 + 87.5],
+    [{ ramp: { from: 10, to: 20, over: '10s', then: 'bounce' } }, 12_000, 25_000, 0.8 * 140 + 62.5],
+    [
+      {
+        steps: [
+          { value: 1, for: '20s' },
+          { value: 5, for: '40s' },
+        ],
+      },
+      10_000,
+      30_000,
+      10 + 50,
+    ],
+    [
+      {
+        steps: [
+          { value: 1, for: '20s' },
+          { value: 5, for: '40s' },
+        ],
+      },
+      50_000,
+      130_000,
+      50 + 220 + 10,
+    ],
+    [{ steps: [{ value: 1, for: '20s' }, { value: 5 }] }, 10_000, 100_000, 10 + 400],
+  ])('of %o from %d to %d ms is %d', (entry, from, to, area) => {
+    expect(started(entry).integral?.(from, to)).toBeCloseTo(area, 9);
+  });
+
+  it('is missing where values come by chance, from a file or from an expression', () => {
+    const none = [
+      { noise: { around: 0, amplitude: 1 } },
+      { walk: { step: 1, min: 0, max: 1 } },
+      { expression: 't' },
+    ];
+    for (const entry of none) expect(started(entry).integral).toBeUndefined();
+  });
+});
+
+describe('a value by chance', () => {
+  it('changes at each of its times and not between them', () => {
+    const noise = started({ noise: { around: 5, amplitude: 3 } });
+    const values = [0, 99, 100, 199, 200].map((time) => noise.valueAt(time));
+    expect(values[1]).toBe(values[0]);
+    expect(values[3]).toBe(values[2]);
+    expect(new Set(values).size).toBe(3);
+    const walk = started({ walk: { step: 1, min: 0, max: 10 } });
+    expect(walk.valueAt(0)).toBe(5);
+    expect(walk.valueAt(999)).toBe(5);
+    expect(walk.valueAt(1000)).not.toBe(5);
+  });
+
+  it('has room for no walk between equal bounds', () => {
+    expect(started({ walk: { step: 1, min: 7, max: 7 } }).valueAt(123_456)).toBe(7);
   });
 });
 
