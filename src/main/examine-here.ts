@@ -7,7 +7,7 @@ import { Simulator } from '../simulator/simulator.js';
 import { chosenChecks } from '../testing/checks.js';
 import { Examination } from '../testing/examine/examination.js';
 import type { ExaminationOrder } from '../testing/examine/examination-order.js';
-import { newObserver, type ObserverDefinition } from '../testing/examine/observer/read-observer.js';
+import type { MakeObserver } from '../testing/examine/observer/read-observer.js';
 import { type ReportView, viewReport } from '../testing/report/view.js';
 import { Dut } from '../testing/scenario/dut.js';
 import { openEndpoints, reportUnknownEndpoints, withEndpoints } from '../testing/scenario/line-endpoints.js';
@@ -24,14 +24,14 @@ import { say } from './say.js';
  */
 export async function examineHere(
   wanted: ExaminationWanted,
-  definition: ObserverDefinition | undefined,
+  makeObserver: MakeObserver | undefined,
   stop: Promise<unknown>,
 ): Promise<ReportView | string | undefined> {
   const configuration = load(wanted.source, {});
   if (!configuration) return undefined;
   // Faults of the file would be taken for what the client does.
   const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
-  const order = orderOf(wanted, definition, simulator);
+  const order = orderOf(wanted, makeObserver, simulator);
   if (typeof order === 'string') return order;
   const started = await simulator.start();
   if (!started.ok) return started.error;
@@ -46,7 +46,7 @@ export async function examineHere(
 /** @returns what is wrong, as a sentence */
 function orderOf(
   { line: name, unitId, checks: names, limitMs, dut, seed }: ExaminationWanted,
-  definition: ObserverDefinition | undefined,
+  makeObserver: MakeObserver | undefined,
   simulator: Simulator,
 ): ExaminationOrder | string {
   const line = simulator.lines.get(name);
@@ -63,7 +63,7 @@ function orderOf(
   }
   const checks = chosenChecks(names, line);
   if (typeof checks === 'string') return `--checks: ${checks}`;
-  const observer = definition && newObserver(definition, simulator.devices);
+  const observer = makeObserver?.(simulator.devices);
   // The names of pages and commands are taken as they are; only that of a register can be unknown.
   if (typeof observer === 'string') return `--witness-register: ${observer}`;
   return {

@@ -1,7 +1,7 @@
 import type { ExaminationWanted, ExamineRequest } from '../config/commands/examine.js';
 import { CHECKS } from '../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../testing/examine/checks/real-world.js';
-import { type ObserverDefinition, readObserver } from '../testing/examine/observer/read-observer.js';
+import { readObserver } from '../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../testing/report/examination-json.js';
 import { htmlReport } from '../testing/report/html.js';
 import { junitReport } from '../testing/report/junit.js';
@@ -30,7 +30,7 @@ export async function examine(request: ExamineRequest): Promise<number> {
   });
   const report = await (request.url === undefined
     ? examineHere(request, read.observer, stop)
-    : examineThere(request, request.url, read.observer, stop));
+    : examineThere(request, request.url, stop));
   if (report === undefined) return WRONG;
   if (typeof report === 'string') return complain(report, WRONG);
   return conclude(request, report, isStopped);
@@ -49,13 +49,11 @@ function list(): number {
 
 /** Examines the client of a line on a simulator that runs already. */
 function examineThere(
-  { line, unitId, checks, limitMs, seed, dut, token }: ExaminationWanted,
+  { line, unitId, checks, limitMs, seed, dut, token, witness: { register } }: ExaminationWanted,
   url: string,
-  observer: ObserverDefinition | undefined,
   stop: Promise<unknown>,
 ): Promise<ReportView | string> {
   say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
-  const register = observer?.kind === 'register' ? observer.register : undefined;
   const wanted = { line, unitId, checks, limitMs, seed, register, dut };
   return examineRemotely(wanted, { url, token }, { onFinding: printFinding, stop });
 }

@@ -1,8 +1,22 @@
-import type { LineStateEvent, TrafficEvent } from '../traffic/event.js';
+import { sentFrames } from '../protocol/reply-plan.js';
+import type { FrameEvent, LineStateEvent, ReplyEvent, TrafficEvent } from '../traffic/event.js';
 import type { Clock } from '../transport/clock.js';
 
 /** Replies to the last requests are waited for so long, because they belong to the evidence. */
 const LAST_REPLIES_MS = 100;
+
+const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
+
+/** What a client asks, of us or of other devices on the line. */
+export function isRequest(event: TrafficEvent): event is FrameEvent {
+  return REQUESTS.has(event.kind);
+}
+
+/** The PDU of the first frame that was sent; undefined when none was, or it is no valid frame. */
+export function pduOf({ plan, report, framing }: ReplyEvent): Uint8Array | undefined {
+  const [frame] = sentFrames(plan, report);
+  return frame && framing.decode(frame)?.pdu;
+}
 
 const CLOSED: ReadonlySet<LineStateEvent['state']> = new Set(['lost', 'failed', 'not opened', 'stopped']);
 

@@ -7,6 +7,8 @@ import type { Step } from './scenario.js';
 export class Actions {
   readonly #rules: FaultRules;
   #names: string[] = [];
+  /** How often the faults of the running step had acted when the last request came. */
+  #hits = 0;
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
@@ -14,9 +16,14 @@ export class Actions {
     this.#rules = rules;
   }
 
-  /** How often the faults of the running step have acted. */
-  get hits(): number {
-    return this.#names.reduce((sum, name) => sum + (this.#rules.get(name)?.hits ?? 0), 0);
+  /**
+   * Whether a fault of the running step has acted since this was last called. Call it with the event of each request: the line
+   * makes it after the faults have acted on its reply, and before the next request is looked at.
+   */
+  haveActed(): boolean {
+    const before = this.#hits;
+    this.#hits = this.#names.reduce((sum, name) => sum + (this.#rules.get(name)?.hits ?? 0), 0);
+    return this.#hits > before;
   }
 
   /** @returns why the bench can't do it, undefined when it is done */
@@ -40,6 +47,7 @@ export class Actions {
   endStep(): void {
     for (const name of this.#names) this.#rules.remove(name);
     this.#names = [];
+    this.#hits = 0;
   }
 
   /** Gives devices their supply back that a step has switched off for good. */

@@ -1,5 +1,4 @@
 import type { TrafficEvent } from '../../traffic/event.js';
-import { HitCount } from '../hit-count.js';
 import { type DeviceAt, type Seen, seenOf } from './seen.js';
 
 /** What happens while a step runs. */
@@ -18,20 +17,20 @@ const MOST_WAITING = 20_000;
 export class Inbox {
   readonly #waiting: Happening[] = [];
   readonly #deviceAt: DeviceAt;
-  readonly #hits: HitCount;
+  readonly #haveActed: () => boolean;
   #wake: (() => void) | undefined;
   readonly #spoilt = new WeakSet<Seen>();
 
-  /** @param hits how often the faults of the running step have acted */
-  constructor(deviceAt: DeviceAt, hits: () => number) {
+  /** @param haveActed whether a fault of the running step has acted since the last request; called with each request */
+  constructor(deviceAt: DeviceAt, haveActed: () => boolean) {
     this.#deviceAt = deviceAt;
-    this.#hits = new HitCount(hits);
+    this.#haveActed = haveActed;
   }
 
   /** Takes an event of the stream. */
   add(event: TrafficEvent): void {
     const seen = seenOf(event, this.#deviceAt);
-    if (seen && seen.reply === undefined && this.#hits.haveGrown()) this.#spoilt.add(seen);
+    if (seen && seen.reply === undefined && this.#haveActed()) this.#spoilt.add(seen);
     this.put({ kind: 'event', event, seen });
   }
 
@@ -65,10 +64,5 @@ export class Inbox {
   /** Whether a fault of the running step acted on a request. */
   isSpoilt(seen: Seen): boolean {
     return this.#spoilt.has(seen);
-  }
-
-  /** Call when the faults of a step were removed with their counts. */
-  faultsRemoved(): void {
-    this.#hits.begin();
   }
 }

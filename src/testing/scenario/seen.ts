@@ -1,7 +1,7 @@
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
-import { sentFrames } from '../../protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
+import { isRequest, pduOf } from '../line-watch.js';
 
 /** A request, or what became of one, as expectations look at it. */
 export interface Seen {
@@ -28,8 +28,6 @@ export function questionOf({ line, unitId, pdu }: Seen): string {
   return `${unitId} ${Buffer.from(pdu).toString('hex')} ${line}`;
 }
 
-const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
-
 /** A request or a reply; undefined for any other event. */
 export function seenOf(event: TrafficEvent, deviceAt: DeviceAt): Seen | undefined {
   const adu = requestAduOf(event);
@@ -54,14 +52,9 @@ function requestAduOf(event: TrafficEvent) {
   return isRequest(event) ? { event, bytes: event.bytes } : undefined;
 }
 
-function isRequest(event: TrafficEvent): event is FrameEvent {
-  return REQUESTS.has(event.kind);
-}
-
 /** The exception code that was sent, 0 for another valid response. Undefined when no valid response was sent. */
-function exceptionIn({ plan, report, framing }: ReplyEvent): number | undefined {
-  const [first] = sentFrames(plan, report);
-  const pdu = first && framing.decode(first)?.pdu;
+function exceptionIn(reply: ReplyEvent): number | undefined {
+  const pdu = pduOf(reply);
   if (pdu === undefined) return undefined;
   return (pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : 0;
 }

@@ -57,7 +57,7 @@ export class TestRun {
     this.#actions = new Actions(simulator.faults.rules);
     this.#inbox = new Inbox(
       (line, unitId, host) => simulator.lines.get(line)?.bus.deviceAt(unitId, host)?.name,
-      () => this.#actions.hits,
+      () => this.#actions.haveActed(),
     );
     this.#unsubscribe = simulator.traffic.subscribe((event) => this.#hear(event));
   }
@@ -142,7 +142,6 @@ export class TestRun {
     const firstSeq = this.#simulator.traffic.last + 1;
     const ended = await runStep(step, evidence, surroundings);
     this.#actions.endStep();
-    this.#inbox.faultsRemoved();
     this.#captured(step.capture, firstSeq);
     this.#found(step, ended, this.#clock.now() - startedAt, evidence);
     return ended.over;

@@ -1,15 +1,23 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Device } from '../../../src/device/device.js';
 import { commandObserver } from '../../../src/testing/examine/observer/command-observer.js';
-import {
-  newObserver,
-  readObserver,
-  type WrittenObserver,
-} from '../../../src/testing/examine/observer/read-observer.js';
+import type { Observer } from '../../../src/testing/examine/observer/observer.js';
+import { readObserver, type WrittenObserver } from '../../../src/testing/examine/observer/read-observer.js';
 import { registerObserver } from '../../../src/testing/examine/observer/register-observer.js';
 import { atJsonPath, readJsonPath, urlObserver } from '../../../src/testing/examine/observer/url-observer.js';
 import { examineModel, inVirtualTime, virtualBench } from './virtual-bench.js';
+
+const read = (written: WrittenObserver) => readObserver(written, (part) => `--witness-${part}`);
+
+/** The observer that such options make on a bench with these devices. */
+function made(written: WrittenObserver, devices: ReadonlyMap<string, Device> = new Map()): Observer {
+  const wanted = read(written);
+  const observer = wanted.ok ? wanted.observer?.(devices) : wanted.error;
+  if (typeof observer !== 'object') throw new Error(observer);
+  return observer;
+}
 
 describe('a path into JSON', () => {
   it.each([
@@ -35,15 +43,8 @@ describe('a path into JSON', () => {
 });
 
 describe('the options of an observer', () => {
-  const read = (written: WrittenObserver) => readObserver(written, (part) => `--witness-${part}`);
-
-  it('are read', () => {
+  it('ask for none where none is written', () => {
     expect(read({})).toEqual({ ok: true, observer: undefined });
-    expect(read({ register: 'meter.setpoint' })).toMatchObject({ observer: { register: 'meter.setpoint' } });
-    expect(read({ url: 'http://localhost:1/x', path: 'a[1]' })).toMatchObject({
-      observer: { path: ['a', 1] },
-    });
-    expect(read({ command: 'cat value' })).toMatchObject({ observer: { kind: 'command' } });
   });
 
   it.each([
@@ -82,16 +83,11 @@ describe('a register as an observer', () => {
     expect(await shows('meter.sen')).toContain('did you mean "seen"?');
   });
 
-  it('is made as it was asked for, like the others', async () => {
+  it('is made of its option', async () => {
     const { devices } = (await virtualBench()).simulator;
-    const name = (observer: ReturnType<typeof newObserver>) =>
-      typeof observer === 'string' ? observer : observer.name;
-    expect(name(newObserver({ kind: 'register', register: 'relay.seen' }, devices))).toBe(
-      'register relay.seen',
-    );
-    expect(name(newObserver({ kind: 'command', command: 'cat x' }, devices))).toBe('command cat x');
-    const url = 'http://localhost/x';
-    expect(name(newObserver({ kind: 'url', url, path: undefined }, devices))).toBe(url);
+    const observer = made({ register: 'relay.seen' }, devices);
+    expect([observer.name, await observer.read()]).toEqual(['register relay.seen', { ok: true, text: '0' }]);
+    expect(() => made({ register: 'relay.sen' }, devices)).toThrow('did you mean "seen"?');
   });
 
   it('that the client does not write to decides nothing', async () => {
@@ -136,6 +132,13 @@ describe('a URL as an observer', () => {
     expect(await urlObserver(url, ['v']).read()).toMatchObject({ error: 'has no value at the path' });
   });
 
+  it('is made of its options', async () => {
+    const url = await answering(200, '{"a": [1, 7]}');
+    const observer = made({ url, path: 'a[1]' });
+    expect([observer.name, await observer.read()]).toEqual([url, { ok: true, text: '7' }]);
+    expect(await made({ url }).read()).toEqual({ ok: true, text: '{"a": [1, 7]}' });
+  });
+
   it('shows the whole text without a path', async () => {
     const url = await answering(200, ' 17\n');
     expect(await urlObserver(url, undefined).read()).toEqual({ ok: true, text: '17' });
@@ -159,6 +162,11 @@ describe('a URL as an observer', () => {
 });
 
 describe('a command as an observer', () => {
+  it('is made of its option', async () => {
+    const observer = made({ command: 'echo 17' });
+    expect([observer.name, await observer.read()]).toEqual(['command echo 17', { ok: true, text: '17' }]);
+  });
+
   it('shows the last line that it prints', async () => {
     expect(await commandObserver('echo reading; echo 230.1').read()).toEqual({ ok: true, text: '230.1' });
   });

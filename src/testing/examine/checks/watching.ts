@@ -1,8 +1,8 @@
 import { ExceptionCode } from '../../../protocol/exception-code.js';
 import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
 import { addressRanges } from '../../../protocol/pdu.js';
-import { sentFrames } from '../../../protocol/reply-plan.js';
 import { decodeRequest } from '../../../protocol/request.js';
+import { pduOf } from '../../line-watch.js';
 import { median } from '../../times.js';
 import { type Exchange, wentWell } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
@@ -242,8 +242,7 @@ function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   if (addressRanges(pdu).some(({ address, quantity }) => address + quantity > ADDRESSES)) {
     return 'addresses beyond 65535';
   }
-  const [frame] = reply && reply.acted.length === 0 ? sentFrames(reply.plan, reply.report) : [];
-  const [code = 0, exception] = (frame && reply?.framing.decode(frame)?.pdu) ?? [];
+  const [code = 0, exception] = (reply?.acted.length === 0 && pduOf(reply)) || [];
   return (code & EXCEPTION_FLAG) === 0 ? undefined : MISTAKES.get(exception);
 }
 

@@ -1,8 +1,8 @@
 import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
 import { addressRanges } from '../../../protocol/pdu.js';
-import { sentFrames } from '../../../protocol/reply-plan.js';
 import { requestMessage } from '../../../traffic/decode-request.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../traffic/event.js';
+import { isRequest, pduOf } from '../../line-watch.js';
 import { median } from '../../times.js';
 
 /** A fault rule that an examination has put in. */
@@ -37,8 +37,6 @@ export interface Exchange {
   isGood: boolean | undefined;
 }
 
-const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
-
 /** A request as an exchange without a reply; undefined for any other event. */
 export function exchangeOf(event: TrafficEvent): Exchange | undefined {
   if (!isRequest(event)) return undefined;
@@ -54,10 +52,6 @@ export function exchangeOf(event: TrafficEvent): Exchange | undefined {
     isGood: undefined,
   };
   return { seq, at, request: event, pdu, question: questionOf(unitId, pdu), ...open };
-}
-
-function isRequest(event: TrafficEvent): event is FrameEvent {
-  return REQUESTS.has(event.kind);
 }
 
 function questionOf(unitId: number, pdu: Uint8Array): string {
@@ -86,12 +80,6 @@ export function wentWell(exchange: Exchange): boolean {
 function isGood(reply: ReplyEvent): boolean {
   const code = pduOf(reply)?.[0];
   return code !== undefined && (code & EXCEPTION_FLAG) === 0;
-}
-
-/** The PDU of the first frame that was sent; undefined when none was, or it is no valid frame. */
-export function pduOf({ plan, report, framing }: ReplyEvent): Uint8Array | undefined {
-  const [frame] = sentFrames(plan, report);
-  return frame && framing.decode(frame)?.pdu;
 }
 
 /** Transaction identifier of the request on TCP; 0 where the framing has none. */

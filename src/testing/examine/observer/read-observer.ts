@@ -2,13 +2,13 @@ import type { Device } from '../../../device/device.js';
 import { commandObserver } from './command-observer.js';
 import type { Observer } from './observer.js';
 import { registerObserver } from './register-observer.js';
-import { type JsonPath, readJsonPath, urlObserver } from './url-observer.js';
+import { readJsonPath, urlObserver } from './url-observer.js';
 
-/** Which observer of values is wanted. The options and keys for it say "witness". */
-export type ObserverDefinition =
-  | { readonly kind: 'register'; readonly register: string }
-  | { readonly kind: 'url'; readonly url: string; readonly path: JsonPath | undefined }
-  | { readonly kind: 'command'; readonly command: string };
+/**
+ * Makes the observer of values that is wanted. The options and keys for it say "witness".
+ * @returns what is wrong with the name of a register, as a sentence
+ */
+export type MakeObserver = (devices: ReadonlyMap<string, Device>) => Observer | string;
 
 /** What was written of an observer, on the command line or in a request. */
 export interface WrittenObserver {
@@ -21,7 +21,7 @@ export interface WrittenObserver {
 }
 
 type ReadObserver =
-  | { readonly ok: true; readonly observer: ObserverDefinition | undefined }
+  | { readonly ok: true; readonly observer: MakeObserver | undefined }
   | { readonly ok: false; readonly error: string };
 
 /**
@@ -40,10 +40,10 @@ export function readObserver(
     return refused(`expected one witness, got ${given.map(nameOf).join(' and ')}`);
   }
   if (path !== undefined && url === undefined) return refused(`${nameOf('path')} needs ${nameOf('url')}`);
-  if (register !== undefined) return { ok: true, observer: { kind: 'register', register } };
+  if (register !== undefined) return { ok: true, observer: (devices) => registerObserver(register, devices) };
   if (command !== undefined) {
     if (command.trim() === '') return refused(`${nameOf('command')}: expected a command`);
-    return { ok: true, observer: { kind: 'command', command } };
+    return { ok: true, observer: () => commandObserver(command) };
   }
   if (url === undefined) return { ok: true, observer: undefined };
   if (!isHttp(url))
@@ -54,27 +54,9 @@ export function readObserver(
       `${nameOf('path')}: expected a path such as values[0].voltage, got ${JSON.stringify(path)}`,
     );
   }
-  return { ok: true, observer: { kind: 'url', url, path: steps } };
+  return { ok: true, observer: () => urlObserver(url, steps) };
 }
 
 function isHttp(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-}
-
-/**
- * The observer that was asked for.
- * @returns what is wrong with the name of a register, as a sentence
- */
-export function newObserver(
-  definition: ObserverDefinition,
-  devices: ReadonlyMap<string, Device>,
-): Observer | string {
-  switch (definition.kind) {
-    case 'register':
-      return registerObserver(definition.register, devices);
-    case 'url':
-      return urlObserver(definition.url, definition.path);
-    case 'command':
-      return commandObserver(definition.command);
-  }
 }

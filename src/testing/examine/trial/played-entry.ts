@@ -4,7 +4,8 @@ import { concatBytes } from '../../../protocol/bytes.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../../protocol/function-code.js';
 import { functionOf } from '../../../protocol/function-table.js';
 import { sentFrames } from '../../../protocol/reply-plan.js';
-import type { FrameEvent, ReplyEvent } from '../../../traffic/event.js';
+import type { FrameEvent } from '../../../traffic/event.js';
+import { pduOf } from '../../line-watch.js';
 import {
   type Exchange,
   type OwnRule,
@@ -88,11 +89,6 @@ export function isTrue(exchange: Exchange, { before }: Played): boolean {
   const good = framing.encode({ transactionId: transactionOf(exchange), unitId: request.unitId, pdu });
   const from = BEFORE_UNIT[framing.name];
   return Buffer.compare(bytes.subarray(from, good.length), good.subarray(from)) === 0;
-}
-
-function pduOf({ framing, plan, report }: ReplyEvent): Uint8Array | undefined {
-  const [frame] = sentFrames(plan, report);
-  return frame && framing.decode(frame)?.pdu;
 }
 
 function kindOf(pdu: Uint8Array | undefined): string {

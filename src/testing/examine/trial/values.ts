@@ -1,7 +1,8 @@
 import { wordAt } from '../../../protocol/bytes.js';
 import { dataOffset } from '../../../protocol/pdu.js';
 import type { Clock } from '../../../transport/clock.js';
-import { type Exchange, isReading, pduOf, type Question, readingOf, wentWell } from '../heard/exchange.js';
+import { pduOf } from '../../line-watch.js';
+import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
 import type { Found } from '../heard/found.js';
 import type { Observer } from '../observer/observer.js';
 import { DECIDES, type Trial } from './verdict.js';
