@@ -47,12 +47,10 @@ export class Counters {
     return this.#pages.get(address)?.[indexOf(address)] ?? 0;
   }
 
-  /** The counters of `count` cells from `address` on. */
-  block(address: number, count: number): Uint32Array {
-    const counts = new Uint32Array(count);
-    if (this.#pages.isEmpty) return counts;
-    for (let i = 0; i < count; i++) counts[i] = this.get(address + i);
-    return counts;
+  /** Copies the counters of the cells from `address` on into a list of zeros. */
+  copy(address: number, counts: Uint32Array): void {
+    if (this.#pages.isEmpty) return;
+    for (let i = 0; i < counts.length; i++) counts[i] = this.get(address + i);
   }
 
   increment(address: number): void {
