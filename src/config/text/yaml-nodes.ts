@@ -5,6 +5,9 @@ import { describeFound, type Issue, type Path, quote } from '../../schema/proble
 /** The most nodes of a file with its aliases followed. A device with every address listed takes 262,144. */
 const MOST_VALUES = 2_000_000;
 
+/** So many characters may its texts have for each of these: one long text with many aliases is as large as many values. */
+const CHARACTERS_OF_A_VALUE = 64;
+
 /** Turns nodes into data. Aliases are followed within a budget: a short file can stand for a huge one. */
 export class NodeReader {
   readonly issues: Issue[] = [];
@@ -16,6 +19,7 @@ export class NodeReader {
   readonly #mostValues: number;
   readonly #foreignTags: boolean;
   #values = 0;
+  #characters = 0;
 
   /**
    * @param mostValues the most nodes with aliases followed
@@ -42,7 +46,16 @@ export class NodeReader {
     if (isMap(node)) return this.#readMap(node, path, depth);
     if (isSeq(node))
       return node.items.map((item, i) => this.read(item as Node | null, [...path, i], depth + 1));
-    return isScalar(node) ? plainNumber(node.value) : null;
+    if (!isScalar(node)) return null;
+    if (typeof node.value === 'string') this.#count(node.value);
+    return plainNumber(node.value);
+  }
+
+  #count({ length }: string): void {
+    const most = this.#mostValues * CHARACTERS_OF_A_VALUE;
+    this.#characters += length;
+    if (this.#characters > most)
+      this.tooMuch = `texts of more than ${most} characters with its aliases followed`;
   }
 
   #follow(alias: Alias, path: Path, depth: number): unknown {
@@ -68,6 +81,7 @@ export class NodeReader {
       const at = [...path, key];
       if (seen.has(key)) this.issues.push({ path: at, message: 'this key is there twice' });
       seen.add(key);
+      this.#count(key);
       object[key] = this.read(pair.value as Node | null, at, depth + 1);
     }
     return object;

@@ -140,6 +140,11 @@ describe('/api/v1/tests', () => {
     expect((await send(aliases)).json()).toMatchObject({
       problems: [{ message: 'more than 4096 values with its aliases followed' }],
     });
+    const long = (what: string) => `a: &a ${what}\nb: [${'*a, '.repeat(2000)}]`;
+    for (const text of [long('x'.repeat(8000)), long(`{${'x'.repeat(8000)}: 1}`)])
+      expect((await send(text)).json()).toMatchObject({
+        problems: [{ message: 'texts of more than 262144 characters with its aliases followed' }],
+      });
     expect((await send('a: 1\n'.repeat(31))).json()).toMatchObject({
       problems: { length: 20 },
       omittedProblems: 10,
