@@ -11,6 +11,7 @@ import type { Difference } from '../simulator/changeover.js';
 import { MAX_DEVICES, MAX_LINES } from '../simulator/changes.js';
 import { costOf } from '../simulator/memory-budget.js';
 import { deviceReader, readInSlices } from '../simulator/new-device.js';
+import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
@@ -73,8 +74,7 @@ export async function applyConfiguration(
     if (!read.ok) return read;
     const { faults } = read.value;
     const came = await simulator.changes.become(read.value);
-    if (!came.ok)
-      return refusal(came.code ?? (came.inUse ? 'line.port_busy' : 'line.not_opened'), '', came.error);
+    if (!came.ok) return notOpened(came);
     simulator.faults.become(faults, simulator.findValue);
     for (const { name, when, faults: acts } of faults)
       simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]));

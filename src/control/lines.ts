@@ -32,9 +32,7 @@ export async function addLine(
   if (wrong) return wrong;
   const added = await room.simulator.changes.createLine(name, source);
   if (added.ok) return done(lineView(added.added));
-  return 'issues' in added
-    ? refusalOf(added.issues, 'line.invalid')
-    : refusal(added.code ?? 'line.not_opened', '', added.error);
+  return 'issues' in added ? refusalOf(added.issues, 'line.invalid') : notOpened(added);
 }
 
 /** Changes settings of a line while it serves. What the port or the system refuses leaves the line as it was. */
@@ -91,7 +89,8 @@ interface NotOpened {
   readonly code?: Code;
 }
 
-function notOpened({ error, inUse, code }: NotOpened): Refusal {
+/** Why a line could not be opened or changed. */
+export function notOpened({ error, inUse, code }: NotOpened): Refusal {
   return refusal(code ?? (inUse ? 'line.port_busy' : 'line.not_opened'), '', error);
 }
 

@@ -21,9 +21,9 @@ type DeskStart =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** How often the desk is asked whether it lives, and how long it may be silent. */
+/** How often the desk is asked whether it lives, and how many questions in a row it may leave without an answer: 10 s. */
 const PING_MS = 2000;
-const SILENCE_MS = 10_000;
+const MOST_UNANSWERED = 5;
 /** Between the death of a desk and the start of the next one. */
 const RESTART_MS = 500;
 /** A desk that ends in an orderly way writes what is left of the traffic. */
@@ -42,7 +42,8 @@ export class Desk {
   #configure: (settings: DeskSettings) => void = () => {};
   #thread: Worker | undefined;
   #door: LineEnd | undefined;
-  #heardAt = 0;
+  /** Questions since the desk was heard. Counted, not timed: a program that was stopped for a while has asked nothing. */
+  #unanswered = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Why the thread has failed before it was asked to begin. */
   #failure: Error | undefined;
@@ -98,7 +99,7 @@ export class Desk {
     const { port1, port2 } = new MessageChannel();
     const door = new LineEnd(room, port1);
     this.#door = door;
-    this.#heardAt = performance.now();
+    this.#unanswered = 0;
     const order: DeskOrder = {
       door: port2,
       rules,
@@ -115,7 +116,7 @@ export class Desk {
       resolve = settle;
     });
     thread.on('message', (message: FromDesk) => {
-      this.#heardAt = performance.now();
+      this.#unanswered = 0;
       switch (message.kind) {
         case 'listening':
           resolve({ ok: true, addresses: message.addresses });
@@ -144,10 +145,11 @@ export class Desk {
   #look(): void {
     const thread = this.#thread;
     if (!thread) return;
-    post(thread, { kind: 'ping' });
-    // A program that was stopped for a while has heard nothing, and asked nothing either.
-    if (performance.now() - this.#heardAt < SILENCE_MS) return;
-    this.#heardAt = performance.now();
+    if (this.#unanswered++ < MOST_UNANSWERED) {
+      post(thread, { kind: 'ping' });
+      return;
+    }
+    this.#unanswered = 0;
     void this.#settings.then(({ log }) => log.error('the thread of REST is silent and is replaced'));
     void thread.terminate();
   }

@@ -1,5 +1,6 @@
 import type { FleetCommand } from '../config/commands/fleet.js';
 import { readConfigFile } from '../config/text/read-file.js';
+import type { Code } from '../control/refusal.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../mqtt/fleet.js';
 import { isMapping } from '../schema/parts.js';
 import { conclude, onAll } from './fleet-answers.js';
@@ -33,7 +34,7 @@ export async function applyRules(
       // It may be in force though its answer was lost.
       armed.push(name);
       const answer = isInterrupted
-        ? ({ ok: false, code: 'bench.interrupted', detail: 'was interrupted' } as const)
+        ? ({ ok: false, code: 'bench.interrupted' satisfies Code, detail: 'was interrupted' } as const)
         : await fleet.ask(bench, 'rule.replace', { rule: { ...rule, name } }, timeout);
       if (!answer.ok) {
         await takeBack(bench, armed.splice(0));

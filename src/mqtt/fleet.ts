@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { Code } from '../control/refusal.js';
 import { isMapping } from '../schema/parts.js';
 import { Broker, type BrokerSettings } from './broker.js';
 
@@ -107,12 +108,16 @@ export class Fleet {
     timeout: number,
   ): Promise<FleetAnswer> {
     if (this.#benches.get(topic)?.state !== 'online')
-      return Promise.resolve({ ok: false, code: 'bench.offline', detail: 'is offline' });
+      return Promise.resolve({ ok: false, code: 'bench.offline' satisfies Code, detail: 'is offline' });
     const correlation = ++this.#last;
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(correlation);
-        resolve({ ok: false, code: 'bench.silent', detail: `gave no answer within ${timeout / 1000} s` });
+        resolve({
+          ok: false,
+          code: 'bench.silent' satisfies Code,
+          detail: `gave no answer within ${timeout / 1000} s`,
+        });
       }, timeout);
       this.#waiting.set(correlation, (answer) => {
         clearTimeout(timer);

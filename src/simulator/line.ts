@@ -25,6 +25,7 @@ import type {
   LineReply,
   LineRequest,
   LineState,
+  SerialSide,
   Transport,
   TransportStart,
 } from '../transport/transport.js';
@@ -156,8 +157,8 @@ export class Line implements LineHandler {
   }
 
   /** The serial side of the line, where it has one. */
-  get serial(): SerialLine | undefined {
-    return this.#transport instanceof SerialLine ? this.#transport : undefined;
+  get serial(): SerialSide | undefined {
+    return this.#transport.serial;
   }
 
   /**

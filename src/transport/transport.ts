@@ -1,5 +1,8 @@
 import type { Framing } from '../protocol/framing.js';
 import type { PlayReport, ReplyPlan } from '../protocol/reply-plan.js';
+import type { Adapter } from './port/adapter.js';
+import type { BytePort } from './port/port.js';
+import type { SerialSettings } from './settings.js';
 
 /** Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in ms. */
 export interface TimedBytes {
@@ -137,11 +140,28 @@ export type TransportStart =
   /** One sentence that names the place, what is wrong and what to do. `inUse`: somebody else listens on the port. */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
+/** What a serial line has besides, for its status and its self-test. */
+export interface SerialSide {
+  /** The port, while it is open. */
+  readonly port: BytePort | undefined;
+  /** The adapter found last. While it is unplugged it can't be identified. */
+  readonly adapter: Adapter | undefined;
+  /** How many reads had so many bytes, and the longest pause between the reads of one frame, in ms. */
+  readonly chunks: {
+    readonly sizes: readonly (readonly [size: number, count: number])[];
+    readonly longestPause: number;
+  };
+  /** Serves with other settings from now on, without closing the port. */
+  change(settings: SerialSettings, framing: Framing): void;
+}
+
 /** One end of a line: a serial port, or a socket with its clients. Turns bytes into requests, and plays reply plans. */
 export interface Transport {
   readonly state: LineState;
   /** Clients connected now; undefined where that can't be known. */
   readonly clients: number | undefined;
+  /** Absent on a socket. */
+  readonly serial?: SerialSide;
   /**
    * May be called again after `stop`. With `waits`, a port that can't be opened now is waited for; otherwise that is an
    * error.

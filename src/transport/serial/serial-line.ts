@@ -6,7 +6,7 @@ import type { BytePort, OpenResult, PortListener } from '../port/port.js';
 import { identityOf } from '../port/port-path.js';
 import { Retries } from '../retries.js';
 import type { SerialSettings } from '../settings.js';
-import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
+import type { LineHandler, LineState, SerialSide, Transport, TransportStart } from '../transport.js';
 import { type SerialBehaviour, serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
 import { MonitorSession } from './monitor-session.js';
@@ -22,8 +22,9 @@ interface SerialLineTools {
 const RETRY_TIMES = { firstMs: 250, lastMs: 1000 };
 
 /** One end of a serial line, which serves or only listens: opens the port, keeps it open, and waits for it if it vanishes. */
-export class SerialLine implements Transport, PortListener {
+export class SerialLine implements Transport, SerialSide, PortListener {
   readonly clients = undefined;
+  readonly serial = this;
   readonly chunks = new ChunkStatistics();
   readonly #handler: LineHandler;
   readonly #open: NonNullable<SerialLineTools['open']>;
@@ -64,12 +65,10 @@ export class SerialLine implements Transport, PortListener {
     return this.#state;
   }
 
-  /** The port, while it is open. */
   get port(): BytePort | undefined {
     return this.#port;
   }
 
-  /** The adapter found last. While it is unplugged it can't be identified. */
   get adapter(): Adapter | undefined {
     return this.#adapter;
   }

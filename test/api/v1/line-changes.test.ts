@@ -459,6 +459,19 @@ describe('stop, start and restart', () => {
     expect((await (await serialMaster(link)).readHoldingRegisters(0, 1)).data).toEqual([1]);
   });
 
+  it('a port of another program is refused with one code, whatever the request', async () => {
+    const tcp = { port: await takenPort() };
+    const answers = [
+      await rest.send('POST', '/api/v1/lines', { name: 'new', tcp, units: { 1: 'meter' } }),
+      await put('lan', { tcp }),
+    ];
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 409, body: { code: 'line.port_busy' } });
+    await post('lan', 'stop');
+    await changed('lan', { tcp });
+    expect(await post('lan', 'start')).toMatchObject({ status: 409, body: { code: 'line.port_busy' } });
+  });
+
   it('a start that the system refuses says why, and the line can be mended', async () => {
     const port = await takenPort();
     await post('lan', 'stop');
