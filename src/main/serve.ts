@@ -48,6 +48,7 @@ export async function serve(command: ServeCommand): Promise<number> {
     log,
     options: command.state,
     file: sourceName(source),
+    stop,
   });
   if (state?.ok === false) return complain(state.error);
   const armed = await misbehave(owned, command.misbehave);

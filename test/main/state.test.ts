@@ -260,6 +260,31 @@ describe('a program with a heap of 256 MB', () => {
     expect(await next.stop()).toBe(0);
   });
 
+  it('keeps a state in whose start the program was stopped', async () => {
+    const directory = newDirectory();
+    const args = ['--state', directory];
+    const first = await startProgram({ config: CONFIG, args });
+    await put(first, 4711);
+    expect(await first.stop()).toBe(0);
+    // A start that takes longer than a stop waits.
+    const hook = join(newDirectory(), 'hook.cjs');
+    writeFileSync(
+      hook,
+      `const { promises } = require('node:fs');
+       const { readdir } = promises;
+       promises.readdir = (...args) => {
+         process.kill(process.pid, 'SIGTERM');
+         return new Promise((resolve) => setTimeout(resolve, 5000)).then(() => readdir(...args));
+       };`,
+    );
+    const env = { NODE_OPTIONS: `--require ${hook}` };
+    const second = await run(['--config', newFile(CONFIG), ...args, '--http_port', '0'], '.', env);
+    expect(second.code).toBe(0);
+    const next = await startProgram({ config: CONFIG, args });
+    expect(await value(next)).toBe(4711);
+    expect(await next.stop()).toBe(0);
+  });
+
   it('keeps a state in whose start the power was lost, and one in whose start a port was not free', async () => {
     const directory = newDirectory();
     const args = ['--state', directory];

@@ -14,6 +14,8 @@ interface Wanted {
   readonly options: StateOptions;
   /** Name of the configuration, for messages. */
   readonly file: string;
+  /** Resolves when the program is asked to stop. */
+  readonly stop: Promise<unknown>;
 }
 
 type OpenState =
@@ -36,6 +38,7 @@ export async function openState({
   log,
   options,
   file,
+  stop,
 }: Wanted): Promise<OpenState | undefined> {
   const { directory = configuration.keepsState && options.ofService } = options;
   if (!directory) {
@@ -46,6 +49,8 @@ export async function openState({
     };
   }
   const files = new StateFiles(resolve(directory));
+  // A program that is stopped while it starts has not been ended by the state.
+  void stop.then(() => files.started()).catch(() => {});
   const now = () => Date.now();
   try {
     const restored = await restoreState({ room, files, file: configuration, log, now });

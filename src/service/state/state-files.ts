@@ -31,6 +31,7 @@ export class StateFiles {
   readonly directory: string;
   readonly #fs: FileSystem;
   #locked: promises.FileHandle | undefined;
+  #isStarted = false;
 
   constructor(directory: string, fs: FileSystem = promises) {
     this.directory = directory;
@@ -49,7 +50,7 @@ export class StateFiles {
     const boot = await idIn(BOOT_ID);
     const hasEnded = boot !== '' && (await idIn(this.#path(START))) === boot;
     // A full disk keeps no program from starting.
-    await promises.writeFile(this.#path(START), boot, { mode: 0o640 }).catch(() => {});
+    if (!this.#isStarted) await promises.writeFile(this.#path(START), boot, { mode: 0o640 }).catch(() => {});
     const names = await this.#fs.readdir(this.directory);
     for (const name of names) if (name.endsWith(UNFINISHED)) await this.remove(name);
     return { names: names.filter((name) => name.endsWith('.json')), note, hasEnded };
@@ -93,8 +94,9 @@ export class StateFiles {
     await this.#fs.rm(this.#path(name), { force: true });
   }
 
-  /** The program has started with this state, or has not for another reason than the state. */
+  /** The program has started with this state, or has not for another reason than the state: somebody has stopped it. */
   async started(): Promise<void> {
+    this.#isStarted = true;
     await this.remove(START);
   }
 
