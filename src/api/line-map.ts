@@ -11,6 +11,7 @@ import type { Written } from '../traffic/decode-request.js';
 import type { TrafficEvent } from '../traffic/event.js';
 import type { KeptEvents } from '../traffic/kept-events.js';
 import { type TrafficView, trafficView } from '../traffic/view.js';
+import { MAX_SHOWN, valuesText } from '../traffic/words.js';
 
 /** An event as REST shows it: with the names of the registers that it is about. */
 export interface NamedView extends TrafficView {
@@ -73,8 +74,8 @@ export class LineMap implements CaptureLines {
       const view = trafficView(event, read);
       const device = this.#deviceOf(view);
       if (device !== undefined && !this.#names.has(device)) await this.#learn(device);
-      const names = device === undefined ? [] : namesIn(view, device, this.#names.get(device));
-      views.push(names.length > 0 ? { ...view, names } : view);
+      const places = device === undefined ? [] : placesIn(view, this.#names.get(device));
+      views.push(places.length > 0 ? named(view, device as string, places) : view);
     }
     return views;
   }
@@ -114,13 +115,34 @@ export class LineMap implements CaptureLines {
   }
 }
 
-function namesIn(
+function placesIn(
   { function: functionCode = 0, address = 0, quantity = 0 }: TrafficView,
-  device: string,
   known: Names | undefined,
-): string[] {
-  const table = known?.get(functionOf(functionCode)?.table ?? '');
-  return placesBetween(table, address, quantity).map(([, , , name]) => `${device}.${name}`);
+): NamedPlace[] {
+  return placesBetween(known?.get(functionOf(functionCode)?.table ?? ''), address, quantity);
+}
+
+/** An event with the names of its registers, and with the values that they are: `… 100–103: voltage 230.1 V, 16560, 0`. */
+function named(view: TrafficView, device: string, places: readonly NamedPlace[]): NamedView {
+  const names = places.map(([, , , name]) => `${device}.${name}`);
+  const { address = 0, quantity, values = [], text } = view;
+  const tail = `: ${valuesText(values)}`;
+  if (values.length !== quantity || values.length > MAX_SHOWN || !text.endsWith(tail))
+    return { ...view, names };
+  const shown: string[] = [];
+  for (let i = 0; i < values.length; ) {
+    const place = places.find(([, at]) => at === address + i);
+    const value = place && valueIn({ address, values }, place);
+    shown.push(
+      place && value ? [place[3], value.value, place[7]].filter(isSaid).join(' ') : String(values[i]),
+    );
+    i += value ? (place?.[2] ?? 1) : 1;
+  }
+  return { ...view, names, text: `${text.slice(0, -tail.length)}: ${shown.join(', ')}` };
+}
+
+function isSaid(part: unknown): boolean {
+  return part !== undefined && part !== null && part !== '';
 }
 
 function placesBetween(
@@ -137,12 +159,16 @@ function placesBetween(
   return [...places];
 }
 
-function valueWritten(
-  { address: from, values = [] }: Written,
-  [, address, cells, name, type, order, scale]: NamedPlace,
-): WrittenValue {
+function valueWritten(written: Written, place: NamedPlace): WrittenValue {
+  return { name: place[3], asWritten: valueIn(written, place) };
+}
+
+/** The value at a place by the words from an address on; undefined where they have a part of it alone. */
+function valueIn(
+  { address: from, values = [] }: Pick<Written, 'address' | 'values'>,
+  [, address, cells, , type, order, scale]: NamedPlace,
+): WrittenValue['asWritten'] {
   const start = address - from;
   const isWhole = start >= 0 && start + cells <= values.length;
-  const asWritten = isWhole ? storedView(valueOfWords(type, values, order, start, cells), scale) : undefined;
-  return { name, asWritten };
+  return isWhole ? storedView(valueOfWords(type, values, order, start, cells), scale) : undefined;
 }

@@ -151,6 +151,7 @@ export type NamedPlace = readonly [
   type: ValueType,
   order: ValueOrder,
   scale: number,
+  unit: string | undefined,
 ];
 
 /** The values of a device with names: for showing in the traffic which registers these are, and what was written there. */
@@ -172,7 +173,7 @@ export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): 
     return named
       .filter((each) => each.table === source && each.address >= first)
       .map(
-        ({ address, cells, name: each, type, order, scale }): NamedPlace => [
+        ({ address, cells, name: each, type, order, scale, unit }): NamedPlace => [
           table,
           address - first,
           cells,
@@ -180,6 +181,7 @@ export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): 
           type,
           order,
           scale,
+          unit,
         ],
       );
   });

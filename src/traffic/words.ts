@@ -44,7 +44,7 @@ export function rangeText(address: number, quantity: number): string {
 }
 
 /** More values than a frame has registers would make a text that nobody reads. */
-const MAX_SHOWN = 128;
+export const MAX_SHOWN = 128;
 
 /** `1 256 0`; of more than 128 values the first, and the number of the others. */
 export function valuesText(values: readonly number[]): string {

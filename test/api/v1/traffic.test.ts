@@ -21,7 +21,7 @@ const meter = {
   registers: {
     holding: [
       { address: 0, value: [1, 2, 3], write: true },
-      { address: 10, type: 'uint32', value: 230, name: 'voltage' },
+      { address: 10, type: 'uint32', value: 230, name: 'voltage', unit: 'V' },
     ],
   },
 };
@@ -93,7 +93,7 @@ describe('the traffic', () => {
       [2, 'line', 'none', 'line open: 127.0.0.1'],
       [3, 'client', 'none', 'client'],
       [4, 'request', 'in', 'unit 1 read holding registers 10–11'],
-      [5, 'reply', 'out', 'unit 1 read holding registers 10–11: 0 230'],
+      [5, 'reply', 'out', 'unit 1 read holding registers 10–11: voltage 230 V'],
       [6, 'request', 'in', 'unit 1 read holding registers 99'],
       [
         7,
@@ -139,6 +139,7 @@ describe('the traffic', () => {
       direction: 'out',
       request: 4,
       values: [0, 230],
+      text: 'unit 1 read holding registers 10–11: voltage 230 V',
       faults: [{ rule: 'slow', kind: 'delay', outcome: 'applied' }],
       ended: 'complete',
       steps: [{ plannedUs: 5000, outcome: 'achieved' }],
@@ -226,7 +227,7 @@ describe('filters', () => {
 describe('paging', () => {
   test('the newest ones without `after`, as many as `limit`', async () => {
     await master.askAll(READ_0, READ_10);
-    expect(texts(await page('?limit=1'))).toEqual(['unit 1 read holding registers 10–11: 0 230']);
+    expect(texts(await page('?limit=1'))).toEqual(['unit 1 read holding registers 10–11: voltage 230 V']);
     expect(kinds(await page('?limit=2&kind=line,client'))).toEqual(['line', 'client']);
     expect(await page('?kind=collision')).toEqual({ events: [], next: 7, first: 1, last: 7, missed: 0 });
   });
