@@ -80,7 +80,7 @@ lines:
   \`DELETE /api/v1/catalogue/sleeps\` takes it back. \`GET /api/v1/catalogue\` has them with all that is below.
 - \`like\` in a file takes the manners of the entry unless the device has its own, and its fault rules unless the file has rules of these names.
 - An entry about a line, such as \`newcomer-evicts\`, is \`like\` of a line, and \`{"device": …}\` means the lines of the device that it fits. Its settings
-  change the line as \`PATCH\` of it does, which may end connections; taken back, they get their defaults.
+  change the line as a \`PUT\` of it does, which may end connections. When the entry is taken back, these settings get their defaults.
 
 A file of [\`catalogue/\`](../catalogue) is one entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the threads, in our words; nobody has tried the
 devices here. This page is made by \`npx vitest run test/line/catalogue.test.ts -u\`.
