@@ -38,7 +38,7 @@ const POLL_MS = 5;
 const REMOTE_POLL_MS = 50;
 
 /**
- * Starts a simulator in this process. Its lines are on free places, whatever the configuration says: sockets on
+ * Starts a simulator in this process. Its lines use free ports and paths, whatever the configuration says: sockets on
  * 127.0.0.1 at a free port, serial lines on pseudo-terminals. So each test can have a simulator of its own.
  * @param configuration the content of a native file as an object or as text, or the path of such a file. Text has more
  * than one line, or begins with a brace.

@@ -45,7 +45,7 @@ Which devices clone reads, and how
   --units LIST                 unit identifiers such as 1-10,20 (default: 1)
   --ranges LIST                addresses of each table (default: 0-9999,40000-40999)
   --pause TIME, --timeout TIME before each request, and for each reply (default: 10ms, 1s)
-  --watch TIME                 read again after so long, and guess counters from what rose
+  --watch TIME                 read again after this time; values that rose become counters
   --probe-functions LIST       function codes that are sent too, without data
   --map FILE                   names and types from a file that import understands
   -o FILE, --output FILE, --force
@@ -108,7 +108,7 @@ REST interface, with all of them; goes before what the file says
   MODBUS_SIM_MQTT_PASSWORD     environment: the password at the MQTT broker
 
   --free-ports                 sockets listen on free ports of 127.0.0.1, REST too, and serial lines are virtual,
-                               whatever the file says; also for test and examine. The places are printed
+                               whatever the file says; also for test and examine. Ports and paths are printed
   --misbehave ID               all devices do wrong what this entry of the catalogue says
   --state DIR                  keep what changes at run time in DIR: it is there again after a restart. With
                                state: keep in the file, a service keeps it in its STATE_DIRECTORY

@@ -42,7 +42,7 @@ export class DeviceClient {
   }
 
   /**
-   * False: clients read from now on what says that a value is not available, such as NaN, whatever is written meanwhile.
+   * False: clients read the "not available" value from now on, such as NaN, whatever is written meanwhile.
    * True takes that back.
    */
   setAvailable(name: string, available: boolean): Promise<ValueView> {

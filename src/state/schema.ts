@@ -56,7 +56,7 @@ export const benchStateSchema = z.strictObject({
   lines: z.strictObject({
     added,
     removed,
-    /** `fingerprint` is that of the line in the file; `change` is as PATCH of a line has it. */
+    /** `fingerprint` is that of the line in the file; `change` is the body of a `PUT` of the line. */
     changed: z.array(z.strictObject({ name, fingerprint, change: source })).max(4096),
   }),
   /** All fault rules, where they are not those of the file, whose fingerprint it is. */

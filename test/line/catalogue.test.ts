@@ -64,7 +64,7 @@ function transport(wire: Row['wire']): object {
 
 const HEAD = `# What real devices do wrong
 
-Every entry was reported by somebody who met it in the field; the links lead there. Each is one line of a file, one command and one
+Every entry was reported by somebody who met it in the field; the links lead to the reports. Each is one line of a file, one command and one
 request of REST:
 
 \`\`\`yaml
@@ -74,13 +74,13 @@ lines:
   lan: {tcp: {port: 5020}, units: {1: meter}}
 \`\`\`
 
-- \`node dist/main.js catalogue\` lists them, \`node dist/main.js catalogue sleeps\` explains one, \`node dist/main.js --misbehave sleeps\` lets all
-  devices do so.
+- \`node dist/main.js catalogue\` lists them, \`node dist/main.js catalogue sleeps\` explains one, \`node dist/main.js --misbehave sleeps\` makes all
+  devices behave so.
 - \`POST /api/v1/catalogue/sleeps\` with \`{"device": "meter"}\` or \`{"line": "lan"}\` switches one on while clients are served, all of it or nothing;
   \`DELETE /api/v1/catalogue/sleeps\` takes it back. \`GET /api/v1/catalogue\` has them with all that is below.
 - \`like\` in a file takes the manners of the entry unless the device has its own, and its fault rules unless the file has rules of these names.
 - An entry about a line, such as \`newcomer-evicts\`, is \`like\` of a line, and \`{"device": …}\` means the lines of the device that it fits. Its settings
-  change the line as \`PATCH\` of it does, which may end connections; taken back, they get their defaults.
+  change the line as a \`PUT\` of it does, which may end connections. When the entry is taken back, these settings get their defaults.
 
 A file of [\`catalogue/\`](../catalogue) is one entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the threads, in our words; nobody has tried the
 devices here. This page is made by \`npx vitest run test/line/catalogue.test.ts -u\`.

@@ -65,7 +65,7 @@ describe.concurrent('modbus-sim examine', () => {
   it('asks a register that the client writes as witness', async () => {
     const { code, stdout, stderr } = await examineEcho('--witness-register', 'relay.seen');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-    expect(stdout).toMatch(/the observer then showed "\d+", the value of the spoilt reply/);
+    expect(stdout).toMatch(/the witness then showed "\d+", the value of the spoilt reply/);
   });
 
   it('asks a command as witness', async () => {

@@ -58,7 +58,9 @@ export function* simulatorFamilies(
     'Clients connected to the line now. Serial lines can not know theirs.',
     all.flatMap(({ name, clients }) => (clients === undefined ? [] : [[{ line: name }, clients]])),
   );
-  yield gauge('added_memory_bytes', 'At most so much memory takes what REST has added.', [[{}, memory.used]]);
+  yield gauge('added_memory_bytes', 'Upper bound of the memory used by what REST added.', [
+    [{}, memory.used],
+  ]);
   yield gauge('added_memory_limit_bytes', 'How much memory it may take.', [[{}, memory.limit]]);
   yield counter('traffic_events', 'Events of all lines in the stream of traffic.', [[{}, lastEvent]]);
   yield counter(

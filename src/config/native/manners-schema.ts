@@ -73,7 +73,7 @@ const lock: z.ZodType<Lock, unknown> = z.union(
 export const mannersSchema = section({
   most: most
     .describe(
-      'Refuses a read or write of more than so many. `otherwise` is an exception code, `silence`, or `cut` to answer with so many.',
+      'Refuses a read or write of more registers or bits than this. `otherwise` is an exception code, `silence`, or `cut` to answer only the first of them.',
     )
     .optional(),
   holes: holes
@@ -95,25 +95,25 @@ export const mannersSchema = section({
   addresses: section({
     first: z.union([address, firsts], { error: 'an address, or an address for each table' }),
   })
-    .describe('The address in the file that clients read as 0, such as 1, or {holding: 40001, input: 30001}.')
+    .describe('File address that is sent as 0 on the wire, such as 1, or {holding: 40001, input: 30001}.')
     .optional(),
   pauseBefore: duration(1)
     .describe('Does not answer a request that begins sooner than this after the last frame on its line.')
     .optional(),
   connectPause: connectPause
     .describe(
-      'Answers nothing in the first so long of a connection. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
+      'Answers nothing for this time after a client connects. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
     )
     .optional(),
   sleeps: section({ after: duration(1), wakes: wholeNumber(1, 100, 'a number of requests').default(1) })
-    .describe('After so long without a request, the next so many only wake it.')
+    .describe('Sleeps after the time `after` without a request. The next `wakes` requests only wake it.')
     .optional(),
   locksUp: section({
     on: z.array(lock, { error: 'a list' }).min(1, { error: 'at least one' }).max(4, { error: 'at most 4' }),
     for: z.union([duration(1), oneOf(['power'])], { error: 'a time such as 60s, or power' }),
   })
     .describe(
-      'Silent for so long, or until its supply is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
+      'Silent for the time `for`, or until its supply is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
     )
     .optional(),
   firstReply: section({ slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') })

@@ -16,7 +16,7 @@ export const deviceViewSchema = z
     lines: z.record(z.string(), z.array(z.string())).describe('Where it answers: unit identifiers by line.'),
     tables: z
       .record(z.string(), z.number())
-      .describe('Addresses of each table: the highest that is defined, and one.'),
+      .describe('Size of each table: the highest defined address plus 1.'),
     names: z.array(z.string()).describe('Names of its values.'),
     manners: z
       .record(z.string(), z.unknown())

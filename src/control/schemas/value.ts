@@ -24,9 +24,7 @@ export const valueViewSchema = z
     raw: number.describe('As it is stored, also while clients read that it is not available.'),
     unit: z.string().nullable(),
     type: z.string(),
-    available: z
-      .boolean()
-      .describe('Whether clients read the value, and not what says that it is not available.'),
+    available: z.boolean().describe('False: clients read the "not available" value instead of this one.'),
   })
   .meta({ id: 'Value', description: 'A value of a device.' });
 
@@ -143,7 +141,7 @@ export const newValue = section({
   available: flag
     .optional()
     .describe(
-      'False: clients read from now on what says that the value is not available. True takes that back. A value may be set beside it.',
+      'False: clients read the "not available" value from now on. True takes that back. A value may be set beside it.',
     ),
 }).meta({
   examples: [{ value: 231.5 }, { available: false }],

@@ -45,7 +45,7 @@ export const EFFECTS = {
     schema: duration(MIN_PERIOD, MAX_DELAY),
     doc: {
       entry: '`pulse: 500ms`',
-      effect: 'a coil that was set falls back after so long; setting it again begins the time anew',
+      effect: 'a coil that was set falls back after this time; setting it again restarts the time',
     },
     whyUnfit: (entry) =>
       unlessCoil(entry) ??
@@ -72,7 +72,7 @@ export const EFFECTS = {
     doc: {
       entry: '`latch: true`, `latch: {every: 100ms}`',
       effect:
-        'a coil that its signal or another reaction has set stays set until it is written. Its signal is looked at `every` so often (default 1s)',
+        'a coil that its signal or another reaction has set stays set until it is written. The signal is checked once per `every` (default 1s)',
     },
     whyUnfit: (entry) => {
       if (entry.movedBy === 'follows' || entry.movedBy === 'action') {
@@ -92,7 +92,7 @@ export const EFFECTS = {
     doc: {
       entry: '`busyFor: 500ms`',
       effect:
-        'after a write, the device refuses all writes for so long with exception 06; reads are answered',
+        'after a write, the device refuses all writes for this time with exception 06; reads are answered',
     },
     whyUnfit: unlessWritable,
     start: (ms, { busy }) => ({ written: () => busy(ms) }),

@@ -62,7 +62,7 @@ export const DERIVED = {
     doc: {
       entry: '`follows: {name, after, slew}`',
       value:
-        'goes where the value `name` of the same device went, `after` that time (default 0), and by at most `slew` per second. Such a value is written, or follows another one itself',
+        'follows the value `name` of the same device, delayed by `after` (default 0), and by at most `slew` per second. Clients write the value `name`, or it follows another value itself',
     },
     needs: ({ name }) => [name],
     start: ({ name, after, slew }) => {

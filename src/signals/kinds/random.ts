@@ -10,7 +10,8 @@ export const RANDOM = {
     fits: 'numbers',
     doc: {
       entry: '`noise: {around, amplitude, every}`',
-      value: '`every` (default 100ms) a new random value from around − amplitude to around + amplitude',
+      value:
+        'once per `every` (default 100ms) a new random value from around − amplitude to around + amplitude',
     },
     start: ({ around, amplitude, every }, { seed }) => ({
       valueAt: (time) => around + amplitude * (2 * randomAt(seed, Math.floor(time / every)) - 1),
@@ -28,7 +29,7 @@ export const RANDOM = {
     doc: {
       entry: '`walk: {step, min, max, every}`',
       value:
-        'a random walk from the middle: `every` (default 1s) up or down by at most `step`, turning back at `min` and `max`',
+        'a random walk that starts in the middle: once per `every` (default 1s) it moves up or down by at most `step`, turning back at `min` and `max`',
     },
     start: ({ step, min, max, every }, { seed }) => ({
       valueAt: (time) =>

@@ -101,7 +101,7 @@ describe('with a witness', () => {
         const habits = { ...shape, ...more, mistakes };
         const { finding } = await examineModel({ on, habits, observer, checks: [check] });
         expect(`${finding(check).verdict}: ${finding(check).summary}`).toMatch(
-          /^fail: the observer then showed/,
+          /^fail: the witness then showed/,
         );
       }
   });

@@ -102,7 +102,7 @@ describe('a register as an observer', () => {
     });
     expect(finding('wrong-crc')).toMatchObject({ verdict: 'inconclusive' });
     expect(finding('wrong-crc').summary).toContain(
-      'the observer does not follow the values of the replies (register relay.seen shows "0")',
+      'the witness does not follow the values of the replies (register relay.seen shows "0")',
     );
     expect(bench.simulator.faults.rules.list()).toEqual([]);
   });

@@ -42,7 +42,7 @@ const SURELY_SHORT = 0.8;
 /** So many, and this part of all: a machine that stalls between a reply and its time stamp makes one silence shorter. */
 const FEWEST_SHORT = 3;
 const SHORT_PART = 0.25;
-/** The true silence may be shorter than the shortest by so many times of what the shortest fourth of them differs. */
+/** The true silence may be shorter than the shortest one measured, by this many times the spread of the shortest quarter. */
 const MARGIN = { few: 3, many: 1.5 };
 const MANY_PAUSES = 60;
 
@@ -64,7 +64,7 @@ const WATCHED: readonly WatchRow[] = [
     does: 'Watches the requests and measures the time from one asking of a question to the next.',
     matters: 'Whoever reads a value has to know how old it may be.',
     fix: 'Poll by a clock that does not wait for replies, and give each question its own period.',
-    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median, in proportion less of fewer than 24, fails when two of five of at least 24 are off by 40 % and 100 ms; inconclusive between the two, and below four intervals.',
+    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median. With fewer than 24 intervals these limits shrink in proportion. Fails when there are at least 24 intervals and two of five are off by 40 % and 100 ms. Inconclusive between the two, and below four intervals.',
     source: 'Common practice; no specification sets a period.',
     isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
     longestMs: LONGEST_RHYTHM_MS,
@@ -92,7 +92,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'A device finds the beginning of a frame by this silence; without it, the device may miss the request.',
     fix: 'Wait for 3.5 character times after a reply before the next request.',
-    rule: 'Passes when the shortest silence is at least t3.5 by more than 1.5 times of what the shortest fourth of sixty differs (three times, of fewer), fails when three, and a quarter of all, are shorter than 0.8 of it; inconclusive between the two.',
+    rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 0.8 of t3.5. Inconclusive between the two.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1',
     transports: ['serial'],
     isEnough: (exam) => pausesIn(exam).length >= MANY_PAUSES,
