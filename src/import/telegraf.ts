@@ -1,9 +1,10 @@
 import { parse } from 'smol-toml';
 import type { TableName } from '../device/tables.js';
-import type { Order, ValueType } from '../registers/cell-type.js';
+import type { Order } from '../registers/cell-type.js';
 import { describeFound, quote } from '../schema/problem.js';
-import { Collector, type Imported, type ImportedValue } from './collected.js';
-import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+import { Collector, type Imported } from './collected.js';
+import { NUMBER_TYPES } from './data-types.js';
+import { isOfBits, numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
 
 /*
  * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and its
@@ -152,17 +153,7 @@ const GROUP_TABLES: ReadonlyMap<string, TableName> = new Map([
   ['input', 'input'],
 ]);
 
-const TYPES: ReadonlyMap<string, ValueType> = new Map([
-  ['INT16', 'int16'],
-  ['UINT16', 'uint16'],
-  ['INT32', 'int32'],
-  ['UINT32', 'uint32'],
-  ['INT64', 'int64'],
-  ['UINT64', 'uint64'],
-  ['FLOAT32', 'float32'],
-  ['FLOAT64', 'float64'],
-  ['STRING', 'string'],
-]);
+const TYPES = new Map([...NUMBER_TYPES].map(([word, type]) => [word.toUpperCase(), type]));
 
 /** Types of a part of a register. */
 const PARTS: ReadonlyMap<string, string> = new Map([
@@ -190,14 +181,14 @@ function add(scope: Scope, field: Section, table: TableName, read: Read): void {
     collector.note(location, `${called(field)}: address ${describeFound(field.address)}, expected a number`);
     return;
   }
-  const name = wordOf(field.name);
-  const base = { table, address, location, ...(name !== undefined && { name }) };
-  if (table === 'coils' || table === 'discrete') {
+  const base = { table, address, location, name: wordOf(field.name) };
+  if (isOfBits(table)) {
     collector.add(line, unit, device, { ...base, type: 'bit' });
     return;
   }
   const part = word === 'BIT' ? `bit ${numberOf(field.bit) ?? 0}` : PARTS.get(word);
-  const type = part === undefined ? TYPES.get(word) : 'uint16';
+  const whole = word === 'STRING' ? 'string' : TYPES.get(word);
+  const type = part === undefined ? whole : 'uint16';
   if (type === undefined) {
     collector.note(location, `${called(field)}: type ${quote(read.typeText)} is not known`);
     return;
@@ -205,17 +196,15 @@ function add(scope: Scope, field: Section, table: TableName, read: Read): void {
   if (order === undefined) {
     collector.note(location, `${called(field)}: its byte order is not known, so the high byte comes first`);
   }
-  const scale = numberOf(field.scale);
-  const value: ImportedValue = {
+  collector.add(line, unit, device, {
     ...base,
     type,
     ...order,
-    ...(type === 'string' && { length: Math.max(1, read.length ?? 1) }),
-    ...(part !== undefined && { part }),
+    length: type === 'string' ? Math.max(1, read.length ?? 1) : undefined,
+    part,
     // 0 is no scale in Telegraf.
-    ...(scale !== undefined && scale !== 0 && type !== 'string' && { scale }),
-  };
-  collector.add(line, unit, device, value);
+    scale: numberOf(field.scale) || undefined,
+  });
 }
 
 const ORDERS: ReadonlyMap<string, readonly [wordOrder: Order, byteOrder: Order]> = new Map(
