@@ -30,6 +30,7 @@ const OTHERS = [
   'dist/web/assets/app-HASH.css',
   'dist/web/assets/app-HASH.js',
   'dist/web/assets/icon-HASH.svg',
+  'dist/web/base.css',
   'dist/web/index.html',
 ];
 
