@@ -1,9 +1,8 @@
 import { parse } from 'smol-toml';
 import type { TableName } from '../device/tables.js';
-import type { Order } from '../registers/cell-type.js';
 import { describeFound, quote } from '../schema/problem.js';
 import { Collector, type Imported } from './collected.js';
-import { NUMBER_TYPES } from './data-types.js';
+import { NUMBER_TYPES, orderOf } from './data-types.js';
 import { isOfBits, numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
 
 /*
@@ -106,7 +105,7 @@ function readRegisterStyle(plugin: Section, scope: Scope): void {
         location,
         type: registerType(wordOf(field.data_type) ?? '', addresses.length),
         typeText: wordOf(field.data_type) ?? '',
-        order: orderOf(wordOf(field.byte_order) ?? ''),
+        order: orderIn(wordOf(field.byte_order) ?? ''),
         length: addresses.length,
       });
     }
@@ -123,7 +122,7 @@ function registerType(type: string, words: number): string {
 
 /** The fields of a request or a metric, which have one unit and one byte order. */
 function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): void {
-  const order = orderOf(wordOf(group.byte_order) || 'ABCD');
+  const order = orderIn(wordOf(group.byte_order) || 'ABCD');
   const optimization = wordOf(group.optimization) ?? 'none';
   if (optimization === 'aggressive' || optimization === 'max_insert') {
     const message = `${quote(optimization)} reads addresses between fields too: manners: {holes: {fill: 0}} answers them`;
@@ -169,7 +168,7 @@ interface Read {
   /** As in the other two styles; `typeText` is what the file says. */
   readonly type: string;
   readonly typeText: string;
-  readonly order: { readonly wordOrder: Order; readonly byteOrder: Order } | undefined;
+  readonly order: ReturnType<typeof orderOf>;
   readonly length?: number;
 }
 
@@ -207,22 +206,9 @@ function add(scope: Scope, field: Section, table: TableName, read: Read): void {
   });
 }
 
-const ORDERS: ReadonlyMap<string, readonly [wordOrder: Order, byteOrder: Order]> = new Map(
-  (
-    [
-      ['big', 'big', 'AB ABCD ABCDEFGH MSW-BE MSW'],
-      ['little', 'little', 'BA DCBA HGFEDCBA LSW-LE LSW'],
-      ['big', 'little', 'BADC BADCFEHG MSW-LE'],
-      ['little', 'big', 'CDAB GHEFCDAB LSW-BE'],
-    ] as const
-  ).flatMap(([wordOrder, byteOrder, words]) =>
-    words.split(' ').map((word) => [word, [wordOrder, byteOrder]] as const),
-  ),
-);
-
-function orderOf(text: string): { wordOrder: Order; byteOrder: Order } | undefined {
-  const order = ORDERS.get(text);
-  return order && { wordOrder: order[0], byteOrder: order[1] };
+/** Telegraf alone means the low byte, too, by a low word first. */
+function orderIn(text: string) {
+  return orderOf(text === 'LSW' ? 'LSW-LE' : text);
 }
 
 function called(field: Section): string {

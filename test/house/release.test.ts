@@ -21,6 +21,7 @@ const OTHERS = [
   'dist/api/openapi/examples.json',
   'dist/api/openapi/made/examination.json',
   'dist/api/openapi/made/fault-rule.json',
+  'dist/api/openapi/made/line.json',
   'dist/api/openapi/made/openapi.json',
   'dist/api/openapi/made/signals.json',
   'dist/desk-thread.js',

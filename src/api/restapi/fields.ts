@@ -12,19 +12,16 @@ type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {
   [Submit in keyof Schemas]: { readonly submit: Submit; readonly fields: z.output<Schemas[Submit]> };
 }[keyof Schemas];
 
-/** The requests of an endpoint: how their bodies are read, and what the document of the interface says of them. */
-interface Requests<Schemas extends Readonly<Record<string, z.ZodType>>> {
-  readonly read: (body: object) => RequestOf<Schemas> | Failure;
-  readonly described: z.ZodType;
-}
-
-/** The requests with these fields by `submit`, which is checked first, since it says which fields are expected. */
+/**
+ * The requests of an endpoint, by `submit`, which is checked first, since it says which fields are expected.
+ * @returns how a body is read, and what the document of the interface says of bodies
+ */
 export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
   schemas: Schemas,
   example: object,
-): Requests<Schemas> {
+) {
   const kind = z.object({ submit: oneOf(Object.keys(schemas)) });
-  const read = (body: object) => {
+  const read = (body: object): RequestOf<Schemas> | Failure => {
     const findings = new Findings();
     const at = new At(body, findings);
     const known = at.check(kind);

@@ -123,3 +123,11 @@ export const tlsLineSchema = section({
   }),
   ...socketLine,
 });
+
+/** The settings of a line of each kind. */
+export const LINE_SCHEMAS = {
+  serial: serialLineSchema,
+  tcp: tcpLineSchema,
+  udp: udpLineSchema,
+  tls: tlsLineSchema,
+};
