@@ -126,7 +126,11 @@ export function milliseconds(error = 'a number of milliseconds') {
 }
 
 /** The functions and addresses that a list is about; what is absent or empty matches anything. */
-export const listed = { function: optionalInteger, range_start: optionalInteger, range_stop: optionalInteger };
+export const listed = {
+  function: optionalInteger,
+  range_start: optionalInteger,
+  range_stop: optionalInteger,
+};
 
 type Listed = z.output<z.ZodObject<typeof listed>>;
 
