@@ -82,7 +82,7 @@ function readLeaf({ isText, list, offers }: LeafShape, text: string): unknown {
 }
 
 /** A truth value or a number where the text is one. */
-export function plainValue(text: string): string | number | boolean {
+function plainValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? Number(text) : text;
 }
