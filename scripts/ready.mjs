@@ -132,8 +132,9 @@ function compile(sources) {
     ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh],
     cleanUp,
   );
-  // What is no code (the page of the documents) is part of the program all the same.
-  const isCopied = (/** @type {string} */ path) => !path.endsWith('.ts') && !path.startsWith('src/web/');
+  // What is no code (the styles of the page of the documents) is part of the program all the same.
+  const isCopied = (/** @type {string} */ path) =>
+    path === 'src/web/base.css' || (!path.endsWith('.ts') && !path.startsWith('src/web/'));
   for (const path of filesBelow('src').filter(isCopied)) {
     const copy = path.replace(/^src/, fresh);
     mkdirSync(dirname(copy), { recursive: true });

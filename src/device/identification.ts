@@ -7,7 +7,7 @@ import { READ_DEVICE_IDENTIFICATION } from '../protocol/request.js';
 export type IdentityObjects = ReadonlyMap<number, string>;
 
 /** Names of the standard objects, in the order of their identifiers. */
-const IDENTITY_NAMES = [
+export const IDENTITY_NAMES = [
   'vendorName',
   'productCode',
   'majorMinorRevision',

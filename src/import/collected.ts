@@ -1,3 +1,4 @@
+import { compact } from '../config/compact.js';
 import type { TableName } from '../device/tables.js';
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../registers/cell-type.js';
 
@@ -23,6 +24,11 @@ export interface ImportedValue {
   /** Where the file has it: `line 12` or `inputs.modbus[0].coils[2]`. */
   readonly location: string;
 }
+
+/** A value as a reader finds it: what the file does not say of it is undefined, or an empty text. */
+export type Found = Pick<ImportedValue, 'table' | 'address' | 'type' | 'location'> & {
+  readonly [Key in keyof ImportedValue]: ImportedValue[Key] | undefined;
+};
 
 /** What was not understood, or not as it stands. */
 export interface Note {
@@ -68,7 +74,7 @@ const MOST_CELLS = 125;
 const MOST_UNIT = 255;
 
 /** The registers that a value takes. */
-export function cellsOf({ type, length = 1 }: Pick<ImportedValue, 'type' | 'length'>): number {
+export function cellsOf({ type, length = 1 }: Pick<Found, 'type' | 'length'>): number {
   return type === 'string' ? length : CELLS_PER_VALUE[type];
 }
 
@@ -99,7 +105,7 @@ export class Collector {
    * Takes a value of the device with a unit identifier on a line. `device` is its name, of which the first counts.
    * A value at an impossible address is noted and left out.
    */
-  add(line: string, unit: number, device: string, value: ImportedValue): void {
+  add(line: string, unit: number, device: string, value: Found): void {
     const { address, location } = value;
     const cells = cellsOf(value);
     const last = address + cells - 1;
@@ -117,7 +123,14 @@ export class Collector {
       this.#hasRefused = true;
     } else {
       this.#values += 1;
-      this.#deviceOf(line, unit, device).values.push(value);
+      const { name, unit: unitText, description } = value;
+      const texts = {
+        name: name || undefined,
+        unit: unitText || undefined,
+        description: description || undefined,
+      };
+      const known = compact({ ...value, ...texts });
+      this.#deviceOf(line, unit, device).values.push(known);
     }
   }
 

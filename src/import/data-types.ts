@@ -1,4 +1,4 @@
-import type { Order, ValueType } from '../registers/cell-type.js';
+import { CELLS_PER_VALUE, type Order, type ValueType } from '../registers/cell-type.js';
 
 /** What a data type in words means. */
 export interface DataType {
@@ -10,6 +10,13 @@ export interface DataType {
   /** What had to be assumed, in words. */
   readonly assumed?: string;
 }
+
+/** The types of numbers of whole registers, by their names in other programs: in small letters. */
+export const NUMBER_TYPES: ReadonlyMap<string, ValueType> = new Map(
+  Object.keys(CELLS_PER_VALUE).flatMap((type) =>
+    type.startsWith('bit') ? [] : [[type, type as ValueType] as const],
+  ),
+);
 
 const SIZED = { 1: 16, 2: 32, 4: 64 } as const;
 type Words = keyof typeof SIZED;

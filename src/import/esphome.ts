@@ -1,16 +1,14 @@
-import { parseText } from '../config/text/parse-text.js';
 import type { TableName } from '../device/tables.js';
 import type { Order, ValueType } from '../registers/cell-type.js';
-import { describeFound, type Path, pathText, quote } from '../schema/problem.js';
+import { describeFound, quote } from '../schema/problem.js';
 import { Collector, type Imported, type ImportedValue } from './collected.js';
-import { numberOf, type Section, sectionsOf, wordOf } from './parts.js';
+import { isOfBits, numberOf, readYaml, type Section, sectionsOf, wordOf } from './parts.js';
 
 /*
  * The component modbus_controller of ESPHome, as its documentation and its __init__.py have it. A controller is a device with a
  * unit identifier; entities of the platform `modbus_controller` read and write its registers.
  */
 
-const MOST_VALUES = 300_000;
 const PLATFORMS = ['sensor', 'binary_sensor', 'text_sensor', 'number', 'select', 'switch', 'output'] as const;
 const WRITTEN: ReadonlySet<string> = new Set(['number', 'select', 'switch', 'output']);
 
@@ -33,16 +31,11 @@ const TYPES: ReadonlyMap<string, ValueType> = new Map([
 
 /** Reads an ESPHome configuration. @returns what is wrong with the text, as a sentence */
 export function importEsphome(text: string): Imported | string {
-  const parsed = parseText(text, MOST_VALUES, true);
-  if (!parsed.ok) return `is no YAML: ${parsed.problems[0]?.message ?? ''}`;
-  const { value, locate } = parsed.source;
-  const [root] = sectionsOf(value);
+  const file = readYaml(text);
+  if (typeof file === 'string') return file;
+  const [root] = sectionsOf(file.value);
   if (root?.modbus_controller === undefined) return 'expected modbus_controller: of ESPHome';
   const collector = new Collector();
-  const locationOf = (path: Path) => {
-    const line = locate([{ path, message: '' }])[0]?.line;
-    return line === undefined ? pathText(path) : `line ${line}`;
-  };
   const units = new Map<string, unknown>();
   for (const { id, address } of sectionsOf(root.modbus_controller)) units.set(wordOf(id) ?? '', address ?? 1);
   for (const platform of PLATFORMS) {
@@ -51,7 +44,7 @@ export function importEsphome(text: string): Imported | string {
     for (const [i, item] of items.entries()) {
       const [entity] = sectionsOf(item);
       if (entity?.platform !== 'modbus_controller') continue;
-      const location = locationOf([platform, i]);
+      const location = file.locationOf([platform, i]);
       const problem = addEntity(entity, platform, units, collector, location);
       if (problem !== undefined) collector.note(location, `${quote(nameOf(entity))}: ${problem}`);
     }
@@ -77,24 +70,22 @@ function addEntity(
   const word = wordOf(entity.register_type) ?? (WRITTEN.has(platform) ? 'holding' : '');
   const table = TABLES.get(word);
   if (table === undefined) return `register_type ${quote(word)} is not known`;
-  const isBit = table === 'coils' || table === 'discrete';
+  const isBit = isOfBits(table);
   const offset = numberOf(entity.offset ?? entity.byte_offset) ?? 0;
   if (!isBit && offset % 2 !== 0) return `offset ${offset} begins inside a register`;
   const what = isBit ? { type: 'bit' as const } : registersOf(entity, platform);
   if (typeof what === 'string') return what;
   if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not followed`);
-  const scale = scaleOf(entity);
-  const unitText = wordOf(entity.unit_of_measurement);
   collector.add('', unit, id, {
     table,
     // The offset counts bytes of registers, and coils.
     address: start + (isBit ? offset : offset / 2),
     location,
     ...what,
-    ...(name !== '' && { name }),
-    ...(WRITTEN.has(platform) && { write: true }),
-    ...(scale !== undefined && { scale }),
-    ...(unitText !== undefined && { unit: unitText }),
+    name,
+    write: WRITTEN.has(platform),
+    scale: scaleOf(entity),
+    unit: wordOf(entity.unit_of_measurement),
   });
   return undefined;
 }

@@ -1,34 +1,23 @@
-import { parseText } from '../config/text/parse-text.js';
-import type { TableName } from '../device/tables.js';
-import type { Order, ValueType } from '../registers/cell-type.js';
-import { describeFound, type Path, pathText, quote } from '../schema/problem.js';
+import type { Order } from '../registers/cell-type.js';
+import { describeFound, quote } from '../schema/problem.js';
 import { Collector, type Imported } from './collected.js';
-import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+import { NUMBER_TYPES } from './data-types.js';
+import {
+  isOfBits,
+  listOf,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  tableReadBy,
+  wordOf,
+} from './parts.js';
 
 /*
  * The configuration of modbus_exporter (https://github.com/RichiH/modbus_exporter): modules with metrics. The first digit of an
  * address is the function that reads it, and the rest is the address on the wire.
  */
-
-const MOST_VALUES = 300_000;
-
-const TABLES: ReadonlyMap<string, TableName> = new Map([
-  ['1', 'coils'],
-  ['2', 'discrete'],
-  ['3', 'holding'],
-  ['4', 'input'],
-]);
-
-const TYPES: ReadonlySet<string> = new Set<ValueType>([
-  'int16',
-  'uint16',
-  'int32',
-  'uint32',
-  'float32',
-  'int64',
-  'uint64',
-  'float64',
-]);
 
 /** Which word, and which byte of a word, comes first. */
 const ORDERS: ReadonlyMap<string, { readonly wordOrder?: Order; readonly byteOrder?: Order }> = new Map([
@@ -40,21 +29,15 @@ const ORDERS: ReadonlyMap<string, { readonly wordOrder?: Order; readonly byteOrd
 
 /** Reads a configuration of modbus_exporter. @returns what is wrong with the text, as a sentence */
 export function importModbusExporter(text: string): Imported | string {
-  const parsed = parseText(text, MOST_VALUES, true);
-  if (!parsed.ok) return `is no YAML: ${parsed.problems[0]?.message ?? ''}`;
-  const { value, locate } = parsed.source;
-  const modules = sectionOf(value)?.modules;
+  const file = readYaml(text);
+  if (typeof file === 'string') return file;
+  const modules = sectionOf(file.value)?.modules;
   if (!Array.isArray(modules)) return 'expected modules: of modbus_exporter';
   const collector = new Collector();
-  const locationOf = (path: Path) => {
-    const line = locate([{ path, message: '' }])[0]?.line;
-    return line === undefined ? pathText(path) : `line ${line}`;
-  };
   for (const [i, module] of sectionsOf(modules).entries()) {
     const name = wordOf(module.name) ?? `module${i + 1}`;
-    const metrics: readonly unknown[] = Array.isArray(module.metrics) ? module.metrics : [];
-    for (const [j, item] of metrics.entries()) {
-      const location = locationOf(['modules', i, 'metrics', j]);
+    for (const [j, item] of listOf(module.metrics).entries()) {
+      const location = file.locationOf(['modules', i, 'metrics', j]);
       const metric = sectionOf(item) ?? {};
       const problem = addMetric(metric, name, i, collector, location);
       if (problem !== undefined) collector.note(location, `${quote(wordOf(metric.name) ?? '')}: ${problem}`);
@@ -76,28 +59,26 @@ function addMetric(
 ): string | undefined {
   const text = wordOf(metric.address) ?? '';
   const [, digit = '', rest = ''] = /^(\d)(\d+)$/.exec(text) ?? [];
-  const table = TABLES.get(digit);
+  const table = tableReadBy(Number(digit));
   if (table === undefined)
     return `address ${describeFound(metric.address)}, expected the function 1 to 4 and an address, such as 300022`;
-  const isBit = table === 'coils' || table === 'discrete';
+  const isBit = isOfBits(table);
   const written = wordOf(metric.dataType) ?? '';
   const order = ORDERS.get(wordOf(metric.endianness) ?? 'big');
-  if (!isBit && written !== 'bool' && !TYPES.has(written)) return `dataType ${quote(written)} is not known`;
+  const isPart = !isBit && written === 'bool';
+  const type = isBit ? 'bit' : isPart ? 'uint16' : NUMBER_TYPES.get(written);
+  if (type === undefined) return `dataType ${quote(written)} is not known`;
   if (order === undefined) return `endianness ${describeFound(metric.endianness)} is not known`;
-  const name = nameOf(metric);
-  const factor = numberOf(metric.factor);
-  const help = wordOf(metric.help);
-  const part = !isBit && written === 'bool' ? { part: `bit ${numberOf(metric.bitOffset) ?? 0}` } : {};
   collector.add(`module ${number + 1}`, 1, module, {
     table,
     address: Number(rest),
-    type: isBit ? 'bit' : written === 'bool' ? 'uint16' : (written as ValueType),
+    type,
     location,
-    ...part,
     ...(!isBit && order),
-    ...(name !== '' && { name }),
-    ...(help !== undefined && { description: help }),
-    ...(factor !== undefined && factor !== 0 && !isBit && { scale: factor }),
+    part: isPart ? `bit ${numberOf(metric.bitOffset) ?? 0}` : undefined,
+    name: nameOf(metric),
+    description: wordOf(metric.help),
+    scale: numberOf(metric.factor) || undefined,
   });
   return undefined;
 }

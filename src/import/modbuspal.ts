@@ -40,16 +40,14 @@ export function importModbuspal(text: string): Imported | string {
           note(`${tag} without a slave or an address`);
           break;
         }
-        const name = attributes.get('name');
-        const value = numberOf(attributes.get('value'));
         collector.add('', slave.unit, slave.name, {
           table: isCoil ? 'coils' : 'holding',
           type: isCoil ? 'bit' : 'uint16',
           address,
           location,
           write: true,
-          ...(name && { name }),
-          ...(value !== undefined && { value }),
+          name: attributes.get('name'),
+          value: numberOf(attributes.get('value')),
         });
         break;
       }

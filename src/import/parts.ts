@@ -1,3 +1,46 @@
+import { parseText } from '../config/text/parse-text.js';
+import type { TableName } from '../device/tables.js';
+import { functionOf } from '../protocol/function-table.js';
+import { type Issue, type Path, pathText } from '../schema/problem.js';
+
+/** The data of a YAML file of another program. */
+export interface YamlFile {
+  /** What has a tag of that program is null. */
+  readonly value: unknown;
+  /** Where such tags stand. */
+  readonly tags: readonly Issue[];
+  /** Where a path is in the file, in words: `line 12`. */
+  readonly locationOf: (path: Path) => string;
+}
+
+const MOST_VALUES = 300_000;
+
+/** Reads the text of a YAML file. @returns what is wrong with it, as a sentence */
+export function readYaml(text: string): YamlFile | string {
+  const parsed = parseText(text, MOST_VALUES, true);
+  if (!parsed.ok) {
+    const [{ line, message } = { line: undefined, message: '' }] = parsed.problems;
+    return `is no YAML: ${line === undefined ? '' : `line ${line}: `}${message}`;
+  }
+  const { value, locate } = parsed.source;
+  const locationOf = (path: Path) => {
+    const line = locate([{ path, message: '' }])[0]?.line;
+    return line === undefined ? pathText(path) : `line ${line}`;
+  };
+  return { value, tags: parsed.tags ?? [], locationOf };
+}
+
+/** The table that a function reads; undefined for a function that reads none. */
+export function tableReadBy(code: number): TableName | undefined {
+  const row = functionOf(code);
+  return row?.broadcast ? undefined : row?.table;
+}
+
+/** Whether a table has bits, and no registers. */
+export function isOfBits(table: TableName): boolean {
+  return table === 'coils' || table === 'discrete';
+}
+
 /** A mapping of a file. */
 export type Section = Readonly<Record<string, unknown>>;
 
@@ -5,6 +48,11 @@ export function sectionOf(value: unknown): Section | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Section)
     : undefined;
+}
+
+/** The elements of a list; none where there is no list. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** The mappings of a list, or the one mapping that stands in its place. */

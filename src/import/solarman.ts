@@ -1,16 +1,23 @@
-import { parseText } from '../config/text/parse-text.js';
-import type { TableName } from '../device/tables.js';
 import type { ValueType } from '../registers/cell-type.js';
-import { type Path, pathText, quote } from '../schema/problem.js';
+import { quote } from '../schema/problem.js';
 import { Collector, type Imported, type ImportedValue, middleOf } from './collected.js';
-import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+import {
+  isOfBits,
+  listOf,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  tableReadBy,
+  wordOf,
+} from './parts.js';
 
 /*
  * Inverter definitions of ha-solarman and home_assistant_solarman: `requests` and `parameters`, as customization.md of the latter has
  * them. The first register of a list is the low word (its parser.py).
  */
 
-const MOST_VALUES = 300_000;
 const UNIT = 1;
 /** How a rule reads registers. Others are served as they are. */
 const RULES: ReadonlyMap<number, 'uint' | 'int' | 'string'> = new Map([
@@ -20,12 +27,6 @@ const RULES: ReadonlyMap<number, 'uint' | 'int' | 'string'> = new Map([
   [4, 'int'],
   [5, 'string'],
   [6, 'uint'],
-]);
-const TABLES: ReadonlyMap<number, TableName> = new Map([
-  [1, 'coils'],
-  [2, 'discrete'],
-  [3, 'holding'],
-  [4, 'input'],
 ]);
 /** Platforms of Home Assistant that write. */
 const WRITING = /^(?:number|select|switch|button|text|time|datetime)$/;
@@ -39,10 +40,9 @@ interface Reader {
 
 /** Reads an inverter definition. @returns what is wrong with the text, as a sentence */
 export function importSolarman(text: string, device: string): Imported | string {
-  const parsed = parseText(text, MOST_VALUES, true);
-  if (!parsed.ok) return `is no YAML: ${parsed.problems[0]?.message ?? ''}`;
-  const { value, locate } = parsed.source;
-  const root = sectionOf(value);
+  const file = readYaml(text);
+  if (typeof file === 'string') return file;
+  const root = sectionOf(file.value);
   if (root?.parameters === undefined) return 'expected parameters: of a Solarman inverter definition';
   const requests = sectionsOf(root.requests);
   const usual = readingCode(sectionOf(root.default)?.code) ?? 3;
@@ -56,9 +56,7 @@ export function importSolarman(text: string, device: string): Imported | string 
   for (const [i, group] of listOf(root.parameters).entries()) {
     for (const [n, item] of listOf(sectionOf(group)?.items).entries()) {
       const entry = sectionOf(item);
-      const path: Path = ['parameters', i, 'items', n];
-      const line = locate([{ path, message: '' }])[0]?.line;
-      if (entry) readItem(reader, entry, line === undefined ? pathText(path) : `line ${line}`);
+      if (entry) readItem(reader, entry, file.locationOf(['parameters', i, 'items', n]));
     }
   }
   return reader.collector.end('a Solarman inverter definition');
@@ -67,10 +65,6 @@ export function importSolarman(text: string, device: string): Imported | string 
 /** A code, or `{read: 3, write: 16}` of one. */
 function readingCode(code: unknown): number | undefined {
   return numberOf(sectionOf(code)?.read ?? code);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function readItem(reader: Reader, item: Section, location: string): void {
@@ -100,11 +94,11 @@ function addValue(
     return 'its registers are no list of numbers';
   const addresses = registers as number[];
   const code = readingCode(item.code) ?? codeOf(first);
-  const table = TABLES.get(code);
+  const table = tableReadBy(code);
   if (table === undefined) return `function ${code} reads no registers`;
-  const isBit = table === 'coils' || table === 'discrete';
+  const isBit = isOfBits(table);
   const write = WRITING.test(wordOf(item.platform) ?? '') || item.configurable !== undefined;
-  const common = { table, location, ...(write && table !== 'input' && table !== 'discrete' && { write }) };
+  const common = { table, location, write: write && table !== 'input' && table !== 'discrete' };
   const what = isBit ? { type: 'bit' as const } : registersOf(rule, addresses);
   if (typeof what === 'string') {
     for (const [i, address] of addresses.entries())
@@ -112,25 +106,22 @@ function addValue(
         ...common,
         address,
         type: 'uint16',
-        ...(i === 0 && name && { name }),
+        name: i === 0 ? name : undefined,
       });
     return `${what}, so its registers are served as they are`;
   }
   const scale = numberOf(item.scale);
   const { min, max } = sectionOf(item.validation) ?? {};
-  const value = middleOf(what.type, numberOf(min), numberOf(max), scale);
-  const unit = wordOf(item.uom);
-  const description = labelsOf(item.lookup);
   collector.add('', UNIT, device, {
     ...common,
     ...what,
     address: Math.min(...addresses),
-    ...partOf(item),
-    ...(name !== '' && { name }),
-    ...(unit !== undefined && { unit }),
-    ...(scale !== undefined && { scale }),
-    ...(value !== undefined && { value }),
-    ...(description !== '' && { description }),
+    part: partOf(item),
+    name,
+    unit: wordOf(item.uom),
+    scale,
+    value: middleOf(what.type, numberOf(min), numberOf(max), scale),
+    description: labelsOf(item.lookup),
   });
   const offset = numberOf(item.offset);
   return offset
@@ -154,10 +145,10 @@ function registersOf(rule: number, addresses: readonly number[]): Registers | st
   return { type, ...(rises && length > 1 && { wordOrder: 'little' as const }) };
 }
 
-function partOf({ mask, bit }: Section): { readonly part?: string } {
-  if (numberOf(bit) !== undefined) return { part: `bit ${numberOf(bit)}` };
+function partOf({ mask, bit }: Section): string | undefined {
+  if (numberOf(bit) !== undefined) return `bit ${numberOf(bit)}`;
   const bits = numberOf(mask);
-  return bits === undefined ? {} : { part: `mask 0x${bits.toString(16)}` };
+  return bits === undefined ? undefined : `mask 0x${bits.toString(16)}`;
 }
 
 /** `0: Standby, 1: Self-check`. */

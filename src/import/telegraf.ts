@@ -1,9 +1,9 @@
 import { parse } from 'smol-toml';
 import type { TableName } from '../device/tables.js';
-import type { Order, ValueType } from '../registers/cell-type.js';
 import { describeFound, quote } from '../schema/problem.js';
-import { Collector, type Imported, type ImportedValue } from './collected.js';
-import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+import { Collector, type Imported } from './collected.js';
+import { NUMBER_TYPES, orderOf } from './data-types.js';
+import { isOfBits, numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
 
 /*
  * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and its
@@ -105,7 +105,7 @@ function readRegisterStyle(plugin: Section, scope: Scope): void {
         location,
         type: registerType(wordOf(field.data_type) ?? '', addresses.length),
         typeText: wordOf(field.data_type) ?? '',
-        order: orderOf(wordOf(field.byte_order) ?? ''),
+        order: orderIn(wordOf(field.byte_order) ?? ''),
         length: addresses.length,
       });
     }
@@ -122,7 +122,7 @@ function registerType(type: string, words: number): string {
 
 /** The fields of a request or a metric, which have one unit and one byte order. */
 function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): void {
-  const order = orderOf(wordOf(group.byte_order) || 'ABCD');
+  const order = orderIn(wordOf(group.byte_order) || 'ABCD');
   const optimization = wordOf(group.optimization) ?? 'none';
   if (optimization === 'aggressive' || optimization === 'max_insert') {
     const message = `${quote(optimization)} reads addresses between fields too: manners: {holes: {fill: 0}} answers them`;
@@ -152,17 +152,7 @@ const GROUP_TABLES: ReadonlyMap<string, TableName> = new Map([
   ['input', 'input'],
 ]);
 
-const TYPES: ReadonlyMap<string, ValueType> = new Map([
-  ['INT16', 'int16'],
-  ['UINT16', 'uint16'],
-  ['INT32', 'int32'],
-  ['UINT32', 'uint32'],
-  ['INT64', 'int64'],
-  ['UINT64', 'uint64'],
-  ['FLOAT32', 'float32'],
-  ['FLOAT64', 'float64'],
-  ['STRING', 'string'],
-]);
+const TYPES = new Map([...NUMBER_TYPES].map(([word, type]) => [word.toUpperCase(), type]));
 
 /** Types of a part of a register. */
 const PARTS: ReadonlyMap<string, string> = new Map([
@@ -178,7 +168,7 @@ interface Read {
   /** As in the other two styles; `typeText` is what the file says. */
   readonly type: string;
   readonly typeText: string;
-  readonly order: { readonly wordOrder: Order; readonly byteOrder: Order } | undefined;
+  readonly order: ReturnType<typeof orderOf>;
   readonly length?: number;
 }
 
@@ -190,14 +180,14 @@ function add(scope: Scope, field: Section, table: TableName, read: Read): void {
     collector.note(location, `${called(field)}: address ${describeFound(field.address)}, expected a number`);
     return;
   }
-  const name = wordOf(field.name);
-  const base = { table, address, location, ...(name !== undefined && { name }) };
-  if (table === 'coils' || table === 'discrete') {
+  const base = { table, address, location, name: wordOf(field.name) };
+  if (isOfBits(table)) {
     collector.add(line, unit, device, { ...base, type: 'bit' });
     return;
   }
   const part = word === 'BIT' ? `bit ${numberOf(field.bit) ?? 0}` : PARTS.get(word);
-  const type = part === undefined ? TYPES.get(word) : 'uint16';
+  const whole = word === 'STRING' ? 'string' : TYPES.get(word);
+  const type = part === undefined ? whole : 'uint16';
   if (type === undefined) {
     collector.note(location, `${called(field)}: type ${quote(read.typeText)} is not known`);
     return;
@@ -205,35 +195,20 @@ function add(scope: Scope, field: Section, table: TableName, read: Read): void {
   if (order === undefined) {
     collector.note(location, `${called(field)}: its byte order is not known, so the high byte comes first`);
   }
-  const scale = numberOf(field.scale);
-  const value: ImportedValue = {
+  collector.add(line, unit, device, {
     ...base,
     type,
     ...order,
-    ...(type === 'string' && { length: Math.max(1, read.length ?? 1) }),
-    ...(part !== undefined && { part }),
+    length: type === 'string' ? Math.max(1, read.length ?? 1) : undefined,
+    part,
     // 0 is no scale in Telegraf.
-    ...(scale !== undefined && scale !== 0 && type !== 'string' && { scale }),
-  };
-  collector.add(line, unit, device, value);
+    scale: numberOf(field.scale) || undefined,
+  });
 }
 
-const ORDERS: ReadonlyMap<string, readonly [wordOrder: Order, byteOrder: Order]> = new Map(
-  (
-    [
-      ['big', 'big', 'AB ABCD ABCDEFGH MSW-BE MSW'],
-      ['little', 'little', 'BA DCBA HGFEDCBA LSW-LE LSW'],
-      ['big', 'little', 'BADC BADCFEHG MSW-LE'],
-      ['little', 'big', 'CDAB GHEFCDAB LSW-BE'],
-    ] as const
-  ).flatMap(([wordOrder, byteOrder, words]) =>
-    words.split(' ').map((word) => [word, [wordOrder, byteOrder]] as const),
-  ),
-);
-
-function orderOf(text: string): { wordOrder: Order; byteOrder: Order } | undefined {
-  const order = ORDERS.get(text);
-  return order && { wordOrder: order[0], byteOrder: order[1] };
+/** Telegraf alone means the low byte, too, by a low word first. */
+function orderIn(text: string) {
+  return orderOf(text === 'LSW' ? 'LSW-LE' : text);
 }
 
 function called(field: Section): string {

@@ -5,7 +5,7 @@ import {
   readCatalogue,
   rulesOf,
 } from '../config/catalogue.js';
-import type { CatalogueCommand } from '../config/commands/catalogue.js';
+import type { CatalogueCommand } from '../config/commands/plain.js';
 import { flow } from '../simulator/written/flow.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 

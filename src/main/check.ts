@@ -1,4 +1,4 @@
-import type { CheckCommand } from '../config/commands/check.js';
+import type { CheckCommand } from '../config/commands/plain.js';
 import { checkFile } from '../config/load.js';
 import { formatProblems } from '../schema/problem.js';
 import { tokenOfService } from '../service/credential.js';

@@ -4,7 +4,6 @@ import { REAL_WORLD, realWorldChecks } from '../testing/examine/checks/real-worl
 import { readObserver } from '../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../testing/report/examination-json.js';
 import { htmlReport } from '../testing/report/html.js';
-import { junitReport } from '../testing/report/junit.js';
 import type { ReportView } from '../testing/report/view.js';
 import { durationText } from '../testing/scenario/words.js';
 import { examineHere } from './examine-here.js';
@@ -22,7 +21,7 @@ export async function examine(request: ExamineRequest): Promise<number> {
   if (request.what === 'list') return list();
   const read = readObserver(request.witness, (part) => `--witness-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
-  const unwritable = reportsProblem([request.junit, request.html, request.json]);
+  const unwritable = reportsProblem(request);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
   const stop = stopSignal(WRONG).then(() => {
@@ -58,20 +57,12 @@ function examineThere(
   return examineRemotely(wanted, { url, token }, { onFinding: printFinding, stop });
 }
 
-function conclude(
-  { junit, html, json, inconclusive }: ExaminationWanted,
-  report: ReportView,
-  isStopped: boolean,
-): number {
+function conclude(wanted: ExaminationWanted, report: ReportView, isStopped: boolean): number {
   for (const text of report.conclusions) say(text);
-  const files = [
-    [junit, (reports: readonly ReportView[]) => junitReport(reports, inconclusive)],
-    [html, htmlReport],
-    [json, () => examinationJson(report)],
-  ] as const;
-  const problem = writeReports(files, [report]);
+  const forms = { html: htmlReport, json: () => examinationJson(report) };
+  const problem = writeReports(wanted, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG);
   if (isStopped || report.verdict === 'error') return WRONG;
-  const isFailure = report.verdict === 'inconclusive' && inconclusive === 'failure';
+  const isFailure = report.verdict === 'inconclusive' && wanted.inconclusive === 'failure';
   return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

@@ -4,13 +4,11 @@ import type { Reports } from '../config/commands/values.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../mqtt/fleet.js';
 import type { Run } from '../testing/commands.js';
 import { fleetHtml } from '../testing/report/fleet-html.js';
-import { junitReport } from '../testing/report/junit.js';
 import { overallVerdict } from '../testing/report/overall.js';
 import type { ReportView } from '../testing/report/view.js';
 import { forRunningBench } from '../testing/scenario/bench.js';
 import { loadScenarioFile } from '../testing/scenario/scenario-file.js';
 import { bodyOf } from './examine-remote.js';
-import { writeJson } from './fleet-answers.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
@@ -69,11 +67,11 @@ export function examinationWork(order: Parameters<typeof bodyOf>[0]): Work {
 export async function runOnAll(
   fleet: Fleet,
   benches: readonly FleetBench[],
-  { timeout, json }: FleetCommand,
+  { timeout }: FleetCommand,
   works: readonly Work[],
-  { junit, html, inconclusive }: Reports,
+  wanted: Reports,
 ): Promise<number> {
-  const unwritable = reportsProblem([junit, html, json]);
+  const unwritable = reportsProblem(wanted);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
   const stop = stopSignal(FAILED).then(() => {
@@ -102,23 +100,22 @@ export async function runOnAll(
   });
   await Promise.all(runs);
   clearInterval(progress);
-  const inOrder = benches.flatMap((bench) => reports.filter((each) => each.bench === bench));
+  const inOrder = benches
+    .flatMap((bench) => reports.filter((each) => each.bench === bench))
+    .map(({ bench, report, url }) => ({ bench: bench.topic, report, url }));
   const views = inOrder.map(({ report }) => report);
-  const problem = writeReports(
-    [
-      [junit, (all) => junitReport(all, inconclusive)],
-      [html, () => fleetHtml(inOrder.map(({ bench, ...each }) => ({ ...each, bench: bench.topic })))],
-    ],
-    views,
-  );
+  const results = inOrder.map(({ bench, report, url }) => ({ bench, ...report, url }));
+  const problem = writeReports(wanted, views, {
+    html: () => fleetHtml(inOrder),
+    json: () => `${JSON.stringify(results, null, 2)}\n`,
+  });
   if (problem !== undefined) return complain(problem, WRONG);
   const passed = views.filter(({ verdict }) => verdict === 'pass').length;
   say(`${passed} of ${total} have passed`);
-  const isFailure = ['fail', 'error', ...(inconclusive === 'failure' ? ['inconclusive'] : [])];
+  const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];
   const overall = overallVerdict(views.map(({ verdict }) => verdict));
   const isGood = works[0]?.kind === 'test' ? overall === 'pass' : !isFailure.includes(overall);
-  const results = inOrder.map(({ bench, report, url }) => ({ bench: bench.topic, ...report, url }));
-  return writeJson(json, results, isGood && !isStopped ? OK : FAILED);
+  return isGood && !isStopped ? OK : FAILED;
 }
 
 async function runOne(

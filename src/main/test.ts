@@ -1,6 +1,5 @@
 import type { TestCommand } from '../config/commands/test.js';
 import { htmlReport } from '../testing/report/html.js';
-import { junitReport } from '../testing/report/junit.js';
 import { overallVerdict } from '../testing/report/overall.js';
 import { testsJson } from '../testing/report/test-json.js';
 import { type ReportView, viewReport } from '../testing/report/view.js';
@@ -21,8 +20,7 @@ export async function test(command: TestCommand): Promise<number> {
   const loaded = command.files.map((file) => loadScenarioFile(file, command.settings));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
   if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG);
-  const { junit, html, json } = command;
-  const unwritable = reportsProblem([junit, html, json]);
+  const unwritable = reportsProblem(command);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
   const stop = stopSignal(WRONG).then(() => {
@@ -39,12 +37,7 @@ export async function test(command: TestCommand): Promise<number> {
     complain(wrong);
     isWrong = true;
   }
-  const files = [
-    [junit, (all: readonly ReportView[]) => junitReport(all, command.inconclusive)],
-    [html, htmlReport],
-    [json, testsJson],
-  ] as const;
-  const problem = writeReports(files, reports);
+  const problem = writeReports(command, reports, { html: htmlReport, json: testsJson });
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
   if (isWrong || isStopped || verdict === 'error') return WRONG;

@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Reports } from '../config/commands/values.js';
 import { loadNative } from '../config/load.js';
 import { formatProblems } from '../schema/problem.js';
+import { junitReport } from '../testing/report/junit.js';
 import type { ReportView } from '../testing/report/view.js';
 import { complain, OK, say } from './say.js';
 
@@ -38,19 +40,13 @@ export function writeNativeFile(
   return say(`wrote ${output}${what}; serve it with modbus-sim --config ${output}`);
 }
 
-/** A file, if one is wanted, and the form of what is written into it. */
-export type ReportFile = readonly [
-  file: string | undefined,
-  form: (reports: readonly ReportView[]) => string,
-];
-
 /**
  * Looks before a run whether its reports will find a place: a run takes minutes, and its findings should not be lost by
  * a slip in a name.
  * @returns which file can't be written, and why; undefined when nothing speaks against any
  */
-export function reportsProblem(files: readonly (string | undefined)[]): string | undefined {
-  for (const file of files) {
+export function reportsProblem({ junit, html, json }: Reports): string | undefined {
+  for (const file of [junit, html, json]) {
     const problem = file === undefined ? undefined : fileProblem(file, true);
     if (problem !== undefined) return problem;
   }
@@ -80,15 +76,24 @@ function unwritable(file: string, reason: string): string {
   return `${file}: can't be written: ${reason}`;
 }
 
+type Form = (reports: readonly ReportView[]) => string;
+
 /**
- * Writes reports in several forms; none without reports.
+ * Writes the reports that are wanted; none without something to report.
+ * @param forms of the page, and of the JSON
  * @returns what could not be written
  */
 export function writeReports(
-  files: readonly ReportFile[],
+  { junit, html, json, inconclusive }: Reports,
   reports: readonly ReportView[],
+  forms: { readonly html: Form; readonly json: Form },
 ): string | undefined {
-  for (const [file, form] of files) {
+  const asJunit: Form = (all) => junitReport(all, inconclusive);
+  for (const [file, form] of [
+    [junit, asJunit],
+    [html, forms.html],
+    [json, forms.json],
+  ] as const) {
     const failure = file === undefined || reports.length === 0 ? undefined : save(file, form(reports), true);
     if (failure !== undefined) return failure;
   }

@@ -15,6 +15,16 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   });
 }
 
+/** One schema for several keys. */
+export function each<Key extends string, Schema extends z.ZodType>(keys: readonly Key[], schema: Schema) {
+  return Object.fromEntries(keys.map((key) => [key, schema])) as { readonly [K in Key]: Schema };
+}
+
+/** Keys whose contents are read apart, so that a mistake in one of them hides none in another. */
+export function readApart<Key extends string>(...keys: readonly Key[]) {
+  return each(keys, z.unknown().optional());
+}
+
 /** Separates the known keys in the error for an unknown key. */
 export const KEY_SEPARATOR = ', ';
 

@@ -76,7 +76,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
   import: {
-    knows: ['device', 'registers', 'schema', 'config'],
+    knows: ['protocol', 'device', 'registers', 'schema', 'config'],
     knowsFiles: ['src/rest/printable.ts'],
     external: /^(yaml|smol-toml|zod)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',

@@ -21,6 +21,7 @@ const OTHERS = [
   'dist/api/openapi/examples.json',
   'dist/api/openapi/made/examination.json',
   'dist/api/openapi/made/fault-rule.json',
+  'dist/api/openapi/made/line.json',
   'dist/api/openapi/made/openapi.json',
   'dist/api/openapi/made/signals.json',
   'dist/desk-thread.js',
@@ -30,6 +31,7 @@ const OTHERS = [
   'dist/web/assets/app-HASH.css',
   'dist/web/assets/app-HASH.js',
   'dist/web/assets/icon-HASH.svg',
+  'dist/web/base.css',
   'dist/web/index.html',
 ];
 

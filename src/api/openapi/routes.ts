@@ -70,7 +70,12 @@ const DOCUMENT = {
   examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '1.0.0-rc.1' }, paths: {} }],
 };
 
-const style = once(() => readFileSync(fileBesideCode('api/openapi/docs.css'), 'utf8'));
+/** The style of the console, and what is the page's own. */
+const style = once(() =>
+  ['web/base.css', 'api/openapi/docs.css']
+    .map((file) => readFileSync(fileBesideCode(file), 'utf8'))
+    .join('\n'),
+);
 
 /** Calls `make` the first time, and returns the same afterwards. */
 function once<Result>(make: () => Result): () => Result {

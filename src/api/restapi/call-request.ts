@@ -7,11 +7,14 @@ import {
   formFlag,
   inMs,
   integer,
+  isInOrder,
   LONGEST_WAIT_S,
+  listed,
+  NOT_IN_ORDER,
   noFields,
   optionalInteger,
   orEmpty,
-  requestReader,
+  requests,
   seconds,
 } from './fields.js';
 import { ERROR_CODES } from './function-codes.js';
@@ -92,44 +95,23 @@ const simulateRequest = simulateFields.transform((fields, context): Simulation =
   };
 });
 
-/** Which calls are listed; what is absent matches anything. */
-const monitorFields = z.object({
-  range_start: optionalInteger,
-  range_stop: optionalInteger,
-  function: optionalInteger,
-  show_hex: formFlag,
-  show_decode: formFlag,
-});
-
-const monitorRequest = monitorFields.refine(
-  ({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop,
-  {
-    error: 'expected range_start or more',
-    path: ['range_stop'],
-  },
-);
+/** Which calls are listed. */
+const monitorRequest = z
+  .object({ ...listed, show_hex: formFlag, show_decode: formFlag })
+  .refine(isInOrder, NOT_IN_ORDER);
 
 export type MonitorRequest = z.infer<typeof monitorRequest>;
 
-/** Reads a request; each kind has what stands here. */
-export const callsRequestIn = requestReader({
-  Simulate: simulateRequest,
-  Reset: noFields,
-  Add: monitorRequest,
-  Monitor: monitorRequest,
-  Stop: noFields,
-});
-
-/** All requests, for the document of the interface. */
-export const callsRequest = z
-  .union([
-    simulateFields.extend({ submit: z.literal('Simulate') }),
-    monitorFields.extend({ submit: z.literal(['Monitor', 'Add']) }),
-    z.object({ submit: z.literal(['Reset', 'Stop']) }),
-  ])
-  .meta({
-    examples: [{ submit: 'Simulate', response_error: 2, response_delay: 0.5, response_clear_after: 3 }],
-  });
+export const CALLS_REQUESTS = requests(
+  {
+    Simulate: simulateRequest,
+    Reset: noFields,
+    Add: monitorRequest,
+    Monitor: monitorRequest,
+    Stop: noFields,
+  },
+  { submit: 'Simulate', response_error: 2, response_delay: 0.5, response_clear_after: 3 },
+);
 
 /** Defaults of the simulation, as after Reset. */
 export const NO_SIMULATION: Simulation = {

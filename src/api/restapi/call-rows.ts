@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { concatBytes, hex } from '../../protocol/bytes.js';
-import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
+import { addressRanges } from '../../protocol/pdu.js';
 import { sentBytes } from '../../protocol/reply-plan.js';
 import { decodeEvent, requestPduOf } from '../../traffic/decode.js';
 import type { EventOf } from '../../traffic/event.js';
 import type { KeptEvents } from '../../traffic/kept-events.js';
-import { newestFirst } from '../../traffic/reading.js';
+import { wantedNewestFirst } from '../../traffic/reading.js';
 import type { MonitorRequest } from './call-request.js';
+import { listFilter } from './fields.js';
 
 /** A request or a response that was seen. */
 export const callRowSchema = z.object({
@@ -29,7 +30,7 @@ const MAX_BYTES = 1024;
 
 type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 
-const CALLS = ['request', 'broadcast', 'reply'] as const;
+const CALLS = new Set(['request', 'broadcast', 'reply'] as const);
 
 /** The calls that match a filter, the newest first; each row is made when it is asked for. */
 export function* callRows(
@@ -38,24 +39,13 @@ export function* callRows(
   { after, until = stream.last }: { readonly after: number; readonly until?: number },
 ): Generator<CallRow> {
   let count = 0;
-  for (const event of newestFirst(stream, CALLS, { after, until })) {
-    const row = matches(filter, event) ? rowOf(event, filter) : undefined;
+  const wanted = { kinds: CALLS, ...listFilter(filter) };
+  for (const event of wantedNewestFirst(stream, wanted, { after, until })) {
+    const row = event && rowOf(event as CallEvent, filter);
     if (row === undefined) continue;
     yield row;
     if (++count === MAX_ROWS) return;
   }
-}
-
-function matches({ function: code, range_start, range_stop }: MonitorRequest, event: CallEvent): boolean {
-  if (code != null && event.functionCode !== code) return false;
-  if (range_start == null && range_stop == null) return true;
-  const first = range_start ?? 0;
-  const last = range_stop ?? first;
-  return rangesOf(event).some(({ address, quantity }) => address <= last && address + quantity > first);
-}
-
-function rangesOf(event: CallEvent): AddressRange[] {
-  return addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));
 }
 
 /** Calls are understood by themselves. */
@@ -64,7 +54,7 @@ const NO_OTHERS = () => undefined;
 /** The row of a request, or of a response of which something was sent. */
 function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
   const { line, time, unitId, functionCode } = event;
-  const [range] = rangesOf(event);
+  const [range] = addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));
   const place = { address: range?.address ?? null, count: range?.quantity ?? null };
   const common = { time: new Date(time).toISOString(), line, unit: unitId, fc: functionCode, ...place };
   if (event.kind !== 'reply')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KeptEvents } from '../../traffic/kept-events.js';
 import type { Desk } from '../desk.js';
 import type { Failure } from '../failure.js';
-import { callsRequestIn, type MonitorRequest, NO_SIMULATION } from './call-request.js';
+import { CALLS_REQUESTS, type MonitorRequest, NO_SIMULATION } from './call-request.js';
 import { callRowSchema, callRows } from './call-rows.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { ResponseSimulation } from './simulation.js';
@@ -51,7 +51,7 @@ export class CallsEndpoint {
   }
 
   async handle(body: object): Promise<CallsAnswer | Failure> {
-    const request = callsRequestIn(body);
+    const request = CALLS_REQUESTS.read(body);
     if ('result' in request) return request;
     switch (request.submit) {
       case 'Simulate':

@@ -4,6 +4,7 @@ import { MAX_REPLY_MS } from '../../faults/budget.js';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { oneOf } from '../../schema/parts.js';
+import type { TrafficFilter } from '../../traffic/filter.js';
 import { type Failure, mistakes } from '../failure.js';
 
 /** A request of each kind: `submit`, and the fields that fit the schema of its kind. */
@@ -11,12 +12,16 @@ type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {
   [Submit in keyof Schemas]: { readonly submit: Submit; readonly fields: z.output<Schemas[Submit]> };
 }[keyof Schemas];
 
-/** Makes a reader of the bodies of requests. Which fields are expected depends on `submit`, so that is checked first. */
-export function requestReader<Schemas extends Readonly<Record<string, z.ZodType>>>(
+/**
+ * The requests of an endpoint, by `submit`, which is checked first, since it says which fields are expected.
+ * @returns how a body is read, and what the document of the interface says of bodies
+ */
+export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
   schemas: Schemas,
-): (body: object) => RequestOf<Schemas> | Failure {
+  example: object,
+) {
   const kind = z.object({ submit: oneOf(Object.keys(schemas)) });
-  return (body) => {
+  const read = (body: object): RequestOf<Schemas> | Failure => {
     const findings = new Findings();
     const at = new At(body, findings);
     const known = at.check(kind);
@@ -25,6 +30,16 @@ export function requestReader<Schemas extends Readonly<Record<string, z.ZodType>
       ? mistakes(findings)
       : ({ submit: known.submit, fields } as RequestOf<Schemas>);
   };
+  const variants = Array.from(new Set(Object.values(schemas)), (schema) => {
+    const submits = Object.keys(schemas).filter((submit) => schemas[submit] === schema);
+    return z.object({ ...shapeOf(schema), submit: z.literal(submits) });
+  });
+  return { read, described: z.union(variants).meta({ examples: [example] }) };
+}
+
+/** The fields of a schema, whatever is made of them. */
+function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape {
+  return schema instanceof z.ZodPipe ? shapeOf(schema.in) : (schema as z.ZodObject).shape;
 }
 
 /** A request of which nothing but `submit` is read. */
@@ -36,18 +51,20 @@ export const noFields = z.object({});
  * option's error it reports.
  */
 
+/** A number, or a text of this form that says it. */
+function orText(number: z.ZodType<number>, form: RegExp, error: string) {
+  return z.union([number, z.string({ error }).regex(form, { error }).transform(Number)], { error });
+}
+
+const DECIMAL = /^\s*\d{1,9}(\.\d{1,9})?\s*$/;
 const INTEGER = 'a whole number, 0 or more';
 
 /** A whole number, 0 or more. */
-export const integer = z
-  .union(
-    [
-      z.int({ error: INTEGER }).min(0, { error: INTEGER, abort: true }),
-      z.string({ error: INTEGER }).regex(/^\s*\d{1,9}\s*$/, { error: INTEGER }),
-    ],
-    { error: INTEGER },
-  )
-  .transform(Number);
+export const integer = orText(
+  z.int({ error: INTEGER }).min(0, { error: INTEGER, abort: true }),
+  /^\s*\d{1,9}\s*$/,
+  INTEGER,
+);
 
 /** The schema, with an empty form field read as `unset`. */
 export function orEmpty<Schema extends z.ZodType>(schema: Schema, unset: unknown) {
@@ -64,18 +81,9 @@ export const LONGEST_WAIT_S = MAX_REPLY_MS / MS_PER_S;
 const SECONDS = `seconds, 0 to ${LONGEST_WAIT_S}`;
 
 /** Seconds, fractions allowed. */
-export const seconds = z
-  .union(
-    [
-      z.number({ error: SECONDS }),
-      z
-        .string({ error: SECONDS })
-        .regex(/^\s*\d{1,9}(\.\d{1,9})?\s*$/, { error: SECONDS })
-        .transform(Number),
-    ],
-    { error: SECONDS },
-  )
-  .pipe(z.number().min(0, { error: SECONDS }).max(LONGEST_WAIT_S, { error: SECONDS }));
+export const seconds = orText(z.number({ error: SECONDS }), DECIMAL, SECONDS).pipe(
+  z.number().min(0, { error: SECONDS }).max(LONGEST_WAIT_S, { error: SECONDS }),
+);
 
 /**
  * Converts seconds to ms, rounded to the µs. Without rounding, two times could exceed their sum by binary fractions.
@@ -114,6 +122,31 @@ export const textFlag = orEmpty(
 
 /** Milliseconds, fractions allowed; `error` says what else may stand there. */
 export function milliseconds(error = 'a number of milliseconds') {
-  const text = z.string({ error }).regex(/^\s*\d{1,9}(\.\d{1,9})?\s*$/, { error });
-  return z.union([z.number({ error }), text.transform(Number)], { error });
+  return orText(z.number({ error }), DECIMAL, error);
+}
+
+/** The functions and addresses that a list is about; what is absent or empty matches anything. */
+export const listed = {
+  function: optionalInteger,
+  range_start: optionalInteger,
+  range_stop: optionalInteger,
+};
+
+type Listed = z.output<z.ZodObject<typeof listed>>;
+
+/** Whether the range of a list does not end before it begins. */
+export function isInOrder({ range_start, range_stop }: Listed): boolean {
+  return range_stop == null || (range_start ?? 0) <= range_stop;
+}
+
+export const NOT_IN_ORDER = { error: 'expected range_start or more', path: ['range_stop'] };
+
+/** The traffic that is about these functions and addresses. Without `range_stop` the range is one address. */
+export function listFilter({ function: code, range_start, range_stop }: Listed): TrafficFilter {
+  const first = range_start ?? 0;
+  const last = range_stop ?? range_start;
+  return {
+    functions: code == null ? undefined : new Set([code]),
+    addresses: last == null ? undefined : [{ address: first, quantity: last - first + 1 }],
+  };
 }

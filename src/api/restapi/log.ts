@@ -8,7 +8,16 @@ import { trafficView } from '../../traffic/view.js';
 import type { Desk } from '../desk.js';
 import { type Failure, failure } from '../failure.js';
 import { moment } from '../moment.js';
-import { noFields, optionalInteger, orEmpty, requestReader } from './fields.js';
+import {
+  isInOrder,
+  listed,
+  listFilter,
+  NOT_IN_ORDER,
+  noFields,
+  optionalInteger,
+  orEmpty,
+  requests,
+} from './fields.js';
 import { Watch } from './watch.js';
 
 const logRowSchema = z.object({
@@ -35,41 +44,24 @@ export const logAnswerSchema = z
   })
   .meta({ id: 'Log', description: 'Events of the traffic, one row for each.' });
 
-const logFields = z.object({
-  line: orEmpty(z.string({ error: 'the name of a line' }).nullish(), undefined),
-  unit: optionalInteger,
-  function: optionalInteger,
-  range_start: optionalInteger,
-  range_stop: optionalInteger,
-  direction: orEmpty(oneOf(DIRECTIONS).nullish(), undefined),
-  since: orEmpty(moment.nullish(), undefined),
-});
-
-/** Which rows are listed; what is absent or empty matches anything. */
-const logRequest = logFields.refine(
-  ({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop,
-  { error: 'expected range_start or more', path: ['range_stop'] },
-);
-
-/** All requests, for the document of the interface. */
-export const logBody = z
-  .union([
-    logFields.extend({ submit: z.literal(['Download', 'Monitor']) }),
-    z.object({ submit: z.literal(['Stop', 'Clear']) }),
-  ])
-  .meta({ examples: [{ submit: 'Download', unit: 1, function: 3, since: '5m' }] });
+/** Which rows are listed. */
+const logRequest = z
+  .object({
+    ...listed,
+    line: orEmpty(z.string({ error: 'the name of a line' }).nullish(), undefined),
+    unit: optionalInteger,
+    direction: orEmpty(oneOf(DIRECTIONS).nullish(), undefined),
+    since: orEmpty(moment.nullish(), undefined),
+  })
+  .refine(isInOrder, NOT_IN_ORDER);
 
 type LogRequest = z.infer<typeof logRequest>;
 
-/** What each kind of request has. */
-const requestIn = requestReader({
-  Download: logRequest,
-  Monitor: logRequest,
-  Stop: noFields,
-  Clear: noFields,
-});
+export const LOG_REQUESTS = requests(
+  { Download: logRequest, Monitor: logRequest, Stop: noFields, Clear: noFields },
+  { submit: 'Download', unit: 1, function: 3, since: '5m' },
+);
 
-const LAST_ADDRESS = 0xffff;
 /** Rows that a monitor lists. */
 const MAX_ROWS = 1000;
 /** Rows that are made without a pause. */
@@ -87,7 +79,7 @@ export class LogEndpoint {
 
   async handle(body: object): Promise<Failure | Readonly<Record<string, unknown>>> {
     const { traffic, door, map } = this.#desk;
-    const request = requestIn(body);
+    const request = LOG_REQUESTS.read(body);
     if ('result' in request) return request;
     switch (request.submit) {
       case 'Download':
@@ -126,17 +118,12 @@ export class LogEndpoint {
   }
 }
 
-/** The filter that a request asks for. Without `range_stop` the range is one address. */
-function logFilter(request: LogRequest): TrafficFilter {
-  const { line, unit, function: functionCode, range_start, range_stop, direction, since } = request;
-  const first = range_start ?? 0;
-  const last = range_stop ?? range_start ?? LAST_ADDRESS;
-  const isRange = range_start != null || range_stop != null;
+/** The filter that a request asks for. */
+function logFilter({ line, unit, direction, since, ...about }: LogRequest): TrafficFilter {
   return {
+    ...listFilter(about),
     lines: setOf(line),
     units: setOf(unit),
-    functions: setOf(functionCode),
-    addresses: isRange ? [{ address: first, quantity: last - first + 1 }] : undefined,
     directions: setOf(direction),
     since: since ?? undefined,
   };

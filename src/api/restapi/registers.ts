@@ -4,7 +4,7 @@ import { TABLE_NAMES } from '../../device/tables.js';
 import type { Door } from '../../door/door.js';
 import { oneOf, sectionOf } from '../../schema/parts.js';
 import { type Failure, failure, refused } from '../failure.js';
-import { integer, optionalInteger, requestReader, textFlag } from './fields.js';
+import { integer, optionalInteger, requests, textFlag } from './fields.js';
 import { registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
@@ -25,16 +25,11 @@ const setting = z.object({
   ...selection,
 });
 
-/** What each kind of request has. Unknown keys are ignored: existing clients send fields of the web page along. */
-const requestIn = requestReader({ Register: reading, Registers: reading, Set: setting });
-
-/** All requests, for the document of the interface. */
-export const registersRequest = z
-  .discriminatedUnion('submit', [
-    z.object({ submit: z.literal(['Register', 'Registers']), ...reading.shape }),
-    z.object({ submit: z.literal('Set'), ...setting.shape }),
-  ])
-  .meta({ examples: [{ submit: 'Registers', device: 'meter', range_start: 0, range_stop: 1 }] });
+/** Unknown keys are ignored: existing clients send fields of the web page along. */
+export const REGISTERS_REQUESTS = requests(
+  { Register: reading, Registers: reading, Set: setting },
+  { submit: 'Registers', device: 'meter', range_start: 0, range_stop: 1 },
+);
 
 type Reading = z.output<typeof reading>;
 
@@ -61,7 +56,7 @@ const HEAD = JSON.stringify({
  * @returns the answer as JSON, in pieces
  */
 export async function handleRegisters(door: Door, body: object): Promise<Iterable<string> | Failure> {
-  const request = requestIn(body);
+  const request = REGISTERS_REQUESTS.read(body);
   if ('result' in request) return hasRangeOfText(body) ? INVALID_RANGE : request;
   const { fields } = request;
   const set = request.submit === 'Set' ? request.fields : undefined;

@@ -5,12 +5,12 @@ import { expectedMessage, quote } from '../../schema/problem.js';
 import { JSON_TYPE, sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failure, failureSchema } from '../failure.js';
-import { callsRequest } from './call-request.js';
+import { CALLS_REQUESTS } from './call-request.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
-import { LogEndpoint, logAnswerSchema, logBody } from './log.js';
-import { handleRegisters, registersAnswerSchema, registersRequest } from './registers.js';
+import { LOG_REQUESTS, LogEndpoint, logAnswerSchema } from './log.js';
+import { handleRegisters, REGISTERS_REQUESTS, registersAnswerSchema } from './registers.js';
 import { handleServer, serverAnswerSchema } from './server.js';
-import { serverRequest } from './server-request.js';
+import { SERVER_REQUESTS } from './server-request.js';
 
 const TAGS = ['pymodbus'];
 
@@ -37,21 +37,21 @@ export function restapiRoutes(desk: Desk): FastifyPluginCallbackZod {
       summary: 'Read registers, or set one',
       description:
         'Reading runs no action and counts nothing. Setting does not ask whether clients may write.',
-      describedBody: registersRequest,
+      describedBody: REGISTERS_REQUESTS.described,
       answer: registersAnswerSchema,
       handle: (body) => handleRegisters(desk.door, body),
     },
     calls: {
       summary: 'Simulate responses, or list calls',
       description: 'Every answer is the whole state. The simulation acts on all lines.',
-      describedBody: callsRequest,
+      describedBody: CALLS_REQUESTS.described,
       answer: callsAnswerSchema,
       handle: (body) => calls.handle(body),
     },
     server: {
       summary: 'Show, start, stop or change lines',
       description: '`Set` takes settings by the names that pymodbus has for them.',
-      describedBody: serverRequest,
+      describedBody: SERVER_REQUESTS.described,
       answer: serverAnswerSchema,
       handle: (body) => handleServer(desk.door, body),
     },
@@ -59,7 +59,7 @@ export function restapiRoutes(desk: Desk): FastifyPluginCallbackZod {
       summary: 'List the traffic',
       description:
         '`Download` lists everything that is kept, `Monitor` what passes from now on. `Clear` forgets all traffic.',
-      describedBody: logBody,
+      describedBody: LOG_REQUESTS.described,
       answer: logAnswerSchema,
       handle: (body) => log.handle(body),
     },

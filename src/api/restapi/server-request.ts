@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unitsWithinReason } from '../../control/schemas/units.js';
 import { oneOf, section } from '../../schema/parts.js';
-import { integer, milliseconds, requestReader } from './fields.js';
+import { integer, milliseconds, requests } from './fields.js';
 
 /** What every request may have; `null`, as an empty field, means that no line was chosen. */
 const anyRequest = { submit: z.string(), line: z.string({ error: 'the name of a line' }).nullish() };
@@ -42,22 +42,13 @@ const setRequest = section({
   units: unitsWithinReason.optional(),
 });
 
-/** Reads a request; each kind has what stands here. */
-export const serverRequestIn = requestReader({
-  Status: commandRequest,
-  Start: commandRequest,
-  Stop: commandRequest,
-  Restart: commandRequest,
-  Set: setRequest,
-});
-
-/** All requests, for the document of the interface. */
-export const serverRequest = z
-  .union([
-    commandRequest.extend({ submit: oneOf(['Status', 'Start', 'Stop', 'Restart', 'Set']) }),
-    setRequest,
-  ])
-  .meta({ examples: [{ submit: 'Status', line: 'lan' }] });
+export const SERVER_REQUESTS = requests(
+  {
+    ...{ Status: commandRequest, Start: commandRequest, Stop: commandRequest, Restart: commandRequest },
+    Set: setRequest,
+  },
+  { submit: 'Status', line: 'lan' },
+);
 
 export type SetRequest = z.output<typeof setRequest>;
 

@@ -8,7 +8,7 @@ import { unknownName } from '../../schema/nearest.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
 import { flatNames, nativeChange } from './server-change.js';
-import { type SetRequest, serverRequestIn, withoutEmptyFields } from './server-request.js';
+import { SERVER_REQUESTS, type SetRequest, withoutEmptyFields } from './server-request.js';
 import { serverRow, serverRowSchema } from './server-rows.js';
 
 /** Names to choose from, as register_types and register_actions are. */
@@ -34,7 +34,7 @@ type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
 export async function handleServer(door: Door, body: object): Promise<ServerAnswer | Failure> {
   const written = withoutEmptyFields(body);
-  const request = serverRequestIn(written);
+  const request = SERVER_REQUESTS.read(written);
   if ('result' in request) return request;
   const lines = await allParts(await door.list('line.list', undefined));
   if ('ok' in lines) return refused(lines);

@@ -1,16 +1,12 @@
-import type { TrafficEvent } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { TrafficCursor } from '../../traffic/reading.js';
 import type { Desk } from '../desk.js';
-import { batchesOf } from './traffic-page.js';
-import { leftOut } from './traffic-view.js';
+import { batchesOf, streamed } from './traffic-page.js';
 
 /** Twenty messages a second at most. */
 export const INTERVAL_MS = 50;
 /** A message ends when it is longer than this, in characters. What a reader has not read is at most one message. */
 const MESSAGE_LENGTH = 128 * 1024;
-/** Texts of events that are kept for readers that come to the same event a little later, with another filter. */
-const MOST_TEXTS = 512;
 
 /** What happened after a sequence number. */
 export interface Message {
@@ -29,8 +25,6 @@ export class EventMessages {
   readonly #desk: Pick<Desk, 'traffic' | 'map'>;
   /** The messages of this interval, by filter and beginning. */
   readonly #made = new Map<string, Promise<Message>>();
-  /** The newest events as JSON, by the last digits of their sequence numbers. */
-  readonly #texts: { readonly seq: number; readonly text: string }[] = [];
   #interval = -1;
   /** The last event of this interval. */
   #until = 0;
@@ -65,33 +59,19 @@ export class EventMessages {
 
   /** A list of all that happened. The identifier with which a reader comes back stands at the end. */
   async #make(cursor: TrafficCursor, until: number): Promise<Message> {
-    let text = '';
-    const add = (each: string) => {
-      text += `${text === '' ? 'event: traffic\ndata: [' : ','}${each}`;
-    };
-    let { after } = cursor;
-    for (const { events, missed, until: lookedAt } of batchesOf(cursor.events(until), cursor)) {
-      after = lookedAt;
-      if (missed > 0) add(JSON.stringify(leftOut(missed)));
-      for (const each of await this.#textsOf(events)) add(each);
-      if (text.length > MESSAGE_LENGTH) break;
+    const texts: string[] = [];
+    let [length, { after }] = [0, cursor];
+    for (const batch of batchesOf(cursor.events(until), cursor)) {
+      after = batch.until;
+      for (const each of await streamed(batch, this.#desk.map)) {
+        const text = JSON.stringify(each);
+        texts.push(text);
+        length += text.length;
+      }
+      if (length > MESSAGE_LENGTH) break;
     }
-    return { bytes: text === '' ? undefined : Buffer.from(`${text}]\n${idLine(after)}\n`), until: after };
-  }
-
-  async #textsOf(events: readonly TrafficEvent[]): Promise<string[]> {
-    const known = events.map(({ seq }) => {
-      const kept = this.#texts[seq % MOST_TEXTS];
-      return kept?.seq === seq ? kept.text : undefined;
-    });
-    const views = await this.#desk.map.views(events.filter((_, i) => known[i] === undefined));
-    return known.map((each) => {
-      if (each !== undefined) return each;
-      const view = views.shift();
-      const text = JSON.stringify(view);
-      if (view) this.#texts[view.seq % MOST_TEXTS] = { seq: view.seq, text };
-      return text;
-    });
+    const text = `event: traffic\ndata: [${texts.join()}]\n${idLine(after)}\n`;
+    return { bytes: texts.length === 0 ? undefined : Buffer.from(text), until: after };
   }
 }
 

@@ -1,73 +1,61 @@
 import { z } from 'zod';
 import type { Run } from '../../testing/commands.js';
 import { orderSchema } from '../../testing/examination-order-schema.js';
-import { examinationShape, examinationSummary } from '../../testing/report/examination-json.js';
-import { refuse } from '../answers.js';
+import {
+  examinationJsonByCheck,
+  examinationSchema,
+  examinationShape,
+  examinationSummary,
+} from '../../testing/report/examination-json.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';
-import { EXAMINATION, reportRoutes, sendRun } from './reports.js';
 import type { Routes } from './route.js';
+import { runRoutes } from './runs.js';
 
-const params = z.object({
-  id: z.string().meta({
-    description: 'The number of the examination. Tests and examinations are counted together.',
-    examples: ['2'],
-  }),
-});
-
-const detailQuery = z.strictObject({
-  report: z
-    .enum(['true', 'false'])
-    .optional()
-    .describe('With `false`, the report is left out, which is short enough to be asked for often.'),
-});
-
-const stopQuery = z.strictObject({
-  failure: z
-    .string()
-    .min(1)
-    .max(4096)
-    .optional()
-    .describe(
-      'Why the check that runs has failed: the client has died. Without it, that check is `not run`.',
-    ),
-});
+/** Of an examination, for examples. */
+const EXAMINATION = {
+  id: 1,
+  state: 'running',
+  name: 'the client on line lan',
+  line: 'lan',
+  seed: 4711,
+  verdict: 'pass',
+  conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
+  found: {
+    timeoutMs: { value: 487, plusMinus: 3 },
+    attempts: 3,
+    pausesMs: [100, 200],
+    pollPeriodMs: 1000,
+  },
+  checks: [
+    {
+      id: 'wrong-crc',
+      group: 'damaged',
+      title: 'Throws away a reply with a wrong CRC',
+      verdict: 'pass',
+      summary: 'asked again 1000 ms after the request whose reply was spoilt',
+      durationMs: 2140,
+    },
+  ],
+};
 
 const checksQuery = z.strictObject({
   line: z.string().optional().describe('Only the checks that can be run on this line.'),
 });
 
-const summaryFields = {
-  id: z.number(),
-  state: z.enum(['running', 'over']),
-  ...examinationShape,
+const fields = { id: z.number(), state: z.enum(['running', 'over']), ...examinationShape };
+
+export type ExaminationSummary = z.infer<z.ZodObject<typeof fields>>;
+
+const { id: _id, state: _state, checks, ...found } = EXAMINATION;
+/** The report on it. */
+const REPORT = {
+  ...found,
+  checks: checks.map((check) => ({ ...check, frames: [] })),
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 12.5,
+  versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
 };
-
-const summarySchema = z.object(summaryFields).meta({
-  id: 'Examination',
-  description: 'An examination that runs or has run, with what it has found by now.',
-  examples: [EXAMINATION],
-});
-
-export type ExaminationSummary = z.infer<typeof summarySchema>;
-
-const examinationSchema = z
-  .object({
-    ...summaryFields,
-    report: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .describe('Findings with their frames, the configuration and the versions.'),
-  })
-  .meta({
-    id: 'ExaminationReport',
-    description: 'An examination with its report.',
-    examples: [{ ...EXAMINATION, report: { kind: 'examination', name: EXAMINATION.name, findings: [] } }],
-  });
-
-const examinationList = z
-  .object({ examinations: z.array(summarySchema) })
-  .describe('The examinations, the newest twenty of them.');
 
 /** What `POST` takes. */
 const order = orderSchema.meta({
@@ -102,44 +90,26 @@ export function examinationRoutes(desk: Desk): Routes {
       schema: { querystring: checksQuery },
       response: { 200: checkList, ...failures(400) },
     },
-    'GET /examinations': {
-      summary: 'List the examinations',
-      description: 'Those that run and the newest that are over.',
-      call: 'examination.list',
-      show: (runs: readonly Run[]) => ({ examinations: runs.map(summary) }),
-      response: { 200: examinationList },
-    },
-    'POST /examinations': {
-      summary: 'Start an examination',
-      description: 'Only one test or examination can run on a line at a time.',
-      call: 'examination.start',
-      show: summary,
-      schema: { describedBody: order },
-      response: { 201: summarySchema, ...failures(400, 409) },
-    },
-    'GET /examinations/:id': {
-      summary: 'Read an examination',
-      description: 'What is known of the client by now, with the frames that show it.',
-      params,
-      schema: { querystring: detailQuery },
-      handle: async (request, reply) => {
-        const { report } = request.query as z.infer<typeof detailQuery>;
-        if (report !== 'false') return sendRun(desk, 'examination', request, reply, summary);
-        const { id } = request.params as z.infer<typeof params>;
-        const run = await desk.door.call('examination.get', { id: Number(id) });
-        return run.ok ? summary(run.value) : refuse(request, reply, run);
+    ...runRoutes(desk, {
+      one: 'examination',
+      called: 'an examination',
+      number: '2',
+      fields,
+      about: 'An examination that runs or has run, with what it has found by now.',
+      example: EXAMINATION,
+      summary,
+      known: 'What is known of the client by now, with the frames that show it.',
+      failure:
+        'Why the check that runs has failed: the client has died. Without it, that check is `not run`.',
+      start: {
+        summary: 'Start an examination',
+        description: 'Only one test or examination can run on a line at a time.',
+        call: 'examination.start',
+        show: summary,
+        schema: { describedBody: order },
       },
-      response: { 200: examinationSchema, ...failures(400, 404) },
-    },
-    'DELETE /examinations/:id': {
-      summary: 'Stop an examination',
-      description: 'Its faults are removed. What it has found stays readable.',
-      call: 'examination.stop',
-      params,
-      schema: { querystring: stopQuery },
-      response: { 204: z.null().describe('It is over.'), ...failures(400, 404) },
-    },
-    ...reportRoutes('examinations', desk),
+      json: { schema: examinationSchema.meta({ examples: [REPORT] }), of: examinationJsonByCheck },
+    }),
   };
 }
 

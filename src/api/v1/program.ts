@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LINE_SCHEMAS } from '../../config/native/line-schema.js';
 import { refusal } from '../../control/refusal.js';
 import { benchSchema, seenSchema } from '../../control/schemas/bench.js';
 import { ruleSchema } from '../../faults/rule.js';
@@ -67,6 +68,7 @@ const portList = z.object({ ports: z.array(portView) }).describe('The serial por
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
   examination: madeOnce('examination.json', () => convert(orderSchema)),
+  line: madeOnce('line.json', () => convert(z.object(LINE_SCHEMAS))),
 } as const;
 
 const isKnown = (name: string): name is keyof typeof SCHEMAS => Object.hasOwn(SCHEMAS, name);

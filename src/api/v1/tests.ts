@@ -6,13 +6,13 @@ import type { Refusal } from '../../control/refusal.js';
 import { MOST_LISTED } from '../../schema/findings.js';
 import type { Problem } from '../../schema/problem.js';
 import type { Run } from '../../testing/commands.js';
+import { testJsonByStep, testJsonSchema } from '../../testing/report/test-json.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { MAX_PARTS, readText } from '../json-body.js';
-import { failures } from '../problem.js';
 import { asError } from '../validation.js';
-import { reportRoutes, sendRun } from './reports.js';
 import type { Routes } from './route.js';
+import { runRoutes } from './runs.js';
 
 const TEST = {
   id: 1,
@@ -23,22 +23,9 @@ const TEST = {
   steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
 };
 
-const params = z.object({
-  id: z.string().meta({ description: 'The number of the test.', examples: ['1'] }),
-});
-
-const stopQuery = z.strictObject({
-  failure: z
-    .string()
-    .min(1)
-    .max(4096)
-    .optional()
-    .describe('Why the step that runs has failed. Without it, that step is inconclusive.'),
-});
-
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
 
-const summaryFields = {
+const fields = {
   id: z.number(),
   name: z.string(),
   state: z.enum(['running', 'over']),
@@ -47,26 +34,18 @@ const summaryFields = {
   steps: z.array(z.object({ name: z.string(), verdict, message: z.string() })),
 };
 
-const testSummarySchema = z
-  .object(summaryFields)
-  .meta({ id: 'Test', description: 'A test that runs or has run.', examples: [TEST] });
+export type TestSummary = z.infer<z.ZodObject<typeof fields>>;
 
-export type TestSummary = z.infer<typeof testSummarySchema>;
-
-const testSchema = z
-  .object({
-    ...summaryFields,
-    report: z.record(z.string(), z.unknown()).describe('Findings with their frames, and what was measured.'),
-  })
-  .meta({
-    id: 'TestReport',
-    description: 'A test with its report.',
-    examples: [{ ...TEST, report: { kind: 'test', name: TEST.name, findings: [] } }],
-  });
-
-const testList = z
-  .object({ tests: z.array(testSummarySchema) })
-  .describe('The tests, the newest twenty of them.');
+/** The report on a test, for examples. */
+const REPORT = {
+  name: 'over REST',
+  verdict: 'pass',
+  steps: [{ name: 'polls', verdict: 'pass', message: 'came after 12 ms', durationMs: 12.5, frames: [] }],
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 12.5,
+  seed: 7,
+  versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
+};
 
 const scenario = z.record(z.string(), z.unknown()).meta({
   description: 'A scenario as in a file, without the sections about a bench of its own.',
@@ -104,15 +83,17 @@ export function acceptYaml(app: FastifyInstance): void {
 
 /** `/api/v1/tests`: scenarios on the lines that are running. */
 export function testRoutes(desk: Desk): Routes {
-  return {
-    'GET /tests': {
-      summary: 'List the tests',
-      description: 'Those that run and the newest that are over.',
-      call: 'test.list',
-      show: (runs: readonly Run[]) => ({ tests: runs.map(summary) }),
-      response: { 200: testList },
-    },
-    'POST /tests': {
+  return runRoutes(desk, {
+    one: 'test',
+    called: 'a test',
+    number: '1',
+    fields,
+    about: 'A test that runs or has run.',
+    example: TEST,
+    summary,
+    known: 'What is known of it by now, with the frames that show it.',
+    failure: 'Why the step that runs has failed. Without it, that step is inconclusive.',
+    start: {
       summary: 'Start a test',
       description: 'It runs on lines that are open. Only one test can run on a line at a time.',
       schema: { describedBody: scenario, yamlBody: scenarioText },
@@ -124,25 +105,9 @@ export function testRoutes(desk: Desk): Routes {
         if (started.ok) return reply.code(201).send(summary(started.value));
         return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
       },
-      response: { 201: testSummarySchema, ...failures(400, 409) },
     },
-    'GET /tests/:id': {
-      summary: 'Read a test',
-      description: 'What is known of it by now, with the frames that show it.',
-      params,
-      handle: (request, reply) => sendRun(desk, 'test', request, reply, summary),
-      response: { 200: testSchema, ...failures(404) },
-    },
-    'DELETE /tests/:id': {
-      summary: 'Stop a test',
-      description: 'Its faults are removed. What it has found stays readable.',
-      call: 'test.stop',
-      params,
-      schema: { querystring: stopQuery },
-      response: { 204: z.null().describe('It is over.'), ...failures(400, 404) },
-    },
-    ...reportRoutes('tests', desk),
-  };
+    json: { schema: testJsonSchema.meta({ examples: [REPORT] }), of: testJsonByStep },
+  });
 }
 
 function wrongText(problems: readonly Problem[]): Refusal {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { expectedMessage } from '../../schema/problem.js';
 import { SEE_HELP } from './scan.js';
-import { DEFAULT_URL, REMOTE_OPTIONS, urlProblem } from './values.js';
+import { DEFAULT_URL, FLAG, REMOTE_OPTIONS, TEXT } from './values.js';
 
 /** Where a running simulator is found. */
 export interface RunningAt {
@@ -33,18 +34,18 @@ export interface ExtcapCommand {
 
 /** The arguments that Wireshark gives (Wireshark Developer's Guide, 8.2), and those of its dialog (`extcap-text.ts`). */
 const OPTIONS = {
-  'extcap-interfaces': { type: 'boolean' },
-  'extcap-dlts': { type: 'boolean' },
-  'extcap-config': { type: 'boolean' },
-  capture: { type: 'boolean' },
-  install: { type: 'boolean' },
-  'extcap-interface': { type: 'string' },
-  'extcap-version': { type: 'string' },
-  'extcap-capture-filter': { type: 'string' },
-  fifo: { type: 'string' },
+  'extcap-interfaces': FLAG,
+  'extcap-dlts': FLAG,
+  'extcap-config': FLAG,
+  capture: FLAG,
+  install: FLAG,
+  'extcap-interface': TEXT,
+  'extcap-version': TEXT,
+  'extcap-capture-filter': TEXT,
+  fifo: TEXT,
   ...REMOTE_OPTIONS,
-  form: { type: 'string' },
-} as const;
+  form: TEXT,
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -64,8 +65,8 @@ function parseRequest(args: readonly string[], env: Environment): ExtcapRequest 
   const { values, positionals } = parsed;
   const url = (values.url || env.MODBUS_SIM_URL || DEFAULT_URL).replace(/\/+$/, '');
   const at = { url, token: values.token || env.MODBUS_SIM_TOKEN || undefined };
-  const problem = urlProblem(url);
-  if (problem !== undefined) return problem;
+  const { read, expected = '' } = REMOTE_OPTIONS.url;
+  if (read(url) === undefined) return `--url: ${expectedMessage(expected, url)}`;
   if (values.install) {
     if (positionals.length > 1) return 'extcap --install takes one directory';
     return { what: 'install', directory: positionals[0] };

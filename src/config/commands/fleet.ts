@@ -1,9 +1,8 @@
-import { milliseconds } from '../../schema/milliseconds.js';
 import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
-import { type ExaminationOrder, examinationOrder } from './examine.js';
-import type { Given } from './scan.js';
-import { REPORT_OPTIONS, type Reports, reportsOf } from './values.js';
+import { type ExaminationOrder, examinationOrder, ORDER_OPTIONS } from './examine.js';
+import { allOf, command, type Given } from './scan.js';
+import { FLAG, option, REPORT_OPTIONS, type Reports, reportsOf, TEXT, timeFrom } from './values.js';
 
 /** Ask or command the benches on an MQTT broker. */
 export interface FleetCommand {
@@ -42,54 +41,54 @@ type FleetAction =
     }
   | { readonly do: 'targets'; readonly file: string };
 
-export const FLEET_OPTIONS = {
-  broker: { type: 'string' },
-  username: { type: 'string' },
-  ca: { type: 'string' },
-  topic: { type: 'string' },
-  on: { type: 'string' },
-  label: { type: 'string' },
-  timeout: { type: 'string' },
-  file: { type: 'string' },
-  all: { type: 'boolean' },
-  watch: { type: 'boolean' },
-  ...REPORT_OPTIONS,
-  set: { type: 'string' },
-  unit: { type: 'string' },
-  checks: { type: 'string' },
-  limit: { type: 'string' },
-  seed: { type: 'string' },
-} as const;
+const DEFAULT_WAIT_MS = 5000;
+const LONGEST_WAIT_MS = 3_600_000;
 
-type Name = keyof typeof FLEET_OPTIONS;
+const OPTIONS = {
+  broker: option('the address of a broker, such as mqtts://broker:8883', (text) =>
+    /^(?:mqtts?|wss?):\/\//.test(text) && URL.canParse(text) ? text : undefined,
+  ),
+  username: TEXT,
+  ca: TEXT,
+  topic: TEXT,
+  on: TEXT,
+  label: option('NAME=VALUE', (text) => (/^[^=]+=/.test(text) ? text : undefined)),
+  timeout: timeFrom('a time such as 5s or 1m', 0, LONGEST_WAIT_MS),
+  file: TEXT,
+  all: FLAG,
+  watch: FLAG,
+  ...REPORT_OPTIONS,
+  set: TEXT,
+  ...ORDER_OPTIONS,
+};
+
+type Fleet = Given<typeof OPTIONS>;
 
 const USAGE =
   'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE';
-const LONGEST_WAIT_MS = 3_600_000;
 
-/** @returns what is wrong, as a sentence */
-export function parseFleet({ words, values, options }: Given<Name>): FleetCommand | string {
-  const { broker, username, ca, topic = 'modbus-sim/+/state', on, timeout = '5s', json } = values;
-  if (broker === undefined) return 'fleet needs --broker, such as --broker mqtt://broker:1883';
-  if (!/^(?:mqtts?|wss?):\/\//.test(broker) || !URL.canParse(broker))
-    return `--broker: expected the address of a broker, such as mqtts://broker:8883, got ${quote(broker)}`;
-  const ms = milliseconds(timeout);
-  if (!(ms <= LONGEST_WAIT_MS)) return `--timeout: expected a time such as 5s or 1m, got ${quote(timeout)}`;
-  const labels = new Map<string, string>();
-  for (const [name, value] of options) {
-    if (name !== 'label') continue;
-    const [, key, text] = /^([^=]+)=(.*)$/.exec(value) ?? [];
-    if (key === undefined || text === undefined) return `--label: expected NAME=VALUE, got ${quote(value)}`;
-    labels.set(key, text);
-  }
-  const action = actionOf(words, values, options);
-  if (typeof action === 'string') return action;
-  return {
-    kind: 'fleet',
-    ...{ broker, topic, labels, timeout: ms, action },
-    ...compact({ username, ca, on, json }),
-  };
-}
+export const FLEET = command({
+  name: 'fleet',
+  options: OPTIONS,
+  parse(given): FleetCommand | string {
+    const { broker, username, ca, topic = 'modbus-sim/+/state', on, json } = given.values;
+    if (broker === undefined) return 'fleet needs --broker, such as --broker mqtt://broker:1883';
+    const action = actionOf(given);
+    if (typeof action === 'string') return action;
+    const { timeout = DEFAULT_WAIT_MS } = given.values;
+    const labels = new Map(
+      allOf(given.options, 'label').map((text) => {
+        const [name = ''] = text.split('=', 1);
+        return [name, text.slice(name.length + 1)];
+      }),
+    );
+    return {
+      kind: 'fleet',
+      ...{ broker, topic, labels, timeout, action },
+      ...compact({ username, ca, on, json }),
+    };
+  },
+});
 
 /** Which commands each option is for; the others are for all. */
 const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
@@ -106,11 +105,7 @@ const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
   seed: ['examine'],
 };
 
-function actionOf(
-  words: readonly string[],
-  values: Given<Name>['values'],
-  options: Given<Name>['options'],
-): FleetAction | string {
+function actionOf({ words, values, options }: Fleet): FleetAction | string {
   const [verb, first, second, ...more] = words;
   const command = verb === 'fault' ? `fault ${first}` : (verb ?? '');
   for (const [name] of options) {
@@ -118,16 +113,22 @@ function actionOf(
     if (commands && !commands.includes(command))
       return `--${name} is for fleet ${commands.join(' and fleet ')}`;
   }
-  if (verb === 'test') return testOf(words.slice(1), values, options);
+  const reports = reportsOf(values);
+  if (verb === 'test') {
+    if (first === undefined) return 'fleet test takes the files of scenarios';
+    return { do: 'test', files: words.slice(1), settings: allOf(options, 'set'), reports };
+  }
   if (more.length > 0) return USAGE;
-  const { file, all, watch } = values;
+  const { file, all = false, watch = false } = values;
   switch (verb) {
     case 'list':
-      return first === undefined ? { do: 'list', watch: watch !== undefined } : USAGE;
+      return first === undefined ? { do: 'list', watch } : USAGE;
     case 'push':
       return first !== undefined && second === undefined ? { do: 'push', file: first } : USAGE;
     case 'examine':
-      return first !== undefined && second === undefined ? examineOf(first, values) : USAGE;
+      return first !== undefined && second === undefined
+        ? { do: 'examine', order: { line: first, ...examinationOrder(values) }, reports }
+        : USAGE;
     case 'run':
       return first === undefined ? USAGE : runOf(first, second);
     case 'targets':
@@ -136,29 +137,10 @@ function actionOf(
         : { do: 'targets', file };
     case 'fault':
       if (first === 'apply' && second !== undefined) return { do: 'apply', file: second };
-      return first === 'clear' && second === undefined ? { do: 'clear', all: all !== undefined } : USAGE;
+      return first === 'clear' && second === undefined ? { do: 'clear', all } : USAGE;
     default:
       return USAGE;
   }
-}
-
-function testOf(
-  files: readonly string[],
-  values: Given<Name>['values'],
-  options: Given<Name>['options'],
-): FleetAction | string {
-  if (files.length === 0) return 'fleet test takes the files of scenarios';
-  const reports = reportsOf(values);
-  if (typeof reports === 'string') return reports;
-  const settings = options.flatMap(([name, value]) => (name === 'set' ? value : []));
-  return { do: 'test', files, settings, reports };
-}
-
-function examineOf(line: string, values: Given<Name>['values']): FleetAction | string {
-  const order = examinationOrder(values);
-  if (typeof order === 'string') return order;
-  const reports = reportsOf(values);
-  return typeof reports === 'string' ? reports : { do: 'examine', order: { line, ...order }, reports };
 }
 
 function runOf(command: string, text = '{}'): FleetAction | string {

@@ -1,7 +1,7 @@
 import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
-import type { Given } from './scan.js';
-import { DEFAULT_URL, REMOTE_OPTIONS, urlProblem } from './values.js';
+import { command } from './scan.js';
+import { DEFAULT_URL, FLAG, REMOTE_OPTIONS, TEXT } from './values.js';
 
 /** Print what passes the lines of a running simulator. */
 export interface MonitorCommand {
@@ -15,26 +15,14 @@ export interface MonitorCommand {
   readonly hex: boolean;
 }
 
-export const MONITOR_OPTIONS = {
-  line: { type: 'string' },
-  unit: { type: 'string' },
-  function: { type: 'string' },
-  hex: { type: 'boolean' },
-  ...REMOTE_OPTIONS,
-} as const;
-
-/** @returns what is wrong, as a sentence */
-export function parseMonitor(given: Given<keyof typeof MONITOR_OPTIONS>): MonitorCommand | string {
-  const [word] = given.words;
-  if (word !== undefined) return `monitor takes options only, got ${quote(word)}`;
-  const { line, unit, function: functions, hex, url = DEFAULT_URL, token = given.token } = given.values;
-  const problem = urlProblem(url);
-  if (problem !== undefined) return problem;
-  return compact({
-    kind: 'monitor' as const,
-    url,
-    token,
-    filters: compact({ line, unit, function: functions }),
-    hex: hex !== undefined,
-  });
-}
+export const MONITOR = command({
+  name: 'monitor',
+  options: { line: TEXT, unit: TEXT, function: TEXT, hex: FLAG, ...REMOTE_OPTIONS },
+  parse({ words: [word], values, token: tokenInEnvironment }): MonitorCommand | string {
+    if (word !== undefined) return `monitor takes options only, got ${quote(word)}`;
+    const { line, unit, function: code, hex = false } = values;
+    const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
+    const filters = compact({ line, unit, function: code });
+    return compact({ kind: 'monitor' as const, url, token, filters, hex });
+  },
+});

@@ -1,21 +1,33 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../schema/nearest.js';
-import { quote } from '../../schema/problem.js';
+import { expectedMessage, quote } from '../../schema/problem.js';
 
-/** Options by their names, as node:util.parseArgs takes them. */
-export type OptionTable = Readonly<
-  Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>
->;
+/** An option, as node:util.parseArgs takes it, and what its text means. */
+export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
+  readonly type: Type;
+  readonly short?: string;
+  /** What a text means; undefined where it means nothing. */
+  readonly read: (text: string) => Value | undefined;
+  /** What a message about such a text says after "expected". */
+  readonly expected?: string;
+}
 
-/** The values of options by their names. The value of an option without one is an empty text. */
-export type Values<Name extends string> = Readonly<Partial<Record<Name, string>>>;
+/** Options by their names. */
+export type OptionTable = Readonly<Record<string, Option>>;
+
+/** What the options of a table mean, by their names. */
+export type Values<Table extends OptionTable> = {
+  readonly [Name in keyof Table]?: Table[Name] extends Option<infer Value> ? Value : never;
+};
+
+/** Options and their texts, in the order of the command line. The text of an option without a value is empty. */
+export type Written = readonly (readonly [name: string, text: string])[];
 
 /** What a command is given. */
-export interface Given<Name extends string> {
+export interface Given<Table extends OptionTable> {
   /** Of equal options the last one counts. */
-  readonly values: Values<Name>;
-  /** Every option and its value, in the order of the command line. */
-  readonly options: readonly (readonly [name: string, value: string])[];
+  readonly values: Values<Table>;
+  readonly options: Written;
   /** What stands beside the options, without the name of the command. */
   readonly words: readonly string[];
   /** The token of REST in the environment. */
@@ -24,14 +36,30 @@ export interface Given<Name extends string> {
   readonly runtimeDirectory: string | undefined;
 }
 
+/** A command with a name of its own. */
+export interface NamedCommand<Table extends OptionTable, Command> {
+  readonly name: string;
+  /** Other options are refused before. */
+  readonly options: Table;
+  /** @returns what is wrong, as a sentence */
+  parse(given: Given<Table>): Command | string;
+}
+
+/** Makes a command of what is written of it: so that `parse` knows what the options mean. */
+export function command<Table extends OptionTable, Command>(
+  named: NamedCommand<Table, Command>,
+): NamedCommand<Table, Command> {
+  return named;
+}
+
 /** Ends the message about an option or a command that does not exist, or not there. */
 export const SEE_HELP = '(see modbus-sim --help)';
 
 /** Splits a command line into options and the words beside them. @returns what is wrong, as a sentence */
-export function scan<Table extends OptionTable>(
+export function scan(
   args: readonly string[],
-  table: Table,
-): Omit<Given<keyof Table & string>, 'token' | 'runtimeDirectory'> | string {
+  table: OptionTable,
+): { readonly options: Written; readonly words: readonly string[] } | string {
   const { tokens } = parseArgs({
     args: [...args],
     options: table,
@@ -39,7 +67,7 @@ export function scan<Table extends OptionTable>(
     allowPositionals: true,
     tokens: true,
   });
-  const options: [keyof Table & string, string][] = [];
+  const options: [string, string][] = [];
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
@@ -55,7 +83,23 @@ export function scan<Table extends OptionTable>(
       options.push([name, value]);
     }
   }
-  return { values: Object.fromEntries(options) as Values<keyof Table & string>, options, words };
+  return { options, words };
+}
+
+/** What the options of a table mean. @returns what is wrong, as a sentence */
+export function valuesOf<Table extends OptionTable>(table: Table, written: Written): Values<Table> | string {
+  const values: Record<string, unknown> = {};
+  for (const [name, text] of written) {
+    const { read, expected = '' } = table[name] as Option;
+    values[name] = read(text);
+    if (values[name] === undefined) return `--${name}: ${expectedMessage(expected, text)}`;
+  }
+  return values as Values<Table>;
+}
+
+/** The texts of an option that may be given again and again. */
+export function allOf(written: Written, name: string): string[] {
+  return written.flatMap(([each, text]) => (each === name ? text : []));
 }
 
 function unknownOption(rawName: string, known: readonly string[]): string {

@@ -1,10 +1,10 @@
-import { quote } from '../../schema/problem.js';
+import { expectedMessage } from '../../schema/problem.js';
 import type { ApiOverrides } from '../api-definition.js';
 import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Values } from './scan.js';
 import { FREE_PORTS_OPTION, SOURCE_OPTIONS, sourceOf } from './source.js';
-import { wholeNumber } from './values.js';
+import { numberFrom, TEXT, wordOf } from './values.js';
 
 /** Levels of pymodbus.simulator's --log. */
 const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
@@ -39,19 +39,19 @@ export interface ServeCommand {
   readonly mqtt?: { readonly password: string };
 }
 
+const PORT = numberFrom('a port', 0, 65535);
+
 export const SERVE_OPTIONS = {
   ...SOURCE_OPTIONS,
   ...FREE_PORTS_OPTION,
-  http_host: { type: 'string' },
-  http_port: { type: 'string' },
-  log: { type: 'string' },
-  log_file: { type: 'string' },
-  custom_actions_module: { type: 'string' },
-  state: { type: 'string' },
-  misbehave: { type: 'string' },
-} as const;
-
-const MAX_PORT = 65535;
+  http_host: TEXT,
+  http_port: PORT,
+  log: wordOf(LOG_LEVELS.join(', '), LOG_LEVELS),
+  log_file: TEXT,
+  custom_actions_module: TEXT,
+  state: TEXT,
+  misbehave: TEXT,
+};
 
 interface Environment {
   /** The token of REST. */
@@ -67,7 +67,7 @@ interface Environment {
 
 /** @returns what is wrong, as a sentence */
 export function parseServe(
-  values: Values<keyof typeof SERVE_OPTIONS>,
+  values: Values<typeof SERVE_OPTIONS>,
   { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: Environment,
 ): ServeCommand | string {
   if (values.custom_actions_module !== undefined) {
@@ -75,15 +75,10 @@ export function parseServe(
   }
   const source = sourceOf(values);
   if (typeof source === 'string') return source;
-  const { http_host: httpHost, http_port: port, log_file: file } = values;
-  const httpPort = portOf('--http_port', port);
-  if (typeof httpPort === 'string') return httpPort;
-  const defaultPort = portOf('MODBUS_SIM_HTTP_PORT', usualPort);
-  if (typeof defaultPort === 'string') return defaultPort;
-  const level = LOG_LEVELS.find((each) => each === values.log);
-  if (level === undefined && values.log !== undefined) {
-    return `--log: expected ${LOG_LEVELS.join(', ')}, got ${quote(values.log)}`;
-  }
+  const { http_host: httpHost, http_port: httpPort, log: level, log_file: file } = values;
+  const defaultPort = usualPort === undefined ? undefined : PORT.read(usualPort);
+  if (usualPort !== undefined && defaultPort === undefined)
+    return `MODBUS_SIM_HTTP_PORT: ${expectedMessage(PORT.expected ?? '', usualPort)}`;
   return compact({
     kind: 'serve' as const,
     source,
@@ -94,12 +89,4 @@ export function parseServe(
     misbehave: values.misbehave,
     mqtt: mqttPassword === undefined ? undefined : { password: mqttPassword },
   });
-}
-
-/** @returns what is wrong, as a sentence */
-function portOf(where: string, text: string | undefined): number | string | undefined {
-  const port = text === undefined ? undefined : wholeNumber(text, MAX_PORT);
-  return Number.isNaN(port)
-    ? `${where}: expected a port from 0 to ${MAX_PORT}, got ${quote(text ?? '')}`
-    : port;
 }

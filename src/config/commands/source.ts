@@ -1,29 +1,23 @@
 import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Values } from './scan.js';
+import { FLAG, TEXT } from './values.js';
 
 /** The options that name a configuration. */
-export const SOURCE_OPTIONS = {
-  config: { type: 'string' },
-  json_file: { type: 'string' },
-  modbus_server: { type: 'string' },
-  modbus_device: { type: 'string' },
-} as const;
+export const SOURCE_OPTIONS = { config: TEXT, json_file: TEXT, modbus_server: TEXT, modbus_device: TEXT };
 
 /** The option that puts all lines on free ports. */
-export const FREE_PORTS_OPTION = { 'free-ports': { type: 'boolean' } } as const;
-
-type Name = keyof typeof SOURCE_OPTIONS | keyof typeof FREE_PORTS_OPTION;
+export const FREE_PORTS_OPTION = { 'free-ports': FLAG };
 
 /** The configuration that the options name; the demo without any. @returns what is wrong, as a sentence */
-export function sourceOf(values: Values<Name>): ConfigurationSource | string {
+export function sourceOf(
+  values: Values<typeof SOURCE_OPTIONS & typeof FREE_PORTS_OPTION>,
+): ConfigurationSource | string {
   const source = namedBy(values);
-  return typeof source === 'string' || values['free-ports'] === undefined
-    ? source
-    : { ...source, freePorts: true };
+  return typeof source === 'string' || !values['free-ports'] ? source : { ...source, freePorts: true };
 }
 
-function namedBy(values: Values<keyof typeof SOURCE_OPTIONS>): ConfigurationSource | string {
+function namedBy(values: Values<typeof SOURCE_OPTIONS>): ConfigurationSource | string {
   if (values.json_file === undefined) {
     for (const option of ['modbus_server', 'modbus_device'] as const) {
       if (values[option] !== undefined)

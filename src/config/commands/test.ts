@@ -1,5 +1,5 @@
 import { compact } from '../compact.js';
-import type { Given } from './scan.js';
+import { allOf, command } from './scan.js';
 import { FREE_PORTS_OPTION } from './source.js';
 import {
   FREE_PORTS_REMOTE,
@@ -7,7 +7,7 @@ import {
   REPORT_OPTIONS,
   type Reports,
   reportsOf,
-  urlProblem,
+  TEXT,
 } from './values.js';
 
 /** Run scenarios. */
@@ -23,28 +23,19 @@ export interface TestCommand extends Reports {
   readonly token?: string;
 }
 
-export const TEST_OPTIONS = {
-  set: { type: 'string' },
-  ...FREE_PORTS_OPTION,
-  ...REPORT_OPTIONS,
-  ...REMOTE_OPTIONS,
-} as const;
-
-/** @returns what is wrong, as a sentence */
-export function parseTest(given: Given<keyof typeof TEST_OPTIONS>): TestCommand | string {
-  if (given.words.length === 0) return 'test takes the files of scenarios';
-  const { url, token = given.token } = given.values;
-  const problem = url === undefined ? undefined : urlProblem(url);
-  if (problem !== undefined) return problem;
-  const reports = reportsOf(given.values);
-  if (typeof reports === 'string') return reports;
-  const freePorts = given.values['free-ports'] === undefined ? undefined : true;
-  if (freePorts && url !== undefined) return FREE_PORTS_REMOTE;
-  return {
-    kind: 'test',
-    files: given.words,
-    settings: given.options.flatMap(([name, value]) => (name === 'set' ? value : [])),
-    ...reports,
-    ...compact({ freePorts, url, token }),
-  };
-}
+export const TEST = command({
+  name: 'test',
+  options: { set: TEXT, ...FREE_PORTS_OPTION, ...REPORT_OPTIONS, ...REMOTE_OPTIONS },
+  parse({ words, values, options, token: tokenInEnvironment }): TestCommand | string {
+    if (words.length === 0) return 'test takes the files of scenarios';
+    const { url, token = tokenInEnvironment, 'free-ports': freePorts } = values;
+    if (freePorts && url !== undefined) return FREE_PORTS_REMOTE;
+    return {
+      kind: 'test',
+      files: words,
+      settings: allOf(options, 'set'),
+      ...reportsOf(values),
+      ...compact({ freePorts, url, token }),
+    };
+  },
+});

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
+import { IDENTITY_NAMES } from '../../device/identification.js';
 import { MAX_SEED } from '../../random.js';
-import { flag, identityText, numberFrom, section, text, wholeNumber } from '../../schema/parts.js';
+import {
+  each,
+  flag,
+  identityText,
+  numberFrom,
+  readApart,
+  section,
+  text,
+  wholeNumber,
+} from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { MIN_PERIOD } from '../../signals/signal.js';
@@ -9,39 +19,21 @@ import { MIN_PERIOD } from '../../signals/signal.js';
 /* The schemas of a device, but for the entries of its tables. */
 
 export const identitySchema = section({
-  vendorName: identityText.optional(),
-  productCode: identityText.optional(),
-  majorMinorRevision: identityText.optional(),
-  vendorUrl: identityText.optional(),
-  productName: identityText.optional(),
-  modelName: identityText.optional(),
-  userApplicationName: identityText.optional(),
-  extended: z.unknown().optional(),
+  ...each(IDENTITY_NAMES, identityText.optional()),
+  ...readApart('extended'),
 });
 
 /** What a device may have besides registers. */
 const extras = {
-  identity: z.unknown().optional(),
-  exceptionStatus: z.unknown().optional(),
-  serverId: z.unknown().optional(),
-  files: z.unknown().optional(),
-  queues: z.unknown().optional(),
-  manners: z.unknown().optional(),
-  like: z.unknown().optional(),
+  ...readApart('identity', 'exceptionStatus', 'serverId', 'files', 'queues'),
+  ...readApart('manners', 'like'),
 };
 
 /** A device with registers of its own. */
 export const deviceSections = section({
   ...extras,
-  registers: z.unknown().optional(),
-  clock: z.unknown().optional(),
-  seed: z.unknown().optional(),
-  real: z.unknown().optional(),
-  writes: z.unknown().optional(),
-  whenSilent: z.unknown().optional(),
-  fallback: z.unknown().optional(),
-  pause: z.unknown().optional(),
-  shadow: z.unknown().optional(),
+  ...readApart('registers', 'clock', 'seed'),
+  ...readApart('real', 'writes', 'whenSilent', 'fallback', 'pause', 'shadow'),
 });
 
 /** How the clock of a device runs from its start. */
@@ -77,7 +69,7 @@ export const fileSchema = section({
 
 /** A queue that a signal feeds. */
 export const fedQueueSchema = section({
-  signal: z.unknown().optional(),
+  ...readApart('signal'),
   every: duration(MIN_PERIOD),
   seed: seedSchema.optional(),
 });
@@ -93,9 +85,4 @@ export const pymodbusReferenceSchema = section({
   device: text('the name of a device in that file').optional(),
 });
 
-export const tableSections = section({
-  coils: z.unknown().optional(),
-  discrete: z.unknown().optional(),
-  holding: z.unknown().optional(),
-  input: z.unknown().optional(),
-});
+export const tableSections = section(readApart('coils', 'discrete', 'holding', 'input'));

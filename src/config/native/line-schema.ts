@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, hexadecimal, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, hexadecimal, oneOf, readApart, section, text, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { startSchema } from './schema.js';
 
@@ -66,8 +66,7 @@ export const serialLineSchema = section({
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
   start: startSchema.optional(),
-  unasked: z.unknown().optional(),
-  units: z.unknown().optional(),
+  ...readApart('unasked', 'units'),
 });
 
 const listening = {
@@ -80,7 +79,7 @@ const connections = {
   pipelining: oneOf(['serve', 'drop', 'one']).optional(),
 };
 const port = wholeNumber(0, 65535);
-const severalHosts = { hosts: z.unknown().optional() };
+const severalHosts = readApart('hosts');
 
 const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
 const UDP_PIPELINING = 'serve: UDP has no connection on which one request could stand behind another';
@@ -91,9 +90,7 @@ const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   start: startSchema.optional(),
-  unasked: z.unknown().optional(),
-  units: z.unknown().optional(),
-  each: z.unknown().optional(),
+  ...readApart('unasked', 'units', 'each'),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
 
@@ -126,3 +123,11 @@ export const tlsLineSchema = section({
   }),
   ...socketLine,
 });
+
+/** The settings of a line of each kind. */
+export const LINE_SCHEMAS = {
+  serial: serialLineSchema,
+  tcp: tcpLineSchema,
+  udp: udpLineSchema,
+  tls: tlsLineSchema,
+};

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { REACTIONS } from '../../reactions/kinds.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, PADDINGS, type ValueType } from '../../registers/cell-type.js';
-import { flag, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, number, oneOf, readApart, section, text, wholeNumber } from '../../schema/parts.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
 import { seedSchema } from './device-schema.js';
 
@@ -11,11 +11,11 @@ export const ADDRESSES = 65536;
 const NAME = 'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
 
 /** The type says nothing of these keys: each kind of reaction reads its own. */
-const reactionShape: object = Object.fromEntries(REACTIONS.map((key) => [key, z.unknown().optional()]));
+const reactionShape: object = readApart(...REACTIONS);
 
 const entryShape = {
   address: wholeNumber(0, ADDRESSES - 1),
-  value: z.unknown().optional(),
+  ...readApart('value'),
   quantity: wholeNumber(1, ADDRESSES).optional(),
   write: flag.optional(),
   action: oneOf(ACTION_NAMES).optional(),
@@ -27,14 +27,12 @@ const entryShape = {
     .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
     .optional(),
   description: text('text').optional(),
-  labels: z.unknown().optional(),
+  ...readApart('labels'),
   retain: flag.optional(),
   available: flag.optional(),
-  unavailable: z.unknown().optional(),
-  notAvailable: z.unknown().optional(),
-  signal: z.unknown().optional(),
+  ...readApart('unavailable', 'notAvailable', 'signal'),
   seed: seedSchema.optional(),
-  follows: z.unknown().optional(),
+  ...readApart('follows'),
   ...reactionShape,
 };
 

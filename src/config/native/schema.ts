@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, oneOf, secret, section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { size } from '../../schema/units.js';
 
@@ -10,16 +10,9 @@ import { size } from '../../schema/units.js';
  */
 
 /** The file as a whole. A new section begins here; file.ts builds it. */
-export const fileSections = section({
-  devices: z.unknown().optional(),
-  lines: z.unknown().optional(),
-  faults: z.unknown().optional(),
-  api: z.unknown().optional(),
-  mqtt: z.unknown().optional(),
-  traffic: z.unknown().optional(),
-  start: z.unknown().optional(),
-  state: z.unknown().optional(),
-});
+export const fileSections = section(
+  readApart('devices', 'lines', 'faults', 'api', 'mqtt', 'traffic', 'start', 'state'),
+);
 
 /** Whether a line that can't be opened ends the start, or is waited for. */
 export const startSchema = oneOf(['required', 'waiting']);

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { flag, identityText, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { IDENTITY_NAMES } from '../../device/identification.js';
+import {
+  each,
+  flag,
+  identityText,
+  number,
+  oneOf,
+  readApart,
+  section,
+  text,
+  wholeNumber,
+} from '../../schema/parts.js';
 
 /*
  * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator", "Configuring").
@@ -22,23 +33,19 @@ export const PYMODBUS_TYPES = [
 
 export type PymodbusType = (typeof PYMODBUS_TYPES)[number];
 
-const content = z.unknown().optional();
-
 /** Something for each type. */
 export function byType<Item>(itemOf: (type: PymodbusType) => Item): Record<PymodbusType, Item> {
   return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, itemOf(type)])) as Record<PymodbusType, Item>;
 }
 
-const contents = byType(() => content);
+const contents = readApart(...PYMODBUS_TYPES);
 
-export const pymodbusFileSections = section({ server_list: content, device_list: content });
+export const pymodbusFileSections = section(readApart('server_list', 'device_list'));
 
 export const pymodbusDeviceSections = section({
-  setup: content,
-  invalid: content,
-  write: content,
+  ...readApart('setup', 'invalid', 'write'),
   ...contents,
-  repeat: content,
+  ...readApart('repeat'),
 });
 
 const size = wholeNumber(0, 65536);
@@ -56,25 +63,21 @@ export const setupSchema = section({
 const parameters = section({ minval: number.optional(), maxval: number.optional() });
 
 export const cellEntrySchema = section({
-  addr: content,
-  value: content,
-  action: content,
+  ...readApart('addr', 'value', 'action'),
   parameters: parameters.nullish(),
   /** What pymodbus 3.4 to 3.6 call the parameters. */
   kwargs: parameters.nullish(),
 });
 
-export const repeatEntrySchema = section({ addr: content, to: content });
+export const repeatEntrySchema = section(readApart('addr', 'to'));
 
-const identity = section({
-  VendorName: identityText.optional(),
-  ProductCode: identityText.optional(),
-  VendorUrl: identityText.optional(),
-  ProductName: identityText.optional(),
-  ModelName: identityText.optional(),
-  MajorMinorRevision: identityText.optional(),
-  UserApplicationName: identityText.optional(),
-});
+/** `VendorName` is vendorName in a native file. */
+const identity = section(
+  each(
+    IDENTITY_NAMES.map((name) => name.replace(/^./, (letter) => letter.toUpperCase())),
+    identityText.optional(),
+  ),
+);
 
 const DEVICE_ID = 'a whole number from 0 to 255';
 

@@ -33,19 +33,33 @@ export interface SunspecModel {
   readonly group: SunspecGroup;
 }
 
-export type SunspecType =
-  | `${'int' | 'uint'}${16 | 32 | 64}`
-  | `acc${16 | 32 | 64}`
-  | `enum${16 | 32}`
-  | `bitfield${16 | 32}`
-  | `float${32 | 64}`
-  | 'string'
-  | 'sunssf'
-  | 'count'
-  | 'pad'
-  | 'ipaddr'
-  | 'ipv6addr'
-  | 'eui48';
+/** The types of points (SunSpec Device Information Model Specification V1.2, 4.4). */
+export const SUNSPEC_TYPES = [
+  'int16',
+  'int32',
+  'int64',
+  'uint16',
+  'uint32',
+  'uint64',
+  'acc16',
+  'acc32',
+  'acc64',
+  'enum16',
+  'enum32',
+  'bitfield16',
+  'bitfield32',
+  'float32',
+  'float64',
+  'string',
+  'sunssf',
+  'count',
+  'pad',
+  'ipaddr',
+  'ipv6addr',
+  'eui48',
+] as const;
+
+export type SunspecType = (typeof SUNSPEC_TYPES)[number];
 
 const DIRECTORY = packageFile('sunspec/');
 

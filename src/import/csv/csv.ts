@@ -1,7 +1,8 @@
 import type { TableName } from '../../device/tables.js';
 import { quote } from '../../schema/problem.js';
-import { Collector, type Imported, type ImportedValue, middleOf } from '../collected.js';
+import { Collector, type Found, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
+import { isOfBits } from '../parts.js';
 import {
   type AddressStyle,
   areHex,
@@ -119,7 +120,7 @@ class CsvReader {
     const value = this.#value(row, table, address, data, words);
     const unit = this.#number(row, 'slave') ?? 1;
     const write = this.#isWritable(row, word?.write ?? false, table);
-    const isInBits = table === 'coils' || table === 'discrete';
+    const isInBits = isOfBits(table);
     // A bit of a register: the register is what has an address.
     const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
     if (part !== undefined && bit === undefined) {
@@ -129,7 +130,7 @@ class CsvReader {
       ...value,
       ...(part !== undefined && { part, type: 'uint16' as const }),
       ...(isInBits && { type: 'bit' as const }),
-      ...(write && { write }),
+      write,
     });
   }
 
@@ -137,34 +138,23 @@ class CsvReader {
     row: Row,
     table: TableName,
     address: number,
-    data: DataType,
+    { type, length, wordOrder, byteOrder }: DataType,
     words: number | undefined,
-  ): ImportedValue {
-    const length = data.type === 'string' ? this.#stringLength(row, data, words) : undefined;
+  ): Found {
     const order = orderOf(this.#cell(row, 'order'));
     if (this.#cell(row, 'order') !== '' && order === undefined) {
       this.#note(row, `order ${quote(this.#cell(row, 'order'))}: not known`);
     }
     const scale = this.#scale(row);
     const [min, max] = [decimalOf(this.#cell(row, 'min')), decimalOf(this.#cell(row, 'max'))];
-    const value = this.#initial(row, data) ?? middleOf(data.type, min, max, scale);
-    const text = (role: Role) => this.#cell(row, role) || undefined;
-    const [name, unit, description] = [text('name'), text('unit'), text('description')];
     return {
-      table,
-      address,
-      type: data.type,
+      ...{ table, address, type, wordOrder, byteOrder, ...order, scale },
       location: `line ${row.line}`,
-      ...(order ?? {
-        ...(data.wordOrder && { wordOrder: data.wordOrder }),
-        ...(data.byteOrder && { byteOrder: data.byteOrder }),
-      }),
-      ...(length !== undefined && { length }),
-      ...(name !== undefined && { name }),
-      ...(unit !== undefined && !/^[-–/]+$/.test(unit) && { unit }),
-      ...(description !== undefined && { description }),
-      ...(scale !== undefined && { scale }),
-      ...(value !== undefined && { value }),
+      length: type === 'string' ? this.#stringLength(row, words ?? length) : undefined,
+      name: this.#cell(row, 'name'),
+      unit: this.#cell(row, 'unit').replace(/^[-–/]+$/, ''),
+      description: this.#cell(row, 'description'),
+      value: this.#initial(row, type) ?? middleOf(type, min, max, scale),
     };
   }
 
@@ -179,10 +169,9 @@ class CsvReader {
     return words ?? (bytes === undefined ? undefined : Math.ceil(bytes / 2));
   }
 
-  #stringLength(row: Row, data: DataType, words: number | undefined): number {
-    if (words === undefined && data.length === undefined)
-      this.#note(row, 'a string without a length: 1 register');
-    return Math.max(1, words ?? data.length ?? 1);
+  #stringLength(row: Row, length: number | undefined): number {
+    if (length === undefined) this.#note(row, 'a string without a length: 1 register');
+    return Math.max(1, length ?? 1);
   }
 
   #number(row: Row, role: Role): number | undefined {
@@ -213,7 +202,7 @@ class CsvReader {
   }
 
   /** As the file has it: before `scale`. */
-  #initial(row: Row, { type }: DataType): number | string | undefined {
+  #initial(row: Row, type: DataType['type']): number | string | undefined {
     const text = this.#cell(row, 'value');
     if (text === '') return undefined;
     if (type === 'string') return text;

@@ -1,23 +1,11 @@
 import type { TableName } from '../../device/tables.js';
+import { functionOf } from '../../protocol/function-table.js';
 
 /** A table in words, and whether clients may write it by the functions that are named. */
 export interface TableWord {
   readonly table: TableName;
   readonly write: boolean;
 }
-
-const TABLE_OF_FUNCTION: Readonly<Record<number, TableWord>> = {
-  1: { table: 'coils', write: false },
-  2: { table: 'discrete', write: false },
-  3: { table: 'holding', write: false },
-  4: { table: 'input', write: false },
-  5: { table: 'coils', write: true },
-  6: { table: 'holding', write: true },
-  15: { table: 'coils', write: true },
-  16: { table: 'holding', write: true },
-  22: { table: 'holding', write: true },
-  23: { table: 'holding', write: true },
-};
 
 const TABLE_WORDS: readonly (readonly [RegExp, TableName])[] = [
   [/^(?:coils?|coilstatus|0x|co|digitaloutputs?)$/, 'coils'],
@@ -36,12 +24,10 @@ export function tableOf(text: string): TableWord | undefined {
   const codes = text.slice(0, 60).match(/\d+/g)?.map(Number) ?? [];
   if (codes.length === 0 || !/^(?:fc|fn|f|function|code|0x|read|write|r|w|[\d\s,;/&+:()x-])+$/i.test(text))
     return undefined;
-  const known = codes
-    .filter((code) => code !== 0 || codes.length === 1)
-    .map((code) => TABLE_OF_FUNCTION[code]);
-  const [first] = known;
-  if (first === undefined || known.some((each) => each?.table !== first.table)) return undefined;
-  return { table: first.table, write: known.some((each) => each?.write) };
+  const known = codes.filter((code) => code !== 0 || codes.length === 1).map(functionOf);
+  const table = known[0]?.table;
+  if (table === undefined || known.some((each) => each?.table !== table)) return undefined;
+  return { table, write: known.some((each) => each?.broadcast) };
 }
 
 /** Whether clients may write it; undefined when the text does not say. */

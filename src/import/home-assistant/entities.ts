@@ -1,8 +1,9 @@
 import type { TableName } from '../../device/tables.js';
 import type { ValueType } from '../../registers/cell-type.js';
 import { describeFound, type Path, quote } from '../../schema/problem.js';
-import { type Collector, cellsOf, type ImportedValue, middleOf } from '../collected.js';
-import { numberOf, type Section, sectionOf, wordOf } from '../parts.js';
+import { type Collector, cellsOf, type Found, middleOf } from '../collected.js';
+import { NUMBER_TYPES } from '../data-types.js';
+import { isOfBits, numberOf, type Section, sectionOf, wordOf } from '../parts.js';
 import { type Field, fieldsOf } from './structure.js';
 
 /*
@@ -93,11 +94,11 @@ export class HubReader {
     path: Path,
     key: string,
     table: TableName | undefined,
-    extra: Partial<ImportedValue> = {},
+    extra: Partial<Found> = {},
   ): void {
     const address = this.#address(entity, path, key);
     const fields = this.#fields(entity, path);
-    if (table === 'coils' || table === 'discrete') {
+    if (table && isOfBits(table)) {
       this.#note(path, `${table}: expected holding or input registers, so this entity is left out`);
       return;
     }
@@ -118,14 +119,8 @@ export class HubReader {
         offset,
       );
       this.#add(entity, path, {
-        table,
-        address: at,
-        type,
-        ...(length !== undefined && { length }),
-        ...order,
-        ...(scale !== undefined && type !== 'string' && { scale }),
-        ...(typeof entity.unit_of_measurement === 'string' && { unit: entity.unit_of_measurement }),
-        ...(value !== undefined && { value }),
+        ...{ table, address: at, type, length, ...order, scale, value },
+        unit: wordOf(entity.unit_of_measurement),
         ...extra,
         ...(all.length > 1 && { name: `${calledOf(entity)} ${i + 1}` }),
       });
@@ -144,7 +139,7 @@ export class HubReader {
       this.#note([...path, 'data_type'], 'float16 is no type here: its register is served, without a number');
       return [{ type: 'uint16', order: swap }];
     }
-    const type = TYPES.get(text) ?? OLD_TYPES[text]?.[count ?? (text === 'float' ? 2 : 1)];
+    const type = NUMBER_TYPES.get(text) ?? OLD_TYPES[text]?.[count ?? (text === 'float' ? 2 : 1)];
     if (type === undefined) this.#note([...path, 'data_type'], `data_type ${quote(text)} is not known`);
     return type && [{ type, order: swap }];
   }
@@ -187,7 +182,7 @@ export class HubReader {
     const copies = this.#copies(entity, path);
     for (let i = 0; i < copies; i += 1) {
       const name = copies > 1 ? { name: `${calledOf(entity)} ${i + 1}` } : {};
-      this.#add(entity, path, { ...flagOrWord(table), table, address: address + i, ...name });
+      this.#add(entity, path, { table, address: address + i, ...name });
     }
   }
 
@@ -196,35 +191,26 @@ export class HubReader {
     const table = this.#table(entity.write_type, 'holding', path);
     const address = this.#address(entity, path, 'address');
     if (table === undefined || address === undefined) return;
-    this.#add(entity, path, { ...flagOrWord(table), table, address, write: true });
+    this.#add(entity, path, { table, address, write: true });
     const verify = sectionOf(entity.verify);
     const read =
       verify?.address === undefined ? address : this.#address(verify, [...path, 'verify'], 'address');
     const from = verify?.input_type === undefined ? table : this.#table(verify.input_type, 'holding', path);
     if (read === undefined || from === undefined || (read === address && from === table)) return;
-    this.#add(entity, path, {
-      ...flagOrWord(from),
-      table: from,
-      address: read,
-      name: `${calledOf(entity)} state`,
-    });
+    this.#add(entity, path, { table: from, address: read, name: `${calledOf(entity)} state` });
   }
 
   #cover(entity: Section, path: Path): void {
     const table = this.#table(entity.input_type, 'holding', path);
     const address = this.#address(entity, path, 'address');
     if (table === undefined || address === undefined) return;
-    this.#add(entity, path, { ...flagOrWord(table), table, address, write: true });
+    this.#add(entity, path, { table, address, write: true });
     if (entity.status_register === undefined) return;
     const status = this.#address(entity, path, 'status_register');
     const from = this.#table(entity.status_register_type, 'holding', path);
     if (status === undefined || from === undefined) return;
-    this.#add(entity, path, {
-      type: 'uint16',
-      table: from,
-      address: status,
-      name: `${calledOf(entity)} state`,
-    });
+    const name = `${calledOf(entity)} state`;
+    this.#add(entity, path, { type: 'uint16', table: from, address: status, name });
   }
 
   #climate(entity: Section, path: Path): void {
@@ -248,16 +234,18 @@ export class HubReader {
       if (address === undefined) this.#note([...path, key], `${describeFound(part)}: expected an address`);
       else
         this.#add(entity, path, {
-          type: 'uint16',
-          table: 'holding',
-          address,
-          write: true,
+          ...{ table: 'holding' as const, address, write: true },
           name: `${name} ${key.replace('_register', '')}`,
         });
     }
   }
 
-  #add(entity: Section, path: Path, value: Omit<ImportedValue, 'location'>): void {
+  /** Adds a value of an entity: without a type, a bit or a register. */
+  #add(
+    entity: Section,
+    path: Path,
+    value: Omit<Found, 'location' | 'type'> & { readonly type?: ValueType },
+  ): void {
     const unit = entity.device_address ?? entity.slave;
     const number = unit === undefined ? 1 : numberOf(unit);
     if (unit === undefined) this.#withoutUnit ??= path;
@@ -269,12 +257,9 @@ export class HubReader {
       return;
     }
     const location = this.#locationOf(path);
-    const name = wordOf(entity.name) === undefined ? {} : { name: calledOf(entity) };
-    this.#collector.add(this.#line, number, wordOf(this.#hub.name) ?? 'modbus', {
-      ...name,
-      ...value,
-      location,
-    });
+    const type = isOfBits(value.table) ? 'bit' : 'uint16';
+    const found = { type, name: wordOf(entity.name), ...value, location } as const;
+    this.#collector.add(this.#line, number, wordOf(this.#hub.name) ?? 'modbus', found);
   }
 
   #note(path: Path, message: string): void {
@@ -306,23 +291,12 @@ export class HubReader {
   }
 }
 
-const TYPES: ReadonlyMap<string, ValueType> = new Map(
-  (['int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float32', 'float64'] as const).map((type) => [
-    type,
-    type,
-  ]),
-);
-
 /** Types whose size `count` says. Releases before 2022 have them. */
 const OLD_TYPES: Readonly<Record<string, Readonly<Record<number, ValueType>> | undefined>> = {
   int: { 1: 'int16', 2: 'int32', 4: 'int64' },
   uint: { 1: 'uint16', 2: 'uint32', 4: 'uint64' },
   float: { 2: 'float32', 4: 'float64' },
 };
-
-function flagOrWord(table: TableName): { readonly type: ValueType } {
-  return { type: table === 'coils' || table === 'discrete' ? 'bit' : 'uint16' };
-}
 
 function calledOf(entity: Section): string {
   return wordOf(entity.name) ?? 'value';

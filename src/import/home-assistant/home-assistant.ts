@@ -1,34 +1,22 @@
-import { parseText } from '../../config/text/parse-text.js';
-import { type Path, type Problem, pathText } from '../../schema/problem.js';
+import type { Path } from '../../schema/problem.js';
 import { Collector, type Imported } from '../collected.js';
-import { type Section, sectionOf } from '../parts.js';
+import { readYaml, type Section, sectionOf } from '../parts.js';
 import { HubReader } from './entities.js';
-
-const MOST_VALUES = 300_000;
 
 /** Reads a Home Assistant configuration, or the part `modbus:` of one. @returns what is wrong with the text, as a sentence */
 export function importHomeAssistant(text: string): Imported | string {
-  const parsed = parseText(text, MOST_VALUES, true);
-  if (!parsed.ok) return problemText(parsed.problems[0]);
-  const { value, locate } = parsed.source;
+  const file = readYaml(text);
+  if (typeof file === 'string') return file;
+  const { value, tags, locationOf } = file;
   const hubs = hubsOf(value);
   const collector = new Collector();
-  const locationOf = (path: Path) => {
-    const line = locate([{ path, message: '' }])[0]?.line;
-    return line === undefined ? pathText(path) : `line ${line}`;
-  };
-  for (const { path, message } of parsed.tags ?? []) {
+  for (const { path, message } of tags) {
     // Other parts of the configuration are none of our business.
     const isOurs = hubs.length === 0 ? path[0] === 'modbus' : hubs.some((hub) => isInside(path, hub.path));
     if (isOurs) collector.note(locationOf(path), message);
   }
   for (const { hub, path } of hubs) new HubReader(hub, path, collector, locationOf).read();
   return collector.end('Home Assistant modbus', []);
-}
-
-function problemText(problem: Problem | undefined): string {
-  const { line, message = '' } = problem ?? {};
-  return `is no YAML: ${line === undefined ? '' : `line ${line}: `}${message}`;
 }
 
 interface Found {

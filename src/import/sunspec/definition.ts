@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findSunspecModel, type SunspecModel, type SunspecType } from '../../config/sunspec/model.js';
+import { findSunspecModel, SUNSPEC_TYPES, type SunspecModel } from '../../config/sunspec/model.js';
 import { placeModel, SUNSPEC_END, SUNSPEC_MARKER, type SunspecEntry } from '../../config/sunspec/place.js';
 import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
@@ -11,38 +11,13 @@ import { formatProblems, pathText } from '../../schema/problem.js';
 const BASE = 40_000;
 const COMMON_MODEL = 1;
 
-const TYPES = [
-  'int16',
-  'int32',
-  'int64',
-  'uint16',
-  'uint32',
-  'uint64',
-  'acc16',
-  'acc32',
-  'acc64',
-  'enum16',
-  'enum32',
-  'bitfield16',
-  'bitfield32',
-  'float32',
-  'float64',
-  'string',
-  'sunssf',
-  'count',
-  'pad',
-  'ipaddr',
-  'ipv6addr',
-  'eui48',
-] as const satisfies readonly SunspecType[];
-
 const name = z
   .string({ error: 'a name' })
   .regex(/^[\w-]{1,40}$/, { error: 'a name of letters, digits, underscores and hyphens' });
 
 const point = z.object({
   name,
-  type: oneOf(TYPES),
+  type: oneOf(SUNSPEC_TYPES),
   size: wholeNumber(1, 1024, 'a number of registers'),
   sf: z.union([wholeNumber(-10, 10), name], { error: 'a scale factor, or the name of one' }).optional(),
   units: text('a unit').optional(),

@@ -1,24 +1,27 @@
-import type { TrafficView } from '../../traffic/view.js';
-import type { Verdict } from './report.js';
+import { z } from 'zod';
 import type { FindingView, ReportView } from './view.js';
 
+const step = z.object({
+  name: z.string(),
+  verdict: z.string(),
+  message: z.string(),
+  durationMs: z.number(),
+  frames: z.array(z.looseObject({}) as z.ZodType<object>).readonly(),
+});
+
 /** The JSON report on a test. */
-interface TestJson {
-  readonly name: string;
-  readonly verdict: Verdict;
-  readonly steps: readonly {
-    readonly name: string;
-    readonly verdict: Verdict;
-    readonly message: string;
-    readonly durationMs: number;
-    readonly frames: readonly TrafficView[];
-  }[];
+export const testJsonSchema = z.object({
+  name: z.string(),
+  verdict: z.string(),
+  steps: z.array(step),
   /** ISO 8601. */
-  readonly startedAt: string;
-  readonly durationMs: number;
-  readonly seed: number;
-  readonly versions: ReportView['versions'];
-}
+  startedAt: z.string(),
+  durationMs: z.number(),
+  seed: z.number(),
+  versions: z.array(z.object({ name: z.string(), version: z.string() })).readonly(),
+});
+
+type TestJson = z.infer<typeof testJsonSchema>;
 
 /** The JSON report on a test as a value, but for its steps, which come one by one. */
 export function testJsonByStep(report: ReportView) {

@@ -70,19 +70,19 @@ function textOf(value: unknown): string {
     const isFlat = value.every((each) => typeof each !== 'object' && !String(each).includes(','));
     return isFlat ? value.join(', ') : JSON.stringify(value);
   }
-  return String(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function readLeaf({ isText, list, offers }: LeafShape, text: string): unknown {
   if (text === '') return undefined;
-  if (list !== 'never' && text.startsWith('[')) return parsed(text) ?? text;
+  if (text.startsWith('{') || (list !== 'never' && text.startsWith('['))) return parsed(text) ?? text;
   if ((list === 'always' && !offers.includes(text)) || (list === 'may be' && text.includes(',')))
     return text.split(',').map((part) => (isText ? part.trim() : plainValue(part.trim())));
   return isText ? text : plainValue(text);
 }
 
 /** A truth value or a number where the text is one. */
-export function plainValue(text: string): string | number | boolean {
+function plainValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? Number(text) : text;
 }
@@ -95,6 +95,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -121,7 +121,7 @@ function ListPart({ shape, draft, onChange, path, label, refusal, offers }: Part
 }
 
 /** What was said about a path, and with `within` about what is in it. */
-function problemAt(refusal: Refusal | undefined, path: string, within: boolean): string | undefined {
+export function problemAt(refusal: Refusal | undefined, path: string, within: boolean): string | undefined {
   const about = refusal?.problems.filter(
     (each) =>
       each.path === path ||

@@ -15,7 +15,7 @@ import { Sparkline } from '../../ui/plot.js';
 import { say, sayAnswer } from '../../ui/toast.js';
 import { details, formatText, lineNamed, unitsLine } from './details.js';
 import { histories, LENGTH, type LineHistory } from './history.js';
-import { SettingsForm, textsOf, unitsText } from './settings-form.js';
+import { SettingsForm, unitsText } from './settings-form.js';
 
 type LineSummary = Summary['lines'][number];
 
@@ -113,7 +113,7 @@ function Actions({ line, detail }: { readonly line: LineSummary; readonly detail
       text="The line is closed, and its clients are disconnected. Its devices stay.">Remove<//>
     ${
       isChanging.value && detail
-        ? html`<${SettingsForm} title=${`Change ${name}`} action="Change" before=${textsOf(detail.settings)}
+        ? html`<${SettingsForm} title=${`Change ${name}`} action="Change" first=${detail.settings}
             units=${unitsText(detail.units)} send=${change} onClose=${put(isChanging, false)} />`
         : null
     }

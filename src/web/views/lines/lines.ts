@@ -1,13 +1,15 @@
 import { computed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import type { Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { Button, Empty, Field, into, put } from '../../ui/controls.js';
+import { problemAt } from '../../ui/schema-form/schema-form.js';
 import { say } from '../../ui/toast.js';
 import { details } from './details.js';
 import { LinePanel } from './line-panel.js';
-import { type Problems, SettingsForm, type SettingTexts } from './settings-form.js';
+import { type Settings, SettingsForm } from './settings-form.js';
 import './lines.css';
 
 /** No name has a control character. */
@@ -40,27 +42,26 @@ export function LinesView() {
 }
 
 /** What the form begins with. The simulator has a default for every other setting. */
-const KINDS: Readonly<Record<string, SettingTexts>> = {
-  tcp: { 'tcp.host': '127.0.0.1', 'tcp.port': '5020' },
-  serial: { 'serial.path': 'virtual', 'serial.baudRate': '19200', 'serial.parity': 'even' },
-  udp: { 'udp.host': '127.0.0.1', 'udp.port': '5020' },
-  tls: { 'tls.host': '127.0.0.1', 'tls.port': '802', 'tls.cert': 'server.pem', 'tls.key': 'server.key' },
+const KINDS: Readonly<Record<string, Settings>> = {
+  tcp: { tcp: { host: '127.0.0.1', port: 5020 } },
+  serial: { serial: { path: 'virtual', baudRate: 19200, parity: 'even' } },
+  udp: { udp: { host: '127.0.0.1', port: 5020 } },
+  tls: { tls: { host: '127.0.0.1', port: 802, cert: 'server.pem', key: 'server.key' } },
 };
-const NOTHING: SettingTexts = {};
 
 /** A form for a new line. @param device for the first unit; empty without one */
 function AddLine({ device, onClose }: { readonly device: string; readonly onClose: () => void }) {
   const name = useSignal('');
   const kind = useSignal('tcp');
-  const send = async (settings: Readonly<Record<string, unknown>>) => {
+  const send = async (settings: Settings) => {
     const answer = await ask('POST', '/lines', { name: name.value, ...settings });
     if (answer.ok) say(`Line ${name.value} was added.`);
     return answer;
   };
-  return html`<${SettingsForm} key=${kind.value} title="Add a line" action="Add" before=${NOTHING}
+  return html`<${SettingsForm} key=${kind.value} title="Add a line" action="Add" isNew
     first=${KINDS[kind.value]} units=${device === '' ? '' : `1: ${device}`} send=${send} onClose=${onClose}>
-    ${(problems: Problems) => html`<div class="fields">
-      <${Field} label="name" mono value=${name.value} problem=${problems('name')}
+    ${(refusal: Refusal | undefined) => html`<div class="fields">
+      <${Field} label="name" mono value=${name.value} problem=${problemAt(refusal, 'name', false)}
         onInput=${into(name)} />
       <${Field} label="kind" choices=${Object.keys(KINDS)} value=${kind.value}
         onInput=${into(kind)} />

@@ -1,134 +1,91 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
-import type { Answer } from '../../../rest/client.js';
+import { useEffect } from 'preact/hooks';
+import type { ServedSchema } from '../../../api/v1/program.js';
+import type { Answer, Refusal } from '../../../rest/client.js';
+import { resource } from '../../resource.js';
 import { Button, Field, into, Refused, useRequest } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
-import { plainValue } from '../../ui/schema-form/draft.js';
+import { type Draft, draftOf, isObject, readDraft } from '../../ui/schema-form/draft.js';
+import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
+import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
 
-/** Settings of a line as paths and texts: `serial.baudRate` and `9600`. Units are written apart. */
-export type SettingTexts = Readonly<Record<string, string>>;
+/** Settings of a line, as the native file has them. Units are written apart. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** The form of a line of each kind: `serial`, `tcp`, `udp`, `tls`. */
+const shapes = resource(
+  () => '/schemas/line',
+  ({ schema, components }: ServedSchema) =>
+    new Map(
+      Object.entries(schema.properties ?? {}).map(([kind, line]) => {
+        const { fields, ...shape } = shapeOf({
+          schema: line as ServedSchema['schema'],
+          components,
+        }) as ObjectShape;
+        return [kind, { ...shape, fields: fields.filter(({ key }) => key !== 'units') }];
+      }),
+    ),
+);
 
 interface SettingsFormProps {
   readonly title: string;
   /** What the button says. */
   readonly action: string;
-  readonly before: SettingTexts;
-  /** What the fields begin with. Default: `before`. */
-  readonly first?: SettingTexts;
+  /** What the fields begin with. */
+  readonly first: Settings;
   readonly units: string;
-  /** Sends what differs. */
-  readonly send: (change: Readonly<Record<string, unknown>>) => Promise<Answer<unknown>>;
+  /** Whether there is no such line yet, so that everything is sent, and not only what differs. */
+  readonly isNew?: boolean;
+  readonly send: (change: Settings) => Promise<Answer<unknown>>;
   readonly onClose: () => void;
   /** Fields before the settings. */
-  readonly children?: (problems: Problems) => ComponentChildren;
+  readonly children?: (refusal: Refusal | undefined) => ComponentChildren;
 }
 
-/** What the simulator said about a setting. */
-export type Problems = (path: string) => string | undefined;
-
-/** A form of the settings that a line has, and of one more. The simulator checks them: the form knows none by its name. */
-export function SettingsForm(props: SettingsFormProps) {
-  const { title, action, before, first = before, onClose, children } = props;
-  const texts = useSignal(first);
+/** A form of the settings of a line. The simulator checks them: the form knows none by its name. */
+export function SettingsForm({ title, action, first, isNew = false, onClose, ...props }: SettingsFormProps) {
+  useEffect(shapes.follow, []);
   const units = useSignal(props.units);
-  const extra = useSignal({ path: '', text: '' });
+  const draft = useSignal<Draft | undefined>(undefined);
   const { isBusy, refusal, send } = useRequest();
-
-  const paths = Object.keys(texts.value);
-  const shown = [...paths, ...(extra.value.path === '' ? [] : [extra.value.path])];
-  const about = (wanted: string | undefined) =>
-    refusal.value?.problems.filter(({ path }) => fieldOf(path, [...shown, 'units', 'name']) === wanted) ?? [];
-  const problems: Problems = (path) =>
-    about(path)
-      .map(({ message }) => message)
-      .join('; ') || undefined;
-
+  const shape = [...(shapes.current.value ?? [])].find(([kind]) => kind in first)?.[1];
+  const begun = shape && draftOf(shape, first);
   const submit = async () => {
-    const { path, text } = extra.value;
-    const change = changeOf(before, { ...texts.value, ...(path !== '' && { [path]: text }) });
-    const hasUnits = units.value !== props.units || first !== before;
+    if (!shape || begun === undefined) return;
+    const before = isNew ? {} : readDraft(shape, begun);
+    const change = changeOf(before as Settings, readDraft(shape, draft.value ?? begun) as Settings);
+    const hasUnits = units.value !== props.units || isNew;
     const answer = await send(props.send({ ...change, ...(hasUnits && { units: unitsOf(units.value) }) }));
     if (answer.ok) onClose();
   };
-
+  const problem = refusal.value ?? shapes.problem.value;
   const buttons = html`<${Button} onClick=${onClose}>Cancel<//>
-    <${Button} kind="main" type="submit" disabled=${isBusy.value}>${action}<//>`;
+    <${Button} kind="main" type="submit" disabled=${isBusy.value || !shape}>${action}<//>`;
   return html`<${Dialog} title=${title} onSubmit=${() => void submit()} onClose=${onClose} buttons=${buttons}>
+    ${problem && html`<${Refused}>Refused: ${problem.detail}<//>`}
+    ${props.children?.(refusal.value)}
     ${
-      refusal.value && (about(undefined).length > 0 || refusal.value.problems.length === 0)
-        ? html`<${Refused}>Refused: ${refusal.value.detail}<//>`
-        : null
+      shape &&
+      html`<${SchemaPart} shape=${shape} draft=${draft.value ?? begun} path="" label=""
+      refusal=${refusal.value} onChange=${into(draft)} />`
     }
-    ${children?.(problems)}
-    <div class="fields">
-      ${paths.map(
-        (
-          path,
-        ) => html`<${Field} key=${path} label=${path} mono value=${texts.value[path]} problem=${problems(path)}
-          onInput=${(text: string) => {
-            texts.value = { ...texts.value, [path]: text };
-          }} />`,
-      )}
-    </div>
-    <div class="fields">
-      <${Field} label="another setting" mono value=${extra.value.path} hint="For example timing.gap"
-        onInput=${(path: string) => {
-          extra.value = { ...extra.value, path };
-        }} />
-      <${Field} label="its value" mono value=${extra.value.text}
-        problem=${extra.value.path === '' ? undefined : problems(extra.value.path)}
-        onInput=${(text: string) => {
-          extra.value = { ...extra.value, text };
-        }} />
-    </div>
     <${Field} label="units, one per line, as 1: meter" mono rows=${4} value=${units.value}
-      problem=${problems('units')}
-      onInput=${into(units)} />
+      problem=${problemAt(refusal.value, 'units', true)} onInput=${into(units)} />
     <p class="dim">An empty field restores the default.</p>
   <//>`;
 }
 
-/** The field that a problem is about: the longest path that fits. `units.1` is about `units`. */
-function fieldOf(problem: string, paths: readonly string[]): string | undefined {
-  return paths
-    .filter((path) => problem === path || problem.startsWith(`${path}.`) || problem.startsWith(`${path}[`))
-    .sort((a, b) => b.length - a.length)[0];
-}
-
-type Tree = { [key: string]: unknown };
-
-/** The settings of a line, each as text. */
-export function textsOf(settings: Readonly<Record<string, unknown>>, prefix = ''): SettingTexts {
-  const texts = Object.entries(settings).map(([key, value]): SettingTexts => {
-    if (prefix === '' && key === 'units') return {};
-    if (typeof value === 'object' && value !== null) return textsOf(value as Tree, `${prefix}${key}.`);
-    return { [`${prefix}${key}`]: String(value) };
+/** What turns settings into others: those that are gone are null, which restores their defaults. */
+function changeOf(before: Settings, after: Settings): Settings {
+  const gone = Object.keys(before).filter((key) => !(key in after));
+  const changed = Object.entries(after).flatMap(([key, value]) => {
+    const old = before[key];
+    if (JSON.stringify(old) === JSON.stringify(value)) return [];
+    return [[key, isObject(old) && isObject(value) ? changeOf(old, value) : value]];
   });
-  return Object.assign({}, ...texts);
-}
-
-/** What to send for the texts that differ. An empty text asks for the default. */
-function changeOf(before: SettingTexts, after: SettingTexts): Tree {
-  const change: Tree = {};
-  for (const [path, text] of Object.entries(after)) {
-    if (text !== before[path] && path.trim() !== '')
-      putAt(change, path.trim().split('.'), text.trim() === '' ? null : plainValue(text.trim()));
-  }
-  return change;
-}
-
-function putAt(tree: Tree, [key = '', ...rest]: readonly string[], value: unknown): void {
-  // A key such as __proto__ is for the simulator to refuse, and must not act here.
-  const own = Object.hasOwn(tree, key) ? tree[key] : undefined;
-  const child = typeof own === 'object' && own !== null ? (own as Tree) : {};
-  if (rest.length > 0) putAt(child, rest, value);
-  Object.defineProperty(tree, key, {
-    value: rest.length > 0 ? child : value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  });
+  return Object.fromEntries([...gone.map((key) => [key, null]), ...changed]);
 }
 
 /** Units as text, one a line: `1: meter`. */

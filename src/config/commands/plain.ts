@@ -1,0 +1,67 @@
+import type { ApiOverrides } from '../api-definition.js';
+import { compact } from '../compact.js';
+import { command } from './scan.js';
+
+/* The commands without options of their own. */
+
+/** List what real devices do wrong, or explain one of them. */
+export interface CatalogueCommand {
+  readonly kind: 'catalogue';
+  readonly id?: string;
+}
+
+export const CATALOGUE = command({
+  name: 'catalogue',
+  options: {},
+  parse({ words: [id, ...more] }): CatalogueCommand | string {
+    return more.length > 0 ? 'catalogue takes one identifier' : { kind: 'catalogue', ...compact({ id }) };
+  },
+});
+
+/** Print the mistakes of a file. */
+export interface CheckCommand {
+  readonly kind: 'check';
+  readonly file: string;
+  readonly api: ApiOverrides;
+}
+
+export const CHECK = command({
+  name: 'check',
+  options: {},
+  parse({ words: [file, ...more], token }): CheckCommand | string {
+    if (file === undefined || more.length > 0) return 'check takes one file';
+    return { kind: 'check', file, api: compact({ token }) };
+  },
+});
+
+/** List the serial ports. */
+interface PortsCommand {
+  readonly kind: 'ports';
+}
+
+export const PORTS = command({
+  name: 'ports',
+  options: {},
+  parse({ words }): PortsCommand | string {
+    return words.length === 0 ? { kind: 'ports' } : 'ports takes nothing more';
+  },
+});
+
+/** Have a running service read its configuration again. */
+export interface ReloadCommand {
+  readonly kind: 'reload';
+  /** The runtime directory of the service, where its socket is. */
+  readonly directory: string;
+}
+
+/** Of modbus-sim.service. */
+const USUAL_DIRECTORY = '/run/modbus-sim';
+
+export const RELOAD = command({
+  name: 'reload',
+  options: {},
+  parse({ words, runtimeDirectory }): ReloadCommand | string {
+    const [directory = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;
+    return more.length === 0 ? { kind: 'reload', directory } : 'reload takes one directory';
+  },
+});
