@@ -1,6 +1,13 @@
+import { z } from 'zod';
 import type { ReportView } from '../testing/report/view.js';
 import { Remote } from './remote.js';
-import { type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
+import {
+  findingShape,
+  type RemoteAudience,
+  reportShape,
+  runThere,
+  type ShownFinding,
+} from './run-remotely.js';
 
 /** What is to be examined on a simulator that runs already. */
 export interface RemoteExamination {
@@ -42,6 +49,7 @@ export async function examineRemotely(
       // The frames of dozens of checks are long, and only wanted once.
       query: '?report=false',
       findings: ({ checks }: ExaminationAnswer) => checks,
+      shape: z.looseObject({ checks: z.array(findingShape), report: reportShape.optional() }),
       dut: dut === undefined ? undefined : { command: dut, ready: undefined, readyWithin: 0 },
       directory: process.cwd(),
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Finding } from '../testing/report/report.js';
 import { Dut } from '../testing/scenario/dut.js';
 import type { DutDefinition } from '../testing/scenario/dut-definition.js';
@@ -10,6 +11,8 @@ const ASK_EVERY_MS = 200;
 /** Characters of what a program has said last; they go into an address. */
 const LONGEST_FAILURE = 1000;
 
+const NO_MODBUS_SIM = new Error('this is no modbus-sim');
+
 /** What is shown of a finding. */
 export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
@@ -19,6 +22,20 @@ export interface RemoteAudience<Found = ShownFinding> {
   /** Resolves when it is to stop. */
   readonly stop: Promise<unknown>;
 }
+
+/** What is read of a finding and of a report. Any program may answer at the address. */
+export const findingShape = z.looseObject({
+  id: z.string(),
+  title: z.string(),
+  verdict: z.string(),
+  summary: z.string(),
+});
+export const reportShape = z.looseObject({
+  name: z.string(),
+  verdict: z.string(),
+  conclusions: z.array(z.string()),
+  findings: z.array(findingShape),
+});
 
 interface Started {
   readonly id: number;
@@ -34,6 +51,8 @@ interface RemoteRun<Answer, Found> {
   /** The query with which it is asked how far it is; the last answer is one without. */
   readonly query?: string;
   readonly findings: (answer: Answer) => readonly Found[];
+  /** What an answer has at least; another one comes from another program. */
+  readonly shape: z.ZodType;
   /** The device under test, which is started here in `directory`. */
   readonly dut: DutDefinition | undefined;
   readonly directory: string;
@@ -46,7 +65,7 @@ interface RemoteRun<Answer, Found> {
  */
 export async function runThere<Answer extends Started, Found extends ShownFinding>(
   remote: Remote,
-  { path, body, name, query = '', findings, ...client }: RemoteRun<Answer, Found>,
+  { path, body, name, query = '', findings, shape, ...client }: RemoteRun<Answer, Found>,
   { onFinding, stop }: RemoteAudience<Found>,
 ): Promise<RemoteAnswer<Answer>> {
   const dut = client.dut && (await startDut(client.dut, client.directory, remote, stop));
@@ -63,6 +82,7 @@ export async function runThere<Answer extends Started, Found extends ShownFindin
     for (const known = new Set<string>(); ; await sleep(ASK_EVERY_MS)) {
       const answer = await remote.ask<Answer>('GET', `${at}${query}`);
       if (!answer.ok) return answer;
+      if (!shape.safeParse(answer.body).success) return { ok: false, error: remote.noAnswer(NO_MODBUS_SIM) };
       for (const finding of findings(answer.body).filter(({ id }) => !known.has(id)))
         onFinding(finding, known.add(finding.id).size);
       if (answer.body.state === 'over') return query === '' ? answer : await remote.ask<Answer>('GET', at);

@@ -126,6 +126,10 @@ export function crashOf(
   const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
   const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
   const when = whats.length > 0 ? `after ${whats.join(' or ')}` : 'while nothing was disturbed';
-  const last = lines.length > 1 ? `, last line ${JSON.stringify(lines.at(-1))}` : '';
-  return { headline: `${verb} ${when}: ${exit}${last}`, text: `${verb} ${when}: ${how}` };
+  // Node ends its traces with its version.
+  const last = lines.slice(1).findLast((line) => line !== '' && !/^Node\.js v/.test(line));
+  return {
+    headline: `${verb} ${when}: ${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`,
+    text: `${verb} ${when}: ${how}`,
+  };
 }
