@@ -1,24 +1,4 @@
-import type { TrafficView } from '../../traffic/view.js';
-import type { Verdict } from './report.js';
 import type { FindingView, ReportView } from './view.js';
-
-/** The JSON report on a test. */
-interface TestJson {
-  readonly name: string;
-  readonly verdict: Verdict;
-  readonly steps: readonly {
-    readonly name: string;
-    readonly verdict: Verdict;
-    readonly message: string;
-    readonly durationMs: number;
-    readonly frames: readonly TrafficView[];
-  }[];
-  /** ISO 8601. */
-  readonly startedAt: string;
-  readonly durationMs: number;
-  readonly seed: number;
-  readonly versions: ReportView['versions'];
-}
 
 /** The JSON report on a test as a value, but for its steps, which come one by one. */
 export function testJsonByStep(report: ReportView) {
@@ -34,13 +14,13 @@ export function testJsonByStep(report: ReportView) {
   };
 }
 
-function* stepsJson(findings: readonly FindingView[]): Generator<TestJson['steps'][number], void> {
+function* stepsJson(findings: readonly FindingView[]) {
   for (const { title, verdict, summary, durationMs, frames } of findings) {
     yield { name: title, verdict, message: summary, durationMs, frames };
   }
 }
 
-function testJson(report: ReportView): TestJson {
+function testJson(report: ReportView) {
   const json = testJsonByStep(report);
   return { ...json, steps: [...json.steps] };
 }
