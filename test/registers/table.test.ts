@@ -76,6 +76,55 @@ describe('which registers a client may reach', () => {
     });
   });
 
+  it('names all addresses on end that refuse it for the same reason, of registers and of bits', () => {
+    const refused = (address: number, quantity: number, isWrite = false, of: 'words' | 'bits' = 'words') =>
+      table.refused({ address, quantity }, of, isWrite);
+    expect(refused(3, 5, true)).toEqual({ address: 4, quantity: 1, why: 'not defined' });
+    expect(refused(5, 3, true)).toEqual({ address: 5, quantity: 1, why: 'read only' });
+    expect(refused(5, 3)).toEqual({ address: 7, quantity: 1, why: 'not defined' });
+    expect(refused(18, 6)).toEqual({ address: 20, quantity: 4, why: 'not defined' });
+    expect(refused(70, 20, true, 'bits')).toEqual({ address: 70, quantity: 10, why: 'not defined' });
+    expect(refused(79, 20, true, 'bits')).toEqual({ address: 79, quantity: 1, why: 'not defined' });
+    expect(refused(80, 20, true, 'bits')).toEqual({ address: 80, quantity: 16, why: 'read only' });
+    expect(refused(80, 16, false, 'bits')).toBeUndefined();
+  });
+
+  it('is known address by address, in a part of an image, too', () => {
+    const part = tableOf(image, { base: 4, size: 6, wholeValues: true });
+    const defined = [0, 1, 2, 3, 4, 5, 6].map((address) => part.defines(address, 'words'));
+    expect(defined).toEqual([false, true, true, false, true, true, false]);
+    expect([15, 16, 47, 48].map((bit) => part.defines(bit, 'bits'))).toEqual([false, true, true, false]);
+    expect(part.refused({ address: 5, quantity: 2 }, 'words', false)).toEqual({
+      address: 6,
+      quantity: 1,
+      why: 'not defined',
+    });
+    expect(part.refused({ address: 1, quantity: 1 }, 'words', true)?.why).toBe('read only');
+  });
+
+  it('knows where a range begins or ends inside a value, where whole values are asked for', () => {
+    const cuts = (wholeValues: boolean) => tableOf(image, { base: 8, size: 12, wholeValues });
+    const ranges = [
+      [2, 2],
+      [2, 1],
+      [3, 1],
+      [1, 2],
+      [4, 2],
+      [4, 3],
+      [0, 7],
+    ] as const;
+    expect(ranges.map(([address, quantity]) => cuts(true).cutsValue({ address, quantity }))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(ranges.some(([address, quantity]) => cuts(false).cutsValue({ address, quantity }))).toBe(false);
+  });
+
   it('ends at address 65535, also where the cells behind it exist', () => {
     const large = imageOf(65536, run(0, 65536));
     const words = tableOf(large);
