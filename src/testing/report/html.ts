@@ -1,3 +1,4 @@
+import { sentence } from '../scenario/words.js';
 import { escaped } from './escape.js';
 import { className, findingAnchor, findingHtml, LEGEND, verdictHtml } from './html-finding.js';
 import { PAGE_END, pageStart } from './html-page.js';
@@ -87,10 +88,6 @@ function blameHtml({ conclusion, title, about }: FindingView): string {
   const means =
     about === undefined ? '' : ` ${escaped(about.matters)} <em>To mend:</em> ${escaped(about.fix)}`;
   return `<li><b>${escaped(what)}</b>${means}</li>`;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function parametersHtml(parameters: ReportView['parameters']): string {
