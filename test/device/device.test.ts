@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Device } from '../../src/device/device.js';
 import type { Manners } from '../../src/device/manners.js';
 import { predict } from '../../src/device/read-write.js';
+import { refusedAddresses } from '../../src/device/refused-addresses.js';
 import { imageOf, run, tableOf, wordsOf } from '../registers/build.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { ask, deviceOf, respond } from './build.js';
@@ -68,6 +69,35 @@ describe('addresses', () => {
     expect(ask(device, '02 FFF0 0011')).toBe('8202');
     expect(ask(device, '0F FFFF 0002 01 03')).toBe('8f02');
     expect(table.readWords(4096, 1)).toEqual([0]);
+  });
+});
+
+describe('the addresses that are the reason of exception 02', () => {
+  const { tables } = deviceOf(
+    {
+      coils: run(0, 2, { writable: false }),
+      holding: [...run(0, 4), { address: 4, writable: false }],
+    },
+    { size: 16 },
+  );
+  const reason = (request: string) => refusedAddresses(tables, bytesOf(request));
+
+  it.each<[request: string, reason: ReturnType<typeof reason>]>([
+    ['03 0003 0004', { address: 5, quantity: 2, why: 'not defined' }],
+    ['01 0000 0003', { address: 2, quantity: 1, why: 'not defined' }],
+    ['05 0001 FF00', { address: 1, quantity: 1, why: 'read only' }],
+    ['06 0004 0001', { address: 4, quantity: 1, why: 'read only' }],
+    ['0F 0000 0002 01 03', { address: 0, quantity: 2, why: 'read only' }],
+    ['16 0004 0000 0000', { address: 4, quantity: 1, why: 'read only' }],
+    // Function 23 only reads its first range.
+    ['17 0004 0001 0000 0001 02 0001', undefined],
+    ['17 0000 0001 0004 0001 02 0001', { address: 4, quantity: 1, why: 'read only' }],
+    ['17 0005 0001 0004 0001 02 0001', { address: 5, quantity: 1, why: 'not defined' }],
+    ['03 0000 0005', undefined],
+    ['08 0000 0001', undefined],
+    ['18 0009', undefined],
+  ])('of %s are %j', (request, expected) => {
+    expect(reason(request)).toEqual(expected);
   });
 });
 

@@ -125,6 +125,17 @@ describe('a device with signals', () => {
     expect(read('input', 0, 1)).toEqual([60]);
   });
 
+  it('has no value where the device that it depends on is gone', () => {
+    const { read, graph } = liveDevices({
+      meter: { input: [{ address: 0, signal: { expression: 'source.count * 10' } }] },
+      source: { input: [{ address: 0, name: 'count', value: 7 }] },
+    });
+    expect(read('input', 0, 1)).toEqual([70]);
+    graph.remove('source');
+    graph.link();
+    expect(read('input', 0, 1)).toEqual([0]);
+  });
+
   it('moves coils, in the exception status too', () => {
     const { respond, wait } = liveDevices({
       meter: {
