@@ -38,6 +38,7 @@ export class Conduct {
   /** When a request was last there for the device, and how many of them still only wake it. */
   #askedAt: number;
   #wakes = 0;
+  /** In ms of `performance.now()`; infinite until the supply is switched. */
   #lockedUntil = Number.NEGATIVE_INFINITY;
   #isFirst = true;
   readonly #deaf = new WeakSet<Connection>();
@@ -58,11 +59,6 @@ export class Conduct {
       this.#whyTooEarly(moment) ??
       this.#whyJustConnected(moment)
     );
-  }
-
-  /** Whether and until when the device is locked up: in ms of `performance.now()`, infinite until its supply is switched. */
-  get lockedUntil(): number {
-    return this.#lockedUntil;
   }
 
   /** A client has connected to a line of the device. */

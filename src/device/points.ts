@@ -155,7 +155,8 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * Has a value become what came from outside, before it is scaled. Only for a value whose signal has an inlet.
+   * Has a value become what came from outside, before it is scaled. Only for a value whose signal has an inlet, which no
+   * other one follows.
    * @param at when it came, in ms of `performance.now()`
    */
   take(point: Point, came: number, at: number): void {
@@ -163,7 +164,6 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.settleDependents(point, this.schedule);
     point.signal?.inlet?.take(came, at);
     point.refresh(this.schedule.time, this.#graph.revision);
-    this.#followers.changed(point);
   }
 
   /** Lets clients read a value, apart from times at which its schedule makes it not available, or its sentinel. */

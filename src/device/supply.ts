@@ -35,9 +35,8 @@ export class Supply {
     this.#booted = this.#back + bootMs;
   }
 
-  /** Gives the supply back. Does nothing unless the supply is off. */
+  /** Gives the supply back. Call only while it is off. */
   restore(bootMs: number): void {
-    if (this.state !== 'off') return;
     this.#back = this.#now();
     this.#booted = this.#back + bootMs;
   }

@@ -55,6 +55,12 @@ function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
   return bounded(z.union([schema, listOf(schema)], { error }), MAX_LISTED);
 }
 
+/** One or more numbers or ranges of them. @param such a range for the message */
+function numbers(min: number, max: number, what: string, such: string) {
+  const error = `${what} from ${min} to ${max}, a range such as "${such}", or a list of them`;
+  return oneOrMore(numberOrRange(min, max, what), error);
+}
+
 const address = wholeNumber(0, 0xffff, 'an address');
 
 const addressRange = z
@@ -69,16 +75,10 @@ export const conditionSchema = section({
   device: oneOrMore(z.string(), 'the name of a device or a list of them')
     .describe('Name of a device, or a list of names.')
     .optional(),
-  unit: oneOrMore(
-    numberOrRange(0, 255, 'a unit identifier'),
-    'a unit identifier from 0 to 255, a range such as "20-29", or a list of them',
-  )
+  unit: numbers(0, 255, 'a unit identifier', '20-29')
     .describe('Unit identifier, a range such as 20-29, or a list.')
     .optional(),
-  function: oneOrMore(
-    numberOrRange(1, 255, 'a function code'),
-    'a function code from 1 to 255, a range such as "1-4", or a list of them',
-  )
+  function: numbers(1, 255, 'a function code', '1-4')
     .describe('Function code, a range such as 1-4, or a list.')
     .optional(),
   address: bounded(
@@ -92,10 +92,7 @@ export const conditionSchema = section({
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
     .describe('Name of a value such as meter.voltage, or a list. Instead of an address.')
     .optional(),
-  quantity: oneOrMore(
-    numberOrRange(1, 0xffff, 'a quantity'),
-    'a quantity from 1 to 65535, a range such as "11-125", or a list of them',
-  )
+  quantity: numbers(1, 0xffff, 'a quantity', '11-125')
     .describe('Quantity of registers or coils, a range such as 11-125, or a list.')
     .optional(),
   connected: limits

@@ -91,7 +91,7 @@ const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
  * The value must have been accepted by {@link parseValue}; a string is padded with NUL or with spaces.
  */
 export function wordsOfValue(type: ValueType, value: Value, cells: number, order: ValueOrder): number[] {
-  if (type === 'string') return arrange(stringWords(String(value), cells, order), order);
+  if (type === 'string') return arranged(stringWords(String(value), cells, order), order);
   switch (type) {
     case 'float32':
       scratch.setFloat32(0, Number(value));
@@ -103,10 +103,8 @@ export function wordsOfValue(type: ValueType, value: Value, cells: number, order
       // Two's complement, aligned to the most significant end of the cells the type takes.
       scratch.setBigUint64(0, BigInt.asUintN(64, BigInt(value) << BigInt(64 - 16 * cells)));
   }
-  return arrange(
-    Array.from({ length: cells }, (_, i) => scratch.getUint16(2 * i)),
-    order,
-  );
+  const words = Array.from({ length: cells }, (_, i) => scratch.getUint16(2 * i));
+  return arranged(words, order);
 }
 
 /**
@@ -169,11 +167,9 @@ function orderedWord(
   return byteOrder === 'little' ? ((word & 0xff) << 8) | (word >>> 8) : word;
 }
 
-/** Words between memory order and big-endian order; its own inverse. */
-function arrange(words: readonly number[], { wordOrder, byteOrder }: ValueOrder): number[] {
-  const swapped =
-    byteOrder === 'little' ? words.map((word) => ((word & 0xff) << 8) | (word >>> 8)) : [...words];
-  return wordOrder === 'little' ? swapped.reverse() : swapped;
+/** Words in big-endian order as they lie in memory. To swap twice changes nothing, so this is the way back, too. */
+function arranged(words: readonly number[], order: ValueOrder): number[] {
+  return words.map((_, i) => orderedWord(words, order, 0, words.length, i));
 }
 
 function stringWords(text: string, cells: number, { padding }: ValueOrder): number[] {

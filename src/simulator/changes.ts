@@ -35,6 +35,8 @@ export const MAX_DEVICES = 1024;
 export const MAX_LINES = 64;
 
 const OK = { ok: true } as const;
+const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
+const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 
 interface Refusal {
   readonly ok: false;
@@ -56,13 +58,7 @@ type RefusalCode =
   | 'memory.spent';
 
 /** Whether something was removed; the error names what still needs it. */
-type Removal =
-  | { readonly ok: true }
-  | {
-      readonly ok: false;
-      readonly error: string;
-      readonly code: 'line.in_use' | 'device.in_use' | 'configuration.busy';
-    };
+type Removal = { readonly ok: true } | (Refusal & { readonly code: RefusalCode });
 
 /** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
 export type Addition<Added> =
@@ -196,10 +192,8 @@ export class Changes {
 
   /** What would change for a configuration to be the one that runs, or why it can't. */
   differenceTo(wanted: WantedBench): Difference | Refusal {
-    if (wanted.devices.length > MAX_DEVICES)
-      return refused('device.too_many', `expected at most ${MAX_DEVICES} devices`);
-    if (wanted.lines.length > MAX_LINES)
-      return refused('line.too_many', `expected at most ${MAX_LINES} lines`);
+    if (wanted.devices.length > MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
+    if (wanted.lines.length > MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
     const difference = differenceFrom({ devices: this.#plant.devices, lines: this.#plant.lines }, wanted);
     const { added, changed, gone } = difference.devices;
     const cost = [...added, ...changed].reduce((sum, each) => sum + costOfDevice(each), 0);
@@ -216,8 +210,7 @@ export class Changes {
     const present = [...this.#plant.devices.byName.keys()].map((name) =>
       this.#plant.devices.definitionOf(name),
     );
-    const lines = Array.from(this.#plant.lines.byName.values(), (line) => line.definition);
-    for (const { device, issue } of realProblems([...present, definition], lines))
+    for (const { device, issue } of realProblems([...present, definition], this.#definitions))
       if (device === definition.name) at.below(issue.path).wrong(issue.message);
   }
 
@@ -248,8 +241,7 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     if (this.#plant.devices.byName.has(name))
       return refused('device.name_taken', `there is a device ${name} already`);
-    if (this.#plant.devices.byName.size >= MAX_DEVICES)
-      return refused('device.too_many', `expected at most ${MAX_DEVICES} devices`);
+    if (this.#plant.devices.byName.size >= MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
     const added = this.#plant.devices.add(definition);
     this.#plant.log.info({ device: name }, 'device added');
     return { ok: true, added };
@@ -308,13 +300,11 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     if (this.#plant.lines.byName.has(name))
       return refused('line.name_taken', `there is a line ${name} already`);
-    if (this.#plant.lines.byName.size >= MAX_LINES)
-      return refused('line.too_many', `expected at most ${MAX_LINES} lines`);
+    if (this.#plant.lines.byName.size >= MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
-    const lines = Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
-    const wanted = this.#readLine(name, at, (definition) => reportSharedEndpoint(definition, lines, at));
+    const wanted = this.#readLine(name, at, (line) => reportSharedEndpoint(line, this.#definitions, at));
     if (!wanted) return { ok: false, issues: findings };
     const line = this.#plant.lines.add(wanted);
     this.ofLines++;
@@ -373,13 +363,16 @@ export class Changes {
   /** Each address takes a socket, and there are only so many. */
   #reportTooManyHosts(definition: LineDefinition, at: At): void {
     const hostsOf = (line: LineDefinition) => (line.kind === 'serial' ? 0 : (line.hosts?.length ?? 0));
-    const others = Array.from(this.#plant.lines.byName.values()).filter(
-      ({ name }) => name !== definition.name,
-    );
-    const there = others.reduce((sum, line) => sum + hostsOf(line.definition), 0);
+    const others = this.#definitions.filter(({ name }) => name !== definition.name);
+    const there = others.reduce((sum, line) => sum + hostsOf(line), 0);
     if (hostsOf(definition) === 0 || there + hostsOf(definition) <= MAX_HOSTS) return;
     const hosts = at.key(definition.kind).key('hosts');
     hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
+  }
+
+  /** Of the lines. */
+  get #definitions(): LineDefinition[] {
+    return Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
   }
 
   get #rules(): FaultRule[] {
@@ -395,8 +388,7 @@ export class Changes {
   }
 
   #devicesInUse(): ReadonlySet<string> {
-    const lines = Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
-    return new Set([...lines, ...this.#wanted].flatMap(devicesOf));
+    return new Set([...this.#definitions, ...this.#wanted].flatMap(devicesOf));
   }
 }
 

@@ -26,10 +26,7 @@ export class FaultControl {
    */
   reset(find: FindValue): void {
     for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
-    for (const rule of this.#configured) {
-      const resolved = resolveNames(rule, find);
-      this.rules.set(resolved.ok ? resolved.rule : { ...rule, values: [] });
-    }
+    for (const rule of this.#configured) this.#set(rule, find, { ...rule, values: [] });
   }
 
   /**
@@ -42,10 +39,7 @@ export class FaultControl {
     this.#configured = configured;
     if (isSo) return;
     for (const { rule } of now) this.rules.remove(rule.name);
-    for (const rule of configured) {
-      const resolved = resolveNames(rule, find);
-      this.rules.set(resolved.ok ? resolved.rule : rule);
-    }
+    for (const rule of configured) this.#set(rule, find);
   }
 
   /**
@@ -59,12 +53,15 @@ export class FaultControl {
     const gone = without(this.#configured, configured);
     const different = configured.filter((rule) => !isSame(before.get(rule.name), rule));
     for (const { name } of gone) this.rules.remove(name);
-    for (const rule of different) {
-      const resolved = resolveNames(rule, find);
-      this.rules.set(resolved.ok ? resolved.rule : rule);
-    }
+    for (const rule of different) this.#set(rule, find);
     this.#configured = configured;
     return gone.length > 0 || different.length > 0;
+  }
+
+  /** @param otherwise the rule to set where a name has no value */
+  #set(rule: FaultRule, find: FindValue, otherwise = rule): void {
+    const resolved = resolveNames(rule, find);
+    this.rules.set(resolved.ok ? resolved.rule : otherwise);
   }
 }
 

@@ -2,6 +2,7 @@ import type { LineDefinition, SerialLineDefinition } from '../config/configurati
 import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
 import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
 import type { PortFacts } from '../transport/port/port.js';
+import { describeSettings } from '../transport/port/termios.js';
 import type { ErrorCounts } from '../transport/port/uart.js';
 import { type SerialTimes, serialTimes } from '../transport/serial/behaviour.js';
 import { hostPort } from '../transport/socket/listen.js';
@@ -64,8 +65,7 @@ function description(line: Line): string {
   const units = `units ${unitRanges([...definition.units.keys()])}`;
   if (definition.kind !== 'serial' || !times)
     return `${protocolName(definition)} on ${place}${addresses(definition)}, ${units}`;
-  const { baudRate, dataBits, parity, stopBits } = definition;
-  const settings = `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
+  const settings = describeSettings(definition);
   const gap = `gap ${times.gap.toFixed(1)} ms`;
   const pauses = `t1.5 ${times.t15.toFixed(3)} ms, t3.5 ${times.t35.toFixed(3)} ms, ${gap}${turnaround(definition)}`;
   const path = link ? `${place} (also ${link})` : place;

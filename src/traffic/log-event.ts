@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { concatBytes, hex } from '../protocol/bytes.js';
 import { sentBytes } from '../protocol/reply-plan.js';
 import { damageText, decodeEvent } from './decode.js';
-import type { ClientOf, EventKind, NewEvent } from './event.js';
+import type { ClientOf, EventKind, LineStateEvent, NewEvent } from './event.js';
 
 /** Limit of the bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 256;
@@ -67,38 +67,33 @@ export class EventLog {
     }
   }
 
-  #state(event: Extract<NewEvent, { kind: 'line' }>): void {
-    const { state, text } = event;
-    switch (state) {
-      case 'open':
-        this.#log.info({ place: text }, 'line open');
-        break;
-      case 'lost':
-        this.#log.warn({ reason: text }, 'line lost, waiting for it to come back');
-        break;
-      case 'waiting':
-        this.#log.debug({ reason: text }, 'line not back yet');
-        break;
-      case 'failed':
-        this.#log.error({ text }, 'line failed');
-        break;
-      case 'stopped':
-        this.#log.info('line stopped');
-        break;
-      case 'not opened':
-        this.#log.info({ reason: text }, 'line did not open');
-        break;
-      case 'changed':
-        this.#log.info({ settings: text }, 'line changed');
-        break;
-      case 'real device': {
-        // A client that writes where nothing may be written does so again and again.
-        const leftOut = this.#warnings.pass(event.kind, event.at);
-        if (leftOut !== undefined) this.#log.warn(withLeftOut(`real device ${text}`, leftOut));
-      }
+  #state({ kind, state, text, at }: Extract<NewEvent, { kind: 'line' }>): void {
+    if (state !== 'real device') {
+      const { level, key, message } = STATES[state];
+      this.#log[level](key === undefined ? {} : { [key]: text }, message);
+      return;
     }
+    // A client that writes where nothing may be written does so again and again.
+    const leftOut = this.#warnings.pass(kind, at);
+    if (leftOut !== undefined) this.#log.warn(withLeftOut(`real device ${text}`, leftOut));
   }
 }
+
+/** How each state of a line is logged, and under which key the text of its event. */
+const STATES: Readonly<
+  Record<
+    Exclude<LineStateEvent['state'], 'real device'>,
+    { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly key?: string; readonly message: string }
+  >
+> = {
+  open: { level: 'info', key: 'place', message: 'line open' },
+  lost: { level: 'warn', key: 'reason', message: 'line lost, waiting for it to come back' },
+  waiting: { level: 'debug', key: 'reason', message: 'line not back yet' },
+  failed: { level: 'error', key: 'text', message: 'line failed' },
+  stopped: { level: 'info', message: 'line stopped' },
+  'not opened': { level: 'info', key: 'reason', message: 'line did not open' },
+  changed: { level: 'info', key: 'settings', message: 'line changed' },
+};
 
 /** The text of an event that somebody should know of; undefined for all others. */
 function warningOf(event: NewEvent): (() => string) | undefined {

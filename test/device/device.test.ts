@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Device } from '../../src/device/device.js';
+import type { Manners } from '../../src/device/manners.js';
+import { predict } from '../../src/device/read-write.js';
+import { refusedAddresses } from '../../src/device/refused-addresses.js';
 import { imageOf, run, tableOf, wordsOf } from '../registers/build.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
 import { ask, deviceOf, respond } from './build.js';
+import { liveDevices } from './live.js';
 
 /** The ten functions on registers, at addresses 0 and 1 of tables where something may stand there. */
 const EVERY_FUNCTION: readonly [name: string, request: string, response: string][] = [
@@ -64,6 +69,35 @@ describe('addresses', () => {
     expect(ask(device, '02 FFF0 0011')).toBe('8202');
     expect(ask(device, '0F FFFF 0002 01 03')).toBe('8f02');
     expect(table.readWords(4096, 1)).toEqual([0]);
+  });
+});
+
+describe('the addresses that are the reason of exception 02', () => {
+  const { tables } = deviceOf(
+    {
+      coils: run(0, 2, { writable: false }),
+      holding: [...run(0, 4), { address: 4, writable: false }],
+    },
+    { size: 16 },
+  );
+  const reason = (request: string) => refusedAddresses(tables, bytesOf(request));
+
+  it.each<[request: string, reason: ReturnType<typeof reason>]>([
+    ['03 0003 0004', { address: 5, quantity: 2, why: 'not defined' }],
+    ['01 0000 0003', { address: 2, quantity: 1, why: 'not defined' }],
+    ['05 0001 FF00', { address: 1, quantity: 1, why: 'read only' }],
+    ['06 0004 0001', { address: 4, quantity: 1, why: 'read only' }],
+    ['0F 0000 0002 01 03', { address: 0, quantity: 2, why: 'read only' }],
+    ['16 0004 0000 0000', { address: 4, quantity: 1, why: 'read only' }],
+    // Function 23 only reads its first range.
+    ['17 0004 0001 0000 0001 02 0001', undefined],
+    ['17 0000 0001 0004 0001 02 0001', { address: 4, quantity: 1, why: 'read only' }],
+    ['17 0005 0001 0004 0001 02 0001', { address: 5, quantity: 1, why: 'not defined' }],
+    ['03 0000 0005', undefined],
+    ['08 0000 0001', undefined],
+    ['18 0009', undefined],
+  ])('of %s are %j', (request, expected) => {
+    expect(reason(request)).toEqual(expected);
   });
 });
 
@@ -242,5 +276,101 @@ describe('functions', () => {
       respond(device, pdu);
       expect(pdu.equals(copy), request).toBe(true);
     }
+  });
+});
+
+describe('the response that a device would give', () => {
+  const content = {
+    coils: [
+      { address: 0, value: 1 },
+      { address: 1, value: 0, writable: false },
+    ],
+    discrete: [{ address: 0, value: 1 }],
+    holding: [
+      { address: 0, value: 7 },
+      { address: 1, value: 8, action: { name: 'increment' } },
+    ],
+    input: [{ address: 0, value: 9, writable: false }],
+  } as const;
+
+  it.each<[request: string, response: string | undefined]>([
+    ['01 0000 0002', '010101'],
+    ['02 0000 0001', '020101'],
+    ['03 0000 0002', '030400070008'],
+    ['04 0000 0001', '04020009'],
+    ['05 0000 FF00', '050000ff00'],
+    ['05 0001 FF00', '8502'],
+    ['06 0000 1234', '0600001234'],
+    ['0F 0000 0001 01 00', '0f00000001'],
+    ['10 0000 0002 04 0001 0002', '1000000002'],
+    ['16 0000 0000 FFFF', '1600000000ffff'],
+    // What is written is not there to be read.
+    ['17 0000 0001 0000 0001 02 1234', '17020007'],
+    ['03 0002 0001', '8302'],
+    ['03 0000 0000', '8303'],
+    ['41 00', 'c101'],
+    // These are not about registers.
+    ['07', undefined],
+    ['08 0000 1234', undefined],
+    ['18 0000', undefined],
+    ['2B 0E 01 00', undefined],
+  ])('to %s is %s, and nothing is done', (request, response) => {
+    const { tables } = deviceOf(content);
+    const { image } = tables.holding.window;
+    const pdu = predict(tables, bytesOf(request));
+    expect(pdu && hexOf(pdu)).toBe(response);
+    expect([image.wordAt(0), image.wordAt(1), image.reads.get(0), image.writes.get(0)]).toEqual([7, 8, 0, 0]);
+    expect(tables.coils.window.image.wordAt(0)).toBe(1);
+  });
+
+  it('has the values that signals have now', () => {
+    const { meter, wait } = liveDevices({
+      meter: {
+        input: [{ address: 0, signal: { counter: { perSecond: 1 } } }],
+        discrete: [{ address: 0, signal: { square: { period: '2s', amplitude: 0.5, offset: 0.5 } } }],
+      },
+    });
+    wait(1000);
+    const { servedTables } = meter;
+    expect(hexOf(predict(servedTables, bytesOf('04 0000 0001')) as Uint8Array)).toBe('04020001');
+    expect(hexOf(predict(servedTables, bytesOf('02 0000 0001')) as Uint8Array)).toBe('020100');
+    wait(1000);
+    expect(hexOf(predict(servedTables, bytesOf('02 0000 0001')) as Uint8Array)).toBe('020101');
+  });
+});
+
+describe('registers that are defined while a device serves', () => {
+  it('are there for clients, also where its manners have moved them', () => {
+    const device = deviceOf({ holding: run(0, 2) }, { size: 2 });
+    device.manners = { addresses: { first: 1 } };
+    expect(ask(device, '03 0001 0002')).toBe('8302');
+    device.define('holding', { address: 2, quantity: 2 }, true);
+    expect(ask(device, '10 0001 0002 04 0005 0006')).toBe('1000010002');
+    expect(ask(device, '03 0000 0003')).toBe('0306000000050006');
+    device.define('coils', { address: 0, quantity: 1 }, false);
+    expect(ask(device, '01 0000 0001')).toBe('8102');
+  });
+});
+
+describe('what goes to the real device behind a simulated one', () => {
+  const taken = (manners: Manners | undefined, request: string) => {
+    const device = deviceOf({});
+    device.manners = manners;
+    return device.takes(bytesOf(request));
+  };
+
+  it('is the request, cut as the manners say, or nothing', () => {
+    const read = { request: bytesOf('03 0000 0003') };
+    expect(taken(undefined, '03 0000 0003')).toEqual(read);
+    expect(taken({ most: { registers: 3, otherwise: 2 } }, '03 0000 0003')).toEqual(read);
+    expect(taken({ most: { registers: 2, otherwise: 'cut' } }, '03 0000 0003')).toEqual({
+      request: bytesOf('03 0000 0002'),
+    });
+    expect(taken({ most: { registers: 2, otherwise: 2 } }, '03 0000 0003')).toEqual({
+      response: bytesOf('83 02'),
+    });
+    expect(taken({ most: { registers: 2, otherwise: 'silence' } }, '03 0000 0003')).toEqual({
+      response: undefined,
+    });
   });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Point } from '../../src/device/point.js';
 import { nearestValue } from '../../src/registers/value.js';
 import { liveDevices } from './live.js';
+
+const HOUR = 3_600_000;
 
 /** Big-endian words of a float. */
 function words(value: number): number[] {
@@ -122,6 +125,17 @@ describe('a device with signals', () => {
     expect(read('input', 0, 1)).toEqual([60]);
   });
 
+  it('has no value where the device that it depends on is gone', () => {
+    const { read, graph } = liveDevices({
+      meter: { input: [{ address: 0, signal: { expression: 'source.count * 10' } }] },
+      source: { input: [{ address: 0, name: 'count', value: 7 }] },
+    });
+    expect(read('input', 0, 1)).toEqual([70]);
+    graph.remove('source');
+    graph.link();
+    expect(read('input', 0, 1)).toEqual([0]);
+  });
+
   it('moves coils, in the exception status too', () => {
     const { respond, wait } = liveDevices({
       meter: {
@@ -232,5 +246,155 @@ describe('the nearest value of a type', () => {
     ['float64', Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, true],
   ] as const)('%s: %d is %s', (type, number, value, fits) => {
     expect(nearestValue(type, number)).toEqual({ value, fits });
+  });
+});
+
+describe('a signal that is replaced while the device runs', () => {
+  /** The signal of the value that is written so in a file. */
+  const placed = (entry: object) => {
+    const { meter } = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, name: 'a', ...entry },
+          { address: 9, name: 'command', value: 0 },
+        ],
+      },
+    });
+    return (meter.points.named.get('a') as Point).placedSignal;
+  };
+  const at = (live: ReturnType<typeof liveDevices>, name: string) =>
+    live.meter.points.named.get(name) as Point;
+
+  it('was added up as it was until then', () => {
+    const live = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, name: 'power', signal: { steps: [{ value: 100 }] } },
+          { address: 1, name: 'energy', signal: { counter: { integral: 'power', per: '1h' } } },
+        ],
+      },
+    });
+    const { meter, read, wait } = live;
+    wait(HOUR);
+    const before = meter.changes;
+    meter.points.setSignal(at(live, 'power'), placed({ signal: { steps: [{ value: 30 }] } }));
+    expect(meter.changes).toBeGreaterThan(before);
+    wait(HOUR);
+    expect(read('holding', 0, 2)).toEqual([30, 130]);
+  });
+
+  it('leaves the value where it stands when there is no other, and clients may write it', () => {
+    const live = liveDevices({
+      meter: { holding: [{ address: 0, name: 'a', write: true, signal: { counter: { perSecond: 1 } } }] },
+    });
+    const { meter, read, write, wait } = live;
+    wait(5000);
+    meter.points.setSignal(at(live, 'a'), undefined);
+    wait(5000);
+    expect(read('holding', 0, 1)).toEqual([5]);
+    write(0, 70);
+    expect(read('holding', 0, 1)).toEqual([70]);
+  });
+
+  it('begins at the value that stands there when it follows another', () => {
+    const live = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, name: 'command', value: 80, write: true },
+          { address: 1, name: 'valve', value: 20 },
+          { address: 2, name: 'second', signal: { follows: { name: 'valve', after: '1s' } } },
+        ],
+      },
+    });
+    const { meter, read, write, wait } = live;
+    expect(read('holding', 1, 2)).toEqual([20, 20]);
+    const follows = placed({ signal: { follows: { name: 'command', slew: 10 } } });
+    meter.points.setSignal(at(live, 'valve'), follows);
+    wait(1000);
+    expect(read('holding', 1, 2)).toEqual([30, 20]);
+    wait(9000);
+    expect(read('holding', 1, 2)).toEqual([80, 80]);
+    write(0, 60);
+    wait(1000);
+    expect(read('holding', 1, 1)).toEqual([70]);
+  });
+});
+
+describe('a value that comes from outside', () => {
+  const live = () =>
+    liveDevices({
+      meter: {
+        holding: [
+          {
+            address: 0,
+            name: 'power',
+            signal: { mqtt: { topic: 'site/power', scale: 0.5, start: 10, stale: '1m' } },
+          },
+          { address: 1, name: 'energy', signal: { counter: { integral: 'power' } } },
+        ],
+      },
+    });
+
+  it('is scaled, and added up from when it came', () => {
+    const { meter, read, wait } = live();
+    const power = meter.points.named.get('power') as Point;
+    wait(3000);
+    const now = performance.now();
+    meter.points.take(power, 200, now);
+    expect(read('holding', 0, 2)).toEqual([100, 30]);
+    wait(2000);
+    expect(read('holding', 0, 2)).toEqual([100, 230]);
+    expect([power.isAvailable, power.isAlwaysAvailable]).toEqual([true, false]);
+  });
+
+  it('is not available before the first, and after one that is too old', () => {
+    const { meter, read } = live();
+    const power = meter.points.named.get('power') as Point;
+    expect([power.isAvailable, read('holding', 0, 1)]).toEqual([false, [0xffff]]);
+    meter.points.take(power, 200, performance.now() - 59_000);
+    expect(read('holding', 0, 1)).toEqual([100]);
+    meter.points.take(power, 200, performance.now() - 60_000);
+    expect([power.isAvailable, read('holding', 0, 1)]).toEqual([false, [0xffff]]);
+  });
+});
+
+describe('what a counter had reached when the program ended', () => {
+  const setup = {
+    meter: {
+      holding: [
+        { address: 0, name: 'total', type: 'uint32', write: true, signal: { counter: { perSecond: 2 } } },
+        { address: 2, name: 'setpoint', value: 7 },
+      ],
+    },
+  };
+
+  it('is where it goes on from in the next run', () => {
+    const [before, after] = [liveDevices(setup), liveDevices(setup)];
+    before.wait(5000);
+    const total = before.meter.points.named.get('total') as Point;
+    expect(total.reached(5000)).toEqual({ time: 5000, value: 10 });
+    const restored = after.meter.points.named.get('total') as Point;
+    expect(after.read('holding', 0, 2)).toEqual([0, 0]);
+    restored.resume({ time: 0, value: 10 });
+    after.meter.points.restored();
+    expect(after.read('holding', 0, 2)).toEqual([0, 10]);
+    after.wait(1000);
+    expect(after.read('holding', 0, 2)).toEqual([0, 12]);
+  });
+
+  it('is what a client has written since it was read', () => {
+    const { meter, wait, write } = liveDevices(setup);
+    wait(1000);
+    write(1, 500);
+    wait(1000);
+    expect(meter.points.named.get('total')?.reached(2000)).toEqual({ time: 1000, value: 500 });
+  });
+
+  it('is nothing where nothing is counted', () => {
+    const { meter } = liveDevices(setup);
+    const setpoint = meter.points.named.get('setpoint') as Point;
+    expect(setpoint.reached(0)).toBeUndefined();
+    setpoint.resume({ time: 0, value: 9 });
+    expect(setpoint.stored).toBe(7);
   });
 });

@@ -53,6 +53,7 @@ describe('ranges in conditions', () => {
 
   it('stand for each of their numbers', () => {
     expect(numbersOf('3-5')).toEqual([3, 4, 5]);
+    expect(numbersOf(7)).toEqual([7]);
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
+import { startWorkTime } from '../../src/faults/budget.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
@@ -345,4 +346,17 @@ describe('the work of faults on one reply has an end', () => {
     const { acted } = ruled([few], RTU, running(1000));
     expect(acted.map(({ notAchieved }) => notAchieved)).toEqual(few.map(() => undefined));
   });
+});
+
+it('work is counted in time of the processor, and waiting is no work', () => {
+  const [began, cpu] = [performance.now(), process.cpuUsage()];
+  const worked = startWorkTime();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  const waited = worked();
+  const { user, system } = process.cpuUsage(cpu);
+  expect(waited).toBeLessThanOrEqual((user + system) / 1000);
+  for (let found = waited; found < waited + 3; found = worked());
+  const all = worked();
+  expect(all).toBeGreaterThanOrEqual(waited + 3);
+  expect(all).toBeLessThanOrEqual(performance.now() - began);
 });

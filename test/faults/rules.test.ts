@@ -3,8 +3,10 @@ import { Bus } from '../../src/bus/bus.js';
 import { abilities } from '../../src/faults/ability.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import type { RequestFacts } from '../../src/faults/matching.js';
-import { lineProblems, ruleSchema } from '../../src/faults/rule.js';
-import { FaultRules, MAX_RULES } from '../../src/faults/rules.js';
+import { playRule } from '../../src/faults/preview.js';
+import { lineProblems, namesIn, ruleSchema } from '../../src/faults/rule.js';
+import { FaultRules, MAX_RULES, type RuleStatus } from '../../src/faults/rules.js';
+import { type RuleHome, usableRule } from '../../src/faults/usable-rule.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { addressRanges } from '../../src/protocol/pdu.js';
 import { MAX_SEED } from '../../src/random.js';
@@ -13,10 +15,11 @@ import { Findings } from '../../src/schema/findings.js';
 import { pathText } from '../../src/schema/problem.js';
 import { answerAtOnce } from '../bus/answer-at-once.js';
 import { ask, deviceOf } from '../device/build.js';
-import { bytesOf } from '../vectors/hex.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
 import { rtu, ruleOf, shown } from './plans.js';
 
 const NOW = new Date(2026, 0, 1);
+const FAULTS = [{ delay: 1 }];
 
 function rulesWith(...rules: { name?: string; when?: object; do?: unknown[]; seed?: number }[]): FaultRules {
   const faultRules = new FaultRules({ uptime: () => 0, now: () => NOW, random: () => 0.5 });
@@ -418,7 +421,6 @@ describe('on a bus', () => {
 });
 
 describe('a rule that is not right', () => {
-  const FAULTS = [{ delay: 1 }];
   const SOME_BYTES =
     'a number of bytes, 1 or more, or 1 to 1024 bytes of hexadecimal text in quotes, as in "ff 00"';
   const PDU = 'a PDU as 1 to 253 bytes of hexadecimal text: write it in quotes, as in "83 02"';
@@ -689,4 +691,154 @@ it('a rule does not use up its count on a line that can do nothing of it', () =>
   const onTcp = { ...factsOf(), line: { name: 'lan', abilities: abilities('tcp', 'socket') } };
   expect(rules.match(onTcp)).toEqual([]);
   expect(rules.match(factsOf())).toHaveLength(1);
+});
+
+describe('a rule that names values', () => {
+  const voltage = { device: 'meter', table: 'holding', address: 10, quantity: 2 } as const;
+  const find = (name: string) => (name === 'meter.voltage' ? voltage : `no value has the name ${name}`);
+  const lines = [{ name: 'bench', abilities: abilities('serial', 'rtu') }];
+  const checked = (when: object, home: Partial<RuleHome> = {}) =>
+    usableRule(ruleOf(FAULTS, { when }), { lines, find, ...home });
+
+  it('is for the registers of the values', () => {
+    expect(checked({ name: ['meter.voltage'] })).toMatchObject({ ok: true, rule: { values: [voltage] } });
+    expect(checked({ name: 'meter.voltage' })).toMatchObject({ ok: true, rule: { values: [voltage] } });
+  });
+
+  it('is refused with the first name that no value has, and with what else is wrong', () => {
+    const refused = checked({ line: 'bank', name: ['meter.voltage', 'meter.volt', 'meter.v'] });
+    expect(refused).toEqual({
+      ok: false,
+      issues: [
+        {
+          path: ['when', 'line'],
+          message: 'unknown line bank, expected one of bench',
+          code: 'rule.unknown_line',
+        },
+        {
+          path: ['when', 'name'],
+          message: 'no value has the name meter.volt',
+          code: 'rule.unknown_value',
+        },
+      ],
+    });
+  });
+
+  it('is refused for its line alone where its values are there, and is the same rule where it names none', () => {
+    expect(checked({ line: 'bank', name: 'meter.voltage' })).toMatchObject({
+      ok: false,
+      issues: [{ path: ['when', 'line'] }],
+    });
+    const rule = ruleOf(FAULTS);
+    expect(usableRule(rule, { lines, find })).toEqual({ ok: true, rule });
+  });
+
+  it('is not judged by lines and values that are not known', () => {
+    const rule = ruleOf(FAULTS, { when: { line: 'bank', name: 'meter.volt' } });
+    expect(usableRule(rule, { lines: undefined, find: undefined })).toEqual({ ok: true, rule });
+  });
+
+  it('has its line and its names checked whatever else is wrong with it', () => {
+    const written = { name: 5, when: { line: 'bank', unit: 999, name: 'meter.volt' }, do: 'nothing' };
+    const usable = usableRule(namesIn(new At(written, new Findings())), { lines, find });
+    expect(usable.ok ? [] : usable.issues.map(({ code }) => code)).toEqual([
+      'rule.unknown_line',
+      'rule.unknown_value',
+    ]);
+  });
+});
+
+describe('a rule that is switched', () => {
+  it('off acts no more and keeps its counts, and on again begins anew with its seed', () => {
+    const rules = rulesWith({ when: { after: 1 } });
+    const numbers = () => rules.match(factsOf()).map(({ random }) => random.next());
+    const first = [numbers(), numbers(), numbers()];
+    expect(first.map(({ length }) => length)).toEqual([0, 1, 1]);
+    const { seed } = rules.list()[0] as RuleStatus;
+    const before = rules.changes;
+    expect(rules.switch('tested', false)).toBe(true);
+    expect(numbers()).toEqual([]);
+    expect(rules.list()).toMatchObject([{ rule: { enabled: false }, matches: 3, hits: 2, lastHit: NOW }]);
+    expect(rules.switch('tested', true)).toBe(true);
+    expect(rules.get('tested')).toMatchObject({ matches: 0, hits: 0, lastHit: undefined, seed });
+    expect(rules.get('tested')?.rule).not.toHaveProperty('enabled');
+    expect([numbers(), numbers(), numbers()]).toEqual(first);
+    expect(rules.changes).toBe(before + 2);
+  });
+
+  it('to what it is already goes on as it was', () => {
+    const rules = rulesWith({});
+    rules.match(factsOf());
+    const before = rules.changes;
+    expect(rules.switch('tested', true)).toBe(true);
+    expect([rules.changes, rules.get('tested')?.hits]).toEqual([before, 1]);
+  });
+
+  it('has its windows measured from then on', () => {
+    let uptime = 0;
+    const rules = new FaultRules({ uptime: () => uptime, now: () => NOW, random: () => 0.5 });
+    rules.set(ruleOf(FAULTS, { when: { for: 100 } }));
+    uptime = 150;
+    expect(rules.match(factsOf())).toEqual([]);
+    rules.switch('tested', false);
+    rules.switch('tested', true);
+    uptime = 249;
+    expect(rules.match(factsOf())).toHaveLength(1);
+    uptime = 250;
+    expect(rules.match(factsOf())).toEqual([]);
+  });
+
+  it('is not there under another name', () => {
+    const rules = rulesWith({});
+    const before = rules.changes;
+    expect([rules.switch('other', false), rules.changes]).toEqual([false, before]);
+  });
+});
+
+describe('a rule that is tried on a reply', () => {
+  const REPLY = bytesOf(rtu('01 03 02 0001'));
+  const FACTS = factsOf('03 0000 0001');
+  const CONTEXT = {
+    unitId: 1,
+    transactionId: 0,
+    requestPdu: bytesOf('03 0000 0001'),
+    framing: RTU,
+    characterTime: 1,
+    previousReply: undefined,
+    startTime: () => () => 0,
+  };
+  const tried = (faults: unknown[], more: object = {}) =>
+    playRule(ruleOf(faults, more), FACTS, REPLY, CONTEXT, () => 0.25);
+
+  it('acts as on its first match, whatever its counts, its chance and its times are', () => {
+    const when = { after: 5, every: 3, count: 1, probability: 0, from: '1h' };
+    const { matches, seed, plan, acted } = tried([{ junk: 4 }], { when, seed: 7 });
+    expect({ matches, seed, acted }).toEqual({
+      matches: true,
+      seed: 7,
+      acted: [{ rule: 'tested', kind: 'junk' }],
+    });
+    const junk = tried([{ junk: 4 }], { seed: 7 });
+    expect(plan).toEqual(junk.plan);
+    expect(shown(plan)).not.toEqual([`0 ${hexOf(REPLY)}`]);
+  });
+
+  it('has a seed that gives the same bytes again', () => {
+    const drawn = tried([{ junk: 8 }]);
+    expect(drawn.seed).toBe(0x4000_0000);
+    expect(shown(tried([{ junk: 8 }], { seed: drawn.seed }).plan)).toEqual(shown(drawn.plan));
+    expect(shown(tried([{ junk: 8 }], { seed: 1 }).plan)).not.toEqual(shown(drawn.plan));
+  });
+
+  it('leaves a reply as it is that it is not for', () => {
+    const other = tried([{ silence: true }], { when: { unit: 2 } });
+    expect(other).toMatchObject({ matches: false, acted: [] });
+    expect(shown(other.plan)).toEqual([`0 ${hexOf(REPLY)}`]);
+  });
+
+  it('keeps the request from the device where its faults do', () => {
+    const prevented = tried([{ delay: 5 }, { exception: 6 }]);
+    expect(shown(prevented.plan)).toEqual([`5 ${rtu('01 83 06')}`]);
+    expect(shown(tried([{ silence: true }]).plan)).toEqual(['silence']);
+  });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Action, ActionSource } from '../../src/registers/actions.js';
+import { ACTIONS, type Action, type ActionName, type ActionSource } from '../../src/registers/actions.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../src/registers/cell-type.js';
 import type { Value } from '../../src/registers/value.js';
 import { imageOf, run, tableOf, wordsOf } from './build.js';
@@ -316,5 +316,36 @@ describe('actions', () => {
   it('leave text alone', () => {
     const image = imageOf(1, [{ address: 0, type: 'string', value: 'ab', action: { name: 'increment' } }]);
     expect(tableOf(image).readWords(0, 1)).toEqual([0x6162]);
+  });
+});
+
+describe('a type that an action can not have', () => {
+  const unfit = (action: ActionName, type: ValueType) => ACTIONS[action].whyUnfit(type);
+  const types = [...(Object.keys(CELLS_PER_VALUE) as NumberType[]), 'string'] as const;
+
+  it.each(['increment', 'random'] as const)('%s: text alone', (action) => {
+    expect(types.filter((type) => unfit(action, type) !== undefined)).toEqual(['string']);
+    expect(unfit(action, 'string')).toBe(`${action} needs a number, a string can only have the action reset`);
+  });
+
+  it('reset: none', () => {
+    expect(types.filter((type) => unfit('reset', type) !== undefined)).toEqual([]);
+  });
+
+  it('timestamp: whatever is not one register', () => {
+    expect(types.filter((type) => unfit('timestamp', type) === undefined).toSorted()).toEqual([
+      'bits',
+      'int16',
+      'uint16',
+    ]);
+    expect(unfit('timestamp', 'uint32')).toBe(
+      'timestamp fills seven registers, expected type bits, uint16, int16, got uint32',
+    );
+  });
+
+  it('uptime: a bit, and text', () => {
+    expect(types.filter((type) => unfit('uptime', type) !== undefined).toSorted()).toEqual(['bit', 'string']);
+    expect(unfit('uptime', 'bit')).toBe('uptime counts seconds, which one bit can not hold');
+    expect(unfit('uptime', 'string')).toBe('uptime needs a number, a string can only have the action reset');
   });
 });

@@ -120,3 +120,64 @@ it('a write to a part of an image is noted with its cells, and only where a writ
   expect([table.currentBit(19), table.currentBit(20)]).toEqual([false, true]);
   expect(table.maskedWord(1, 0x00ff, 0x1234)).toBe(0x12f0);
 });
+
+it('whoever computes values is asked before a cell changes, and hears of each change and each write once', () => {
+  const image = imageOf(8, ENTRIES);
+  const heard: string[] = [];
+  const hear = (what: string) => (address: number, count?: number) => {
+    heard.push([what, address, ...(count === undefined ? [] : [count]), image.wordAt(2)].join(' '));
+  };
+  image.live = {
+    refresh: hear('refresh'),
+    changing: hear('changing'),
+    changed: hear('changed'),
+    written: hear('written'),
+    isFull: () => false,
+  };
+  const after = (act: () => void) => {
+    heard.length = 0;
+    act();
+    return [...heard];
+  };
+  expect(after(() => image.setWord(2, 1))).toEqual(['changing 2 7', 'changed 2 1 1']);
+  expect(after(() => image.setWords(2, [8, 9]))).toEqual(['changing 2 1', 'changing 3 1', 'changed 2 2 8']);
+  const location = { address: 5, cells: 2, type: 'uint32' } as const;
+  expect(after(() => image.setValue(location, 9))).toEqual(['changing 5 8', 'changing 6 8', 'changed 5 2 8']);
+  expect(after(() => image.write(location, 9)).at(-1)).toBe('written 5 2 8');
+  expect(after(() => image.show(location, 7))).toEqual([]);
+  expect(after(() => image.restore(3, 7, true))).toEqual([]);
+  expect(after(() => image.refresh(1, 3))).toEqual(['refresh 1 3 8']);
+  expect(after(() => image.touch(1, 3))).toEqual(['refresh 1 3 8']);
+  expect(after(() => tableOf(image).writeWords(2, [4, 5])).at(-1)).toBe('written 2 2 4');
+  expect(after(() => tableOf(image).writeBits(37, [true])).at(-1)).toBe('written 2 1 36');
+});
+
+it('what clients read in place of a value that is not there is put over the words that they ask for', () => {
+  const image = imageOf(8, ENTRIES);
+  image.cover = (address, words) => {
+    if (address <= 3 && address + words.length > 3) words[3 - address] = 0xffff;
+  };
+  expect(image.servedWords(2, 3)).toEqual([7, 0xffff, 7]);
+  expect(image.servedWords(3, 1)).toEqual([0xffff]);
+  expect(tableOf(image).readWords(2, 2)).toEqual([7, 0xffff]);
+  expect(image.wordAt(3)).toBe(7);
+  expect(tableOf(image).readBits(47, 2)).toEqual([false, true]);
+  expect(tableOf(image).currentBit(63)).toBe(true);
+  expect(tableOf(image).bitAt(63)).toBe(false);
+});
+
+it('counters of cells are counted across the borders of their pages, and read as a block', () => {
+  const image = imageOf(1024, []);
+  image.reads.incrementAll(254, 260);
+  image.reads.increment(255);
+  expect([253, 254, 255, 256, 511, 512, 513, 514].map((cell) => image.reads.get(cell))).toEqual([
+    0, 1, 2, 1, 1, 1, 1, 0,
+  ]);
+  const { reads, writes } = image.block(253, 5);
+  expect([[...reads], [...writes]]).toEqual([
+    [0, 1, 2, 1, 1],
+    [0, 0, 0, 0, 0],
+  ]);
+  image.reads.incrementAll(254, 0);
+  expect(image.reads.get(254)).toBe(1);
+});

@@ -76,6 +76,55 @@ describe('which registers a client may reach', () => {
     });
   });
 
+  it('names all addresses on end that refuse it for the same reason, of registers and of bits', () => {
+    const refused = (address: number, quantity: number, isWrite = false, of: 'words' | 'bits' = 'words') =>
+      table.refused({ address, quantity }, of, isWrite);
+    expect(refused(3, 5, true)).toEqual({ address: 4, quantity: 1, why: 'not defined' });
+    expect(refused(5, 3, true)).toEqual({ address: 5, quantity: 1, why: 'read only' });
+    expect(refused(5, 3)).toEqual({ address: 7, quantity: 1, why: 'not defined' });
+    expect(refused(18, 6)).toEqual({ address: 20, quantity: 4, why: 'not defined' });
+    expect(refused(70, 20, true, 'bits')).toEqual({ address: 70, quantity: 10, why: 'not defined' });
+    expect(refused(79, 20, true, 'bits')).toEqual({ address: 79, quantity: 1, why: 'not defined' });
+    expect(refused(80, 20, true, 'bits')).toEqual({ address: 80, quantity: 16, why: 'read only' });
+    expect(refused(80, 16, false, 'bits')).toBeUndefined();
+  });
+
+  it('is known address by address, in a part of an image, too', () => {
+    const part = tableOf(image, { base: 4, size: 6, wholeValues: true });
+    const defined = [0, 1, 2, 3, 4, 5, 6].map((address) => part.defines(address, 'words'));
+    expect(defined).toEqual([false, true, true, false, true, true, false]);
+    expect([15, 16, 47, 48].map((bit) => part.defines(bit, 'bits'))).toEqual([false, true, true, false]);
+    expect(part.refused({ address: 5, quantity: 2 }, 'words', false)).toEqual({
+      address: 6,
+      quantity: 1,
+      why: 'not defined',
+    });
+    expect(part.refused({ address: 1, quantity: 1 }, 'words', true)?.why).toBe('read only');
+  });
+
+  it('knows where a range begins or ends inside a value, where whole values are asked for', () => {
+    const cuts = (wholeValues: boolean) => tableOf(image, { base: 8, size: 12, wholeValues });
+    const ranges = [
+      [2, 2],
+      [2, 1],
+      [3, 1],
+      [1, 2],
+      [4, 2],
+      [4, 3],
+      [0, 7],
+    ] as const;
+    expect(ranges.map(([address, quantity]) => cuts(true).cutsValue({ address, quantity }))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(ranges.some(([address, quantity]) => cuts(false).cutsValue({ address, quantity }))).toBe(false);
+  });
+
   it('ends at address 65535, also where the cells behind it exist', () => {
     const large = imageOf(65536, run(0, 65536));
     const words = tableOf(large);
@@ -261,5 +310,111 @@ describe('the mask of function 22', () => {
         }
       }),
     );
+  });
+});
+
+describe('registers and bits that are defined while the device runs', () => {
+  it('hold 0, and those that are there already keep what they have', () => {
+    const image = imageOf(4, [
+      { address: 1, value: 7, writable: false },
+      { address: 2, value: 8 },
+    ]);
+    const table = tableOf(image);
+    const before = image.changes;
+    table.define({ address: 0, quantity: 6 }, true);
+    expect(table.readWords(0, 6)).toEqual([0, 7, 8, 0, 0, 0]);
+    expect([0, 1, 2, 3, 4, 5].map((address) => table.canWriteWords(address, 1))).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(table.canReadWords(0, 7)).toBe(false);
+    expect(image.changes).toBe(before + 1);
+  });
+
+  it('are as configured from then on, also after a reset, and the rest stays changed', () => {
+    const image = imageOf(2, run(0, 2, { value: 5 }));
+    const table = tableOf(image);
+    table.writeWords(0, [6, 5]);
+    table.define({ address: 3, quantity: 1 }, false);
+    table.define({ address: 2, quantity: 1 }, true);
+    table.writeWords(2, [9]);
+    expect(table.readWords(0, 4)).toEqual([6, 5, 9, 0]);
+    expect([0, 1, 2, 3].map((cell) => image.isAsConfigured(cell, 1))).toEqual([false, true, false, true]);
+    expect(table.canWriteWords(3, 1)).toBe(false);
+    image.reset();
+    expect(table.readWords(0, 4)).toEqual([5, 5, 0, 0]);
+    expect(table.canWriteWords(2, 1)).toBe(true);
+  });
+
+  it('are bits of their own in a table of bits, and do not make a table smaller', () => {
+    const image = imageOf(10, run(0, 1, { type: 'bit', value: 1 }));
+    const table = tableOf(image, { bitsPerCell: 1 });
+    table.define({ address: 1, quantity: 2 }, true);
+    table.writeBits(1, [false, true]);
+    expect(table.readBits(0, 3)).toEqual([true, false, true]);
+    expect(image.typeAt(2)).toBe('bit');
+    expect(table.window.size).toBe(10);
+  });
+
+  it('are no part of a snapshot, which has the configured cells alone', () => {
+    const image = imageOf(2, run(0, 2, { value: 5 }));
+    tableOf(image).define({ address: 2, quantity: 1 }, true);
+    image.setWord(2, 9);
+    const { layout, words, meta } = image.snapshot();
+    expect([layout.size, [...words], meta.length]).toEqual([2, [5, 5], 2]);
+  });
+});
+
+describe('a table that follows a real device', () => {
+  it('takes over registers where they are defined, and nobody has written or read there', () => {
+    const image = imageOf(9, [...run(2, 2, { value: 7 }), { address: 5, value: 7, writable: false }]);
+    const table = tableOf(image, { base: 1, size: 8 });
+    table.writer = { by: 'line', line: 'lan' };
+    const written: number[] = [];
+    image.live = {
+      refresh: () => {},
+      changing: () => {},
+      changed: () => {},
+      written: (address) => written.push(address),
+      isFull: () => false,
+    };
+    table.follow(0, [10, 11, 12, 13, 14, 15], 'words');
+    expect(wordsOf(image)).toEqual([0, 0, 11, 12, 0, 14, 0, 0, 0]);
+    expect(written).toEqual([]);
+    expect([2, 3, 5].map((cell) => [image.reads.get(cell), image.writes.get(cell)])).toEqual([
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ]);
+    expect(image.lastWrites.get(2)).toBeUndefined();
+    table.follow(1, [1], 'words');
+    expect(image.wordAt(2)).toBe(1);
+  });
+
+  it('takes over bits where they are defined, also those that share a register', () => {
+    const coils = imageOf(4, run(1, 2, { type: 'bit', value: 1 }));
+    tableOf(coils, { bitsPerCell: 1 }).follow(0, [1, 0, 1, 1], 'bits');
+    expect(wordsOf(coils)).toEqual([0, 0, 1, 0]);
+    const shared = imageOf(2, [{ address: 0, value: 0x8001 }]);
+    tableOf(shared).follow(14, [1, 0, 1], 'bits');
+    expect(wordsOf(shared)).toEqual([0x4001, 0]);
+  });
+
+  it('changes a value of several registers once', () => {
+    const image = imageOf(4, [{ address: 0, type: 'uint32' }, ...run(2, 2)]);
+    const changed: [number, number][] = [];
+    image.live = {
+      refresh: () => {},
+      changing: () => {},
+      changed: (address, count) => changed.push([address, count]),
+      written: () => {},
+      isFull: () => false,
+    };
+    tableOf(image).follow(0, [1, 2, 3, 4], 'words');
+    expect(changed).toEqual([[0, 4]]);
   });
 });

@@ -3,7 +3,6 @@ export interface Percentiles {
   readonly count: number;
   readonly min: number;
   readonly median: number;
-  readonly p90: number;
   readonly p99: number;
   readonly max: number;
 }
@@ -17,5 +16,5 @@ export function percentiles(samples: readonly number[]): Percentiles | undefined
   const sorted = samples.toSorted((a, b) => a - b);
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number;
-  return { count: sorted.length, min: at(0), median: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+  return { count: sorted.length, min: at(0), median: at(0.5), p99: at(0.99), max: at(1) };
 }

@@ -4,6 +4,7 @@ import type { TrafficEvent } from '../../traffic/event.js';
 import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
+import { sentence } from '../scenario/words.js';
 import { type Found, foundText, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { Ended, Evidence } from './trial/verdict.js';
@@ -67,10 +68,6 @@ export function examinationReport(
 
 function checkIndex(checks: readonly Check[], { id }: Finding): number {
   return checks.findIndex((check) => check.id === id);
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 }
 
 /** What became of a check, also of one that was not run. */

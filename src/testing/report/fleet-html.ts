@@ -1,6 +1,6 @@
 import { escaped } from './escape.js';
 import { verdictHtml } from './html-finding.js';
-import { STYLE } from './html-style.js';
+import { PAGE_END, pageStart } from './html-page.js';
 import { overallVerdict } from './overall.js';
 import type { Verdict } from './report.js';
 import type { ReportView } from './view.js';
@@ -19,19 +19,15 @@ export function fleetHtml(rows: readonly RowOfBench[]): string {
   const benches = new Set(rows.map(({ bench }) => bench)).size;
   const title = `Report on ${benches} ${benches === 1 ? 'bench' : 'benches'}`;
   const passed = rows.filter(({ report }) => report.verdict === 'pass').length;
-  return [
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${escaped(title)}</title><style>${STYLE}</style></head><body>`,
+  const body = [
     `<article><header class="top"><div><h1>${escaped(title)}</h1>`,
     `<p class="soft">${passed} of ${rows.length} have passed</p></div>${verdictHtml(verdict)}</header>`,
     '<div class="scroll"><table class="checks">',
     '<tr><th>Bench</th><th>Verdict</th><th>Passed</th><th>Took</th></tr>',
     ...rows.map(rowHtml),
-    '</table></div></article></body></html>',
-    '',
+    '</table></div></article>',
   ].join('\n');
+  return `${pageStart(title)}${body}${PAGE_END}`;
 }
 
 const TELLING: readonly Verdict[] = ['error', 'fail', 'inconclusive'];

@@ -27,6 +27,11 @@ export function findingAnchor({ id }: FindingView, number: number): string {
   return escaped(`report-${number + 1}-${id.replace(/[^\w-]/g, '-')}`);
 }
 
+/** The class of what has this verdict. */
+export function className(verdict: Verdict): string {
+  return verdict.replace(' ', '-');
+}
+
 export function verdictHtml(verdict: Verdict): string {
   return `<span class="verdict ${className(verdict)}">${verdict}</span>`;
 }
@@ -56,10 +61,6 @@ function framesHtml(frames: readonly TrafficView[], verdict: Verdict): string {
   const title = `${frames.length} ${frames.length === 1 ? 'event' : 'events'} of the traffic: ${which}`;
   const table = `<div class="scroll"><table class="frames">${rows.join('\n')}</table></div>`;
   return `<details${verdict === 'pass' ? '' : ' open'}><summary>${title}</summary>${table}</details>`;
-}
-
-function className(verdict: Verdict): string {
-  return verdict.replace(' ', '-');
 }
 
 const COLOURS = [

@@ -1,6 +1,7 @@
+import { sentence } from '../scenario/words.js';
 import { escaped } from './escape.js';
-import { findingAnchor, findingHtml, LEGEND, verdictHtml } from './html-finding.js';
-import { STYLE } from './html-style.js';
+import { className, findingAnchor, findingHtml, LEGEND, verdictHtml } from './html-finding.js';
+import { PAGE_END, pageStart } from './html-page.js';
 import type { Verdict } from './report.js';
 import type { FindingView, ReportView } from './view.js';
 
@@ -12,14 +13,9 @@ export function htmlReport(reports: readonly ReportView[]): string {
 /** The same in pieces: one for each finding. */
 export function* htmlPieces(reports: readonly ReportView[]): Generator<string, void> {
   const title = reports.map(titleOf).join(', ');
-  yield* lined([
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${escaped(title)}</title><style>${STYLE}</style></head><body>`,
-  ]);
+  yield pageStart(title);
   for (const [number, report] of reports.entries()) yield* lined(reportPieces(report, number));
-  yield '</body></html>\n';
+  yield PAGE_END;
 }
 
 function* lined(pieces: Iterable<string>): Generator<string, void> {
@@ -94,10 +90,6 @@ function blameHtml({ conclusion, title, about }: FindingView): string {
   return `<li><b>${escaped(what)}</b>${means}</li>`;
 }
 
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
 function parametersHtml(parameters: ReportView['parameters']): string {
   if (parameters.length === 0) return '';
   const cells = parameters.map(
@@ -162,8 +154,4 @@ function rowHtml(finding: FindingView, number: number, id?: string): string {
     `<td>${link}${found}</td><td class="verdict-cell">${verdictHtml(verdict)}</td>`,
     `<td class="number">${(durationMs / 1000).toFixed(2)} s</td></tr>`,
   ].join('');
-}
-
-function className(verdict: Verdict): string {
-  return verdict.replace(' ', '-');
 }

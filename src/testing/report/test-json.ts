@@ -21,8 +21,6 @@ export const testJsonSchema = z.object({
   versions: z.array(z.object({ name: z.string(), version: z.string() })).readonly(),
 });
 
-type TestJson = z.infer<typeof testJsonSchema>;
-
 /** The JSON report on a test as a value, but for its steps, which come one by one. */
 export function testJsonByStep(report: ReportView) {
   const { name, verdict, findings, startedAt, durationMs, seed, versions } = report;
@@ -37,13 +35,13 @@ export function testJsonByStep(report: ReportView) {
   };
 }
 
-function* stepsJson(findings: readonly FindingView[]): Generator<TestJson['steps'][number], void> {
+function* stepsJson(findings: readonly FindingView[]) {
   for (const { title, verdict, summary, durationMs, frames } of findings) {
     yield { name: title, verdict, message: summary, durationMs, frames };
   }
 }
 
-function testJson(report: ReportView): TestJson {
+function testJson(report: ReportView) {
   const json = testJsonByStep(report);
   return { ...json, steps: [...json.steps] };
 }

@@ -15,3 +15,8 @@ export function rangeOfTimes(min: number, max: number): string {
   if (max === Number.POSITIVE_INFINITY) return min === 1 ? '' : `at least ${timesText(min)}`;
   return `${min} to ${max} times`;
 }
+
+/** A part of a sentence as a sentence: with a capital letter and a full stop. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+}

@@ -49,6 +49,8 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
       from === 'client' ? udpPacket(client, server, payload) : udpPacket(server, client, payload);
     return packetOf(event, 'raw', at, datagram, comments);
   };
+  // What happened to the line or to a client is no frame.
+  if (!('framing' in event)) return [];
   switch (event.kind) {
     case 'reply': {
       const frames = framesOf(event);
@@ -65,31 +67,13 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
       const rtu = framing.decode(bytes) && asRtu(bytes, framing);
       return [packet('server', startedAt, rtu, bytes, receivedComments(event))];
     }
-    case 'request':
-    case 'broadcast':
-    case 'foreign request':
-    case 'foreign response':
-    case 'duplicate':
-    case 'dropped':
-    case 'damaged': {
+    default: {
       const { kind, bytes, framing, startedAt } = event;
       const from = kind === 'foreign response' || kind === 'duplicate' ? 'server' : 'client';
       const rtu = asRtu(bytes, framing);
       const comments = [...receivedComments(event), ...shortComment(rtu)];
       return [packet(from, startedAt, rtu, bytes, comments)];
     }
-    // These carry no frame.
-    case 'line':
-    case 'echo':
-    case 'loop':
-    case 'collision':
-    case 'overrun':
-    case 'damaged characters':
-    case 'client':
-    case 'client gone':
-    case 'client rejected':
-    case 'test':
-      return [];
   }
 }
 

@@ -1,7 +1,14 @@
 import { sentBytes } from '../../../protocol/reply-plan.js';
 import { type Exchange, readingOf, transactionOf, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
-import { type Contrast, type ContrastRow, contrastCheck, type Meaning, spoilt } from '../trial/trial.js';
+import {
+  type Contrast,
+  type ContrastRow,
+  contrastCheck,
+  spoilt,
+  TAKES_IT,
+  TAKES_NONE,
+} from '../trial/trial.js';
 
 /** A way to damage a reply that a client must not take. */
 interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
@@ -207,9 +214,6 @@ function halfOf(exam: Exam): readonly object[] {
   return [{ truncate: replyLength(exam) >> 1 }];
 }
 
-/** A client that goes on as if the last request had been answered has taken another reply for it. */
-const TAKES_NONE: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
-const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
 /** Between the pieces on TCP, and on an ASCII line, where up to a second is allowed. */
 const GAP_MS = 20;
 const SHORTEST_GAP_MS = 1;

@@ -1,11 +1,10 @@
 import { addressRanges } from '../../../protocol/pdu.js';
 import { type Exchange, isReading } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
-import { type Contrast, decide, isBroken, learn, lineTrial, type Meaning } from '../trial/trial.js';
+import { type Contrast, decide, isBroken, learn, lineTrial, TAKES_NONE } from '../trial/trial.js';
 import { type Judged, sure } from '../trial/verdict.js';
 
 const SHORTEST_GAP_MS = 1;
-const MEANING: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 const BLAME = {
   what: 'a late reply',
   blame: 'takes a late reply for the next one: dangerous',
@@ -37,7 +36,7 @@ export const lateReply: Check = {
       ]);
     }
     if (isAlike(exam, sample.next))
-      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), MEANING, BLAME));
+      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), TAKES_NONE, BLAME));
     return taken(exam);
   },
 };
@@ -73,7 +72,7 @@ async function taken(exam: Exam): Promise<Judged> {
     isVoid: ([, second]) =>
       second && isAlike(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
   };
-  const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, MEANING, BLAME));
+  const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;
   if (!values) return onLine;
   const seeing = () =>

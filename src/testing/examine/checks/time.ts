@@ -2,7 +2,15 @@ import { durationText } from '../../scenario/words.js';
 import { median } from '../../times.js';
 import { isReading, type Question, questionsIn, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST, type Silence } from '../trial/exam.js';
-import { type ContrastRow, contrastCheck, isBroken, learn, type Meaning, spoilt } from '../trial/trial.js';
+import {
+  type ContrastRow,
+  contrastCheck,
+  isBroken,
+  learn,
+  type Meaning,
+  spoilt,
+  TAKES_IT,
+} from '../trial/trial.js';
 import { sure } from '../trial/verdict.js';
 
 /** After an outage the client may take as long as the outage was, or this, or two of its rounds, in ms. */
@@ -147,7 +155,6 @@ function slowdown({ periodMs = 0 }: Question, meanwhile: Question | undefined): 
 /** Pauses inside a frame, in parts of t1.5 and t3.5. */
 const WITHIN_T15 = 0.8;
 const OVER_T35 = 2;
-const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
 const EITHER: Meaning = { usual: 'right', missing: 'right', again: 'right' };
 
 const TRICKLES: readonly ContrastRow[] = [

@@ -1,3 +1,4 @@
+import type { ExaminationWanted } from '../../../config/commands/examine.js';
 import type { Device } from '../../../device/device.js';
 import { commandObserver } from './command-observer.js';
 import type { Observer } from './observer.js';
@@ -10,22 +11,15 @@ import { readJsonPath, urlObserver } from './url-observer.js';
  */
 export type MakeObserver = (devices: ReadonlyMap<string, Device>) => Observer | string;
 
-/** What was written of an observer, on the command line or in a request. */
-export interface WrittenObserver {
-  /** `meter.setpoint`, or `meter.holding.100`. */
-  readonly register?: string | undefined;
-  readonly url?: string | undefined;
-  /** In the JSON that the URL answers: `a.b[0]`. */
-  readonly path?: string | undefined;
-  readonly command?: string | undefined;
-}
+/** What was written of an observer: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a command. */
+export type WrittenObserver = ExaminationWanted['witness'];
 
 type ReadObserver =
   | { readonly ok: true; readonly observer: MakeObserver | undefined }
   | { readonly ok: false; readonly error: string };
 
 /**
- * Reads which observer is meant; undefined when nothing was written.
+ * Reads which observer is meant; undefined when nothing was written. The path leads into the JSON that a URL answers: `a.b[0]`.
  * @param nameOf how the user writes a part, for what is said about mistakes: `--witness-register`
  */
 export function readObserver(

@@ -117,6 +117,11 @@ export function spoilt(faults: readonly object[]): Contrast {
 /** What the reactions to `shown` say of a client. */
 export type Meaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
 
+/** A client has to take the reply. */
+export const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
+/** A client that goes on as if the last request had been answered has taken another reply for it. */
+export const TAKES_NONE: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
+
 /** The first page's words on what is wrong. */
 export interface Blame {
   /** What the client was shown: `a reply with a wrong CRC`. */

@@ -1,8 +1,10 @@
+import { escaped } from './escape.js';
+
 /**
  * The style of the HTML report: light and dark, on a telephone and on paper. Frames that are folded up are left out on
  * paper, where the strip stands for them; a fold that nobody can open helps nobody.
  */
-export const STYLE = `
+const STYLE = `
 :root { color-scheme: light dark; --ink: #1a2230; --soft: #5a6577; --paper: #fff; --line: #d8dee8; --box: #f5f7fa;
   --pass: #177245; --fail: #b3261e; --other: #8a5a00; --request: #2f6fd6; --reply: #2a9d66; --t35: #c9d7ee; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6eaf1; --soft: #9aa6b8; --paper: #12161d; --line: #2e3746;
@@ -64,3 +66,16 @@ pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pr
   .about, .frames, summary { font-size: 9.5px; } h3 { font-size: 12px; } summary { list-style: none; }
   .finding.pass { break-inside: avoid; } details:not([open]) { display: none; } }
 `;
+
+/** What an HTML document begins with: it needs nothing from the network. */
+export function pageStart(title: string): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${escaped(title)}</title><style>${STYLE}</style></head><body>`,
+    '',
+  ].join('\n');
+}
+
+export const PAGE_END = '</body></html>\n';
