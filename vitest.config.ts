@@ -14,30 +14,11 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
   );
 }
 
-/** Rooms whose tests leave nothing behind in their process, so that one process runs many of their files. */
-const PURE = [
-  'api',
-  'bus',
-  'client',
-  'config',
-  'device',
-  'door',
-  'faults',
-  'import',
-  'library',
-  'protocol',
-  'reactions',
-  'real',
-  'registers',
-  'rest',
-  'schema',
-  'signals',
-  'simulator',
-  'state',
-  'strip',
-  'testing',
-  'traffic',
-].map((room) => `test/${room}/**/*.test.ts`);
+/** What replaces modules for itself, or counts what its process has open: each of these files has a process of its own. */
+const ALONE = [
+  'test/transport/port/{kernel-timer,libc}.test.ts',
+  'test/transport/socket/udp-failure.test.ts',
+];
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
@@ -77,21 +58,14 @@ export default defineConfig({
       {
         test: {
           ...SHARED,
-          name: 'pure',
-          include: PURE,
-          exclude: [...configDefaults.exclude, ...FULL],
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, 'test/peers/**'],
           isolate: false,
         },
       },
-      {
-        test: {
-          ...SHARED,
-          name: 'quick',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE, ...FULL, 'test/peers/**'],
-        },
-      },
-      { test: { ...SHARED, name: 'full', include: FULL } },
+      { test: { ...SHARED, name: 'alone', include: ALONE } },
+      { test: { ...SHARED, name: 'full', include: FULL, isolate: false } },
     ],
   },
 });
