@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /*
- * Two tiers. `npm test` runs the projects `pure` and `quick`: every behaviour once. `npm run test:full` runs the project `full`: what
+ * Two tiers. `npm test` runs the projects `quick` and `alone`: every behaviour once. `npm run test:full` runs `full` and `full-alone`: what
  * needs a browser, a whole program for each test, real time, many kinds of attacks, or clients from Debian. .ci/run runs both.
  */
 
@@ -14,26 +14,34 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
   );
 }
 
-/** What replaces modules for itself, or counts what its process has open: each of these files has a process of its own. */
+/*
+ * Files of one project share two processes, so that modules are loaded twice and not for each file. Those that replace modules or
+ * global names for themselves, or count what their process has open, have a process of their own.
+ */
 const ALONE = [
   'test/transport/port/{kernel-timer,libc}.test.ts',
   'test/transport/socket/udp-failure.test.ts',
 ];
+const FULL_ALONE = [
+  'test/web/live.test.ts',
+  'test/line/reconnect.test.ts',
+  'test/transport/socket/hostile.test.ts',
+];
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
-  'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
+  'test/web/{breaks,connection,faults,fleet,lines,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/main/{access,clone,examine,examine-remote,extcap,free-ports,hostile,journal,log,monitor,nodes,selftest,service,soak,state,stopping,unavailable}.test.ts',
   'test/house/examples.test.ts',
   // Ports that come and go, and waits in real time.
-  'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
+  'test/line/{echo,faults-real,monitor,paced,robustness,shared-bus}.test.ts',
   'test/simulator/selftest-measure.test.ts',
   'test/transport/socket/rtu-over-tcp.test.ts',
   'test/api/v1/waiting-lines.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
-  'test/transport/socket/{hostile,udp-hostile}.test.ts',
+  'test/transport/socket/udp-hostile.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
@@ -53,6 +61,8 @@ export default defineConfig({
   test: {
     // Most tests wait for a line most of the time.
     maxWorkers: 2,
+    // What esbuild has made of a file is kept in node_modules, under a hash of its text and of this configuration.
+    experimental: { fsModuleCache: true },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [
       {
@@ -60,12 +70,13 @@ export default defineConfig({
           ...SHARED,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, 'test/peers/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, ...FULL_ALONE, 'test/peers/**'],
           isolate: false,
         },
       },
       { test: { ...SHARED, name: 'alone', include: ALONE } },
       { test: { ...SHARED, name: 'full', include: FULL, isolate: false } },
+      { test: { ...SHARED, name: 'full-alone', include: FULL_ALONE } },
     ],
   },
 });
