@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /*
- * Two tiers. `npm test` runs the projects `quick` and `alone`: every behaviour once. `npm run test:full` runs `full` and `full-alone`: what
- * needs a browser, a whole program for each test, real time, many kinds of attacks, or clients from Debian. .ci/run runs both.
+ * Two tiers. `npm test` runs the projects `quick` and `alone`: every behaviour once. `npm run test:full` runs those whose
+ * names begin with `full`: what needs a browser, a whole program for each test, real time, many kinds of attacks, or clients from Debian. .ci/run runs both.
  */
 
 const withPeers = process.env.MODBUS_SIM_PEERS === '1';
@@ -47,6 +47,16 @@ const FULL = [
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 
+/** Files with properties that the quick tier tries a tenth as often (`test/support/tries.ts`). */
+const ALL_TRIES = [
+  'test/api/v1/hostile-lines.test.ts',
+  'test/config/hostile.test.ts',
+  'test/device/{diagnostics-sequences,reactions}.test.ts',
+  'test/faults/{kinds,limits}.test.ts',
+  'test/import/{csv,esphome,home-assistant}.test.ts',
+  'test/registers/actions.test.ts',
+];
+
 const SHARED = {
   // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
   pool: 'forks' as const,
@@ -77,6 +87,15 @@ export default defineConfig({
       { test: { ...SHARED, name: 'alone', include: ALONE } },
       { test: { ...SHARED, name: 'full', include: FULL, isolate: false } },
       { test: { ...SHARED, name: 'full-alone', include: FULL_ALONE } },
+      {
+        test: {
+          ...SHARED,
+          name: 'full-tries',
+          include: ALL_TRIES,
+          isolate: false,
+          env: { MODBUS_SIM_ALL_TRIES: '1' },
+        },
+      },
     ],
   },
 });
