@@ -16,10 +16,10 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
 
 /*
  * Files of one project share two processes, so that modules are loaded twice and not for each file. Those that replace modules or
- * global names for themselves, or count what their process has open, have a process of their own.
+ * global names for themselves, count what their process has open, or need a process that has loaded no kernel timer, have one of their own.
  */
 const ALONE = [
-  'test/transport/port/{kernel-timer,libc}.test.ts',
+  'test/transport/port/{kernel-timer,libc,real-port-run}.test.ts',
   'test/transport/socket/udp-failure.test.ts',
 ];
 const FULL_ALONE = [
