@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /*
- * Two tiers. `npm test` runs the projects `pure` and `quick`: every behaviour once. `npm run test:full` runs the project `full`: what
- * needs a browser, a whole program for each test, real time, many kinds of attacks, or clients from Debian. .ci/run runs both.
+ * Two tiers. `npm test` runs the projects `quick` and `alone`: every behaviour once. `npm run test:full` runs those whose
+ * names begin with `full`: what needs a browser, a whole program for each test, real time, many kinds of attacks, or clients from Debian. .ci/run runs both.
  */
 
 const withPeers = process.env.MODBUS_SIM_PEERS === '1';
@@ -14,48 +14,47 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
   );
 }
 
-/** Rooms whose tests leave nothing behind in their process, so that one process runs many of their files. */
-const PURE = [
-  'api',
-  'bus',
-  'client',
-  'config',
-  'device',
-  'door',
-  'faults',
-  'import',
-  'library',
-  'protocol',
-  'reactions',
-  'real',
-  'registers',
-  'rest',
-  'schema',
-  'signals',
-  'simulator',
-  'state',
-  'strip',
-  'testing',
-  'traffic',
-].map((room) => `test/${room}/**/*.test.ts`);
+/*
+ * Files of one project share two processes, so that modules are loaded twice and not for each file. Those that replace modules or
+ * global names for themselves, count what their process has open, or need a process that has loaded no kernel timer, have one of their own.
+ */
+const ALONE = [
+  'test/transport/port/{kernel-timer,libc,real-port-run}.test.ts',
+  'test/transport/socket/udp-failure.test.ts',
+];
+const FULL_ALONE = [
+  'test/web/live.test.ts',
+  'test/line/reconnect.test.ts',
+  'test/transport/socket/hostile.test.ts',
+];
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
-  'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
+  'test/web/{breaks,connection,faults,fleet,lines,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/main/{access,clone,examine,examine-remote,extcap,free-ports,hostile,journal,log,monitor,nodes,selftest,service,soak,state,stopping,unavailable}.test.ts',
   'test/house/examples.test.ts',
   // Ports that come and go, and waits in real time.
-  'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
+  'test/line/{echo,faults-real,monitor,paced,robustness,shared-bus}.test.ts',
   'test/simulator/selftest-measure.test.ts',
   'test/transport/socket/rtu-over-tcp.test.ts',
   'test/api/v1/waiting-lines.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
-  'test/transport/socket/{hostile,udp-hostile}.test.ts',
+  'test/transport/socket/udp-hostile.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
+];
+
+/** Files with properties that the quick tier tries a tenth as often (`test/support/tries.ts`). */
+const ALL_TRIES = [
+  'test/api/v1/hostile-lines.test.ts',
+  'test/config/hostile.test.ts',
+  'test/device/{diagnostics-sequences,reactions}.test.ts',
+  'test/faults/{kinds,limits}.test.ts',
+  'test/import/{csv,esphome,home-assistant}.test.ts',
+  'test/registers/actions.test.ts',
 ];
 
 const SHARED = {
@@ -72,26 +71,31 @@ export default defineConfig({
   test: {
     // Most tests wait for a line most of the time.
     maxWorkers: 2,
+    // What esbuild has made of a file is kept in node_modules, under a hash of its text and of this configuration.
+    experimental: { fsModuleCache: true },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [
       {
         test: {
           ...SHARED,
-          name: 'pure',
-          include: PURE,
-          exclude: [...configDefaults.exclude, ...FULL],
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, ...FULL_ALONE, 'test/peers/**'],
           isolate: false,
         },
       },
+      { test: { ...SHARED, name: 'alone', include: ALONE } },
+      { test: { ...SHARED, name: 'full', include: FULL, isolate: false } },
+      { test: { ...SHARED, name: 'full-alone', include: FULL_ALONE } },
       {
         test: {
           ...SHARED,
-          name: 'quick',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE, ...FULL, 'test/peers/**'],
+          name: 'full-tries',
+          include: ALL_TRIES,
+          isolate: false,
+          env: { MODBUS_SIM_ALL_TRIES: '1' },
         },
       },
-      { test: { ...SHARED, name: 'full', include: FULL } },
     ],
   },
 });

@@ -14,6 +14,7 @@ import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { CELL_TYPES } from '../../src/registers/cell-type.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import type { RegisterLayout } from '../../src/registers/layout.js';
+import { tries } from '../support/tries.js';
 import { cursor, fixture, mistakesOf, warningsOf } from './helpers.js';
 
 const NOT_HERE = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
@@ -95,7 +96,7 @@ describe('whatever is in a file', () => {
         fc.array(tie('tree'), { maxLength: 4 }),
       ),
     }));
-    fc.assert(fc.property(tree, buildAll), { numRuns: 500 });
+    fc.assert(fc.property(tree, buildAll), { numRuns: tries(500) });
   });
 
   it.each(['bench.yaml', 'plant.json'])('%s with a part replaced by anything is never thrown at', (name) => {
@@ -104,7 +105,7 @@ describe('whatever is in a file', () => {
       fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 8 }), (choices) => {
         buildAll(mutated(original, choices));
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -150,7 +151,7 @@ describe('whatever is in a file', () => {
           readAll(nativeTable('holding', at, recordingsIn('.'))?.layout, random);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: tries(3000) },
     );
   });
 
@@ -182,7 +183,7 @@ describe('whatever is in a file', () => {
         if (parsed.ok) buildAll(parsed.source.value);
         else for (const { message } of parsed.problems) expect(message).not.toContain('\n');
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -195,7 +196,7 @@ describe('whatever is in a file', () => {
       fc.property(fc.array(word, { maxLength: 5 }), (args) => {
         expect(parseCommandLine(args, {}).kind).toMatch(/^(serve|check|ports|help|version|error)$/);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { RTU } from '../../src/protocol/framing.js';
 import { arbitraryOtherRequest, arbitraryRegisterRequest } from '../protocol/arbitrary-request.js';
 import { encodeRequest } from '../protocol/encode-request.js';
 import { run } from '../registers/build.js';
+import { tries } from '../support/tries.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { deviceOf } from './build.js';
 
@@ -106,7 +107,7 @@ describe('any sequence of requests', () => {
         expect(ask('08 000E 0000')).toBe(`08000e${word(own + 5)}`);
         expect(ask('08 000F 0000')).toBe(`08000f${word(silent)}`);
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { tries } from '../support/tries.js';
 import { liveDevices } from './live.js';
 
 const ON = 0xff00;
@@ -492,7 +493,7 @@ describe('reactions', () => {
         };
         expect(run(true)).toEqual(run(false));
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 });

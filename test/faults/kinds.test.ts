@@ -9,6 +9,7 @@ import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
 import { MAX_SEED, seededRandom } from '../../src/random.js';
+import { tries } from '../support/tries.js';
 import { bytesOf } from '../vectors/hex.js';
 import { PARAMETERS, played, rtu, ruleOf, type Situation } from './plans.js';
 
@@ -621,7 +622,7 @@ describe('any rule on any reply', () => {
           expect(again).toEqual(changed);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: tries(400) },
     );
   });
 

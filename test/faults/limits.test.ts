@@ -8,6 +8,7 @@ import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
 import { MAX_SEED, seededRandom } from '../../src/random.js';
+import { tries } from '../support/tries.js';
 import { bytesOf } from '../vectors/hex.js';
 import { PARAMETERS, rtu, ruleOf, shown } from './plans.js';
 
@@ -247,7 +248,7 @@ describe('any two to four rules on any reply', () => {
           expect(acted[0]?.notAchieved ?? '').not.toMatch(UNTRIED);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../src/config/load.js';
 import { importText } from '../../src/import/import.js';
 import { writeNative } from '../../src/import/write.js';
+import { tries } from '../support/tries.js';
 import { imported } from './helpers.js';
 
 describe('a CSV file', () => {
@@ -258,7 +259,7 @@ describe('a CSV file', () => {
         const loaded = loadNative(writeNative(result, 'x.csv').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../src/config/load.js';
 import { importText } from '../../src/import/import.js';
 import { writeNative } from '../../src/import/write.js';
+import { tries } from '../support/tries.js';
 import { imported } from './helpers.js';
 
 const FILE = `
@@ -117,7 +118,7 @@ describe('modbus_controller: of ESPHome', () => {
         const loaded = loadNative(writeNative(result, 'x.yaml').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../src/config/load.js';
 import { importText } from '../../src/import/import.js';
 import { writeNative } from '../../src/import/write.js';
+import { tries } from '../support/tries.js';
 import { imported } from './helpers.js';
 
 const homeAssistant = (text: string) => imported(text, 'configuration.yaml');
@@ -252,7 +253,7 @@ modbus:
         const loaded = loadNative(writeNative(result, 'c.yaml').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, scratchSpace } from './run.js';
+import { run, runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
 
@@ -11,13 +11,13 @@ describe('modbus-sim import', () => {
   it('writes a file that check takes, and says what it did not understand', async () => {
     const directory = newDirectory();
     const [source, target] = [newFile(MAP, 'meter.csv'), join(directory, 'device.yaml')];
-    const { code, stdout, stderr } = await run(['import', source, '-o', target], directory);
+    const { code, stdout, stderr } = await runHere(['import', source, '-o', target]);
     expect(code).toBe(0);
     expect(stdout).toBe(
       `wrote ${target}: 1 value of 1 device; serve it with modbus-sim --config ${target}\n`,
     );
     expect(stderr).toContain(`${source}: line 3: type "BCD": not known, so "b" is left out`);
-    expect(await run(['check', target], directory)).toMatchObject({ code: 0 });
+    expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   });
 
   it('prints the file without -o', async () => {
@@ -30,11 +30,11 @@ describe('modbus-sim import', () => {
     const directory = newDirectory();
     const [source, target] = [newFile(MAP, 'meter.csv'), join(directory, 'device.yaml')];
     writeFileSync(target, 'precious');
-    const refused = await run(['import', source, '--output', target], directory);
+    const refused = await runHere(['import', source, '--output', target]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain(`${target}: exists; --force overwrites it`);
     expect(readFileSync(target, 'utf8')).toBe('precious');
-    expect(await run(['import', source, '-o', target, '--force'], directory)).toMatchObject({ code: 0 });
+    expect(await runHere(['import', source, '-o', target, '--force'])).toMatchObject({ code: 0 });
     expect(readFileSync(target, 'utf8')).toContain('devices:');
   });
 
@@ -55,7 +55,7 @@ describe('modbus-sim import', () => {
   ])('refuses %s, and writes nothing', async (_, content, name, sentence) => {
     const directory = newDirectory();
     const target = join(directory, 'device.yaml');
-    const { code, stderr } = await run(['import', newFile(content, name), '-o', target], directory);
+    const { code, stderr } = await runHere(['import', newFile(content, name), '-o', target]);
     expect(code).toBe(1);
     expect(stderr).toContain(sentence);
     expect(existsSync(target)).toBe(false);
@@ -63,9 +63,9 @@ describe('modbus-sim import', () => {
 
   it('refuses a kind that it does not know, and a directory', async () => {
     const directory = newDirectory();
-    expect((await run(['import', newFile(MAP), '--from', 'xml'], directory)).stderr).toContain(
+    expect((await runHere(['import', newFile(MAP), '--from', 'xml'])).stderr).toContain(
       'unknown kind of file "xml" (known: telegraf, esphome, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv)',
     );
-    expect((await run(['import', directory], directory)).stderr).toContain('is a directory, expected a file');
+    expect((await runHere(['import', directory])).stderr).toContain('is a directory, expected a file');
   });
 });

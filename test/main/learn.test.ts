@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { newClient } from '../../src/client/client.js';
 import { startProgram } from '../support/program.mjs';
-import { run, scratchSpace } from './run.js';
+import { run, runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
 
@@ -28,7 +28,7 @@ it('modbus-sim learn --line learns from what a running simulator has kept', asyn
     const { code, stdout } = await run(['learn', '--line', 'lan', '--url', url], newDirectory());
     expect(code).toBe(0);
     expect(stdout).toContain('value: [7, 8]');
-    const wrong = await run(['learn', '--line', 'wan', '--url', url], newDirectory());
+    const wrong = await runHere(['learn', '--line', 'wan', '--url', url]);
     expect(wrong).toMatchObject({ code: 1, stdout: '' });
     expect(wrong.stderr).toContain('wan');
   } finally {
@@ -51,11 +51,11 @@ it('modbus-sim learn writes a file that check takes, and says what it left out',
   expect(stderr).toBe(
     `${log}: 1 requests to unit 1, 0 without an answer\n1 lines with bytes say no direction, so they were left out: line 3\n`,
   );
-  expect(await run(['check', target], directory)).toMatchObject({ code: 0 });
+  expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   expect(readFileSync(target, 'utf8')).toContain('transaction: swapped');
-  const again = await run(['learn', log, '-o', target], directory);
+  const again = await runHere(['learn', log, '-o', target]);
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists; --force overwrites it') });
-  expect(await run(['learn', newFile('nothing', 'empty.log')], directory)).toMatchObject({
+  expect(await runHere(['learn', newFile('nothing', 'empty.log')])).toMatchObject({
     code: 1,
     stdout: '',
   });
@@ -74,7 +74,7 @@ it('modbus-sim learn --scenario writes a test that the same client passes, and a
   );
   const [bench, scenario] = [join(directory, 'bench.yaml'), join(directory, 'tests', 'report.yaml')];
   mkdirSync(join(directory, 'tests'));
-  const { code, stdout } = await run(['learn', log, '-o', bench, '--scenario', scenario], directory);
+  const { code, stdout } = await runHere(['learn', log, '-o', bench, '--scenario', scenario]);
   expect(code).toBe(0);
   expect(stdout).toContain(`wrote ${scenario}; run it with modbus-sim test ${scenario}\n`);
   const text = readFileSync(scenario, 'utf8');

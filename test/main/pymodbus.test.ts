@@ -67,15 +67,10 @@ describe('the command line of pymodbus.simulator', () => {
     expect(await program.stop()).toBe(0);
   });
 
-  it.each([
-    ['a device that is not there', ['--modbus_device', 'pomp'], 'device_list: unknown device "pomp"'],
-    ['a server that is not there', ['--modbus_server', 'lab'], 'server_list: unknown server "lab"'],
-    ['no device where there are several', [], 'choose one with --modbus_device: pump, tank'],
-  ])('with %s is an error that says which there are', async (_, args, message) => {
-    const file = fixture('plant.json');
-    const { code, stdout, stderr } = await run(['--json_file', file, ...args], newDirectory());
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toContain(message);
+  it('with a device that is not there is an error that says which there are', async () => {
+    const args = ['--json_file', fixture('plant.json'), '--modbus_device', 'pomp'];
+    const { code, stdout, stderr } = await run(args, newDirectory());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('device_list: unknown device "pomp"');
   });
 });

@@ -2,12 +2,14 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
+import { main } from '../../src/main/run.js';
 import { dist } from '../support/program.mjs';
 
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */
 const RUN_LIMIT_MS = 150_000;
 
+/** What a command has printed, and its exit code; null after a signal. */
 interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -31,6 +33,33 @@ export function run(
       },
     );
   });
+}
+
+/**
+ * Runs a command in this process, from its arguments to its exit code: a program's start costs a second. For commands that
+ * print and end by themselves; one after the other, as what they print is told from each other by time alone.
+ */
+export async function runHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const printed = { stdout: '', stderr: '' };
+  const line = (stream: keyof typeof printed) => (text: unknown) => {
+    printed[stream] += `${text}\n`;
+  };
+  const spies = [
+    vi.spyOn(console, 'log').mockImplementation(line('stdout')),
+    vi.spyOn(console, 'error').mockImplementation(line('stderr')),
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      printed.stdout += text;
+      return true;
+    }),
+  ];
+  try {
+    return { code: await main(args, environment), ...printed };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
 /** New directories and files for the tests of one file, which are gone after them; call it once, at its top. */

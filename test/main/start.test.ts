@@ -74,17 +74,11 @@ describe.concurrent('what the system does not grant is one sentence and exit cod
   });
 
   it.each([
-    ['a directory', newDirectory(), 'is a directory, expected a file'],
-    ['a device', '/dev/zero', 'is not a regular file'],
-  ])('%s as the configuration', async (_, file, message) => {
-    for (const args of [
-      ['--config', file],
-      ['--json_file', file],
-      ['check', file],
-    ]) {
-      const { code, stderr } = await run(args, newDirectory());
-      expect({ code, stderr }).toEqual({ code: 1, stderr: `${file}: ${message}\n` });
-    }
+    ['a directory', '--config', newDirectory(), 'is a directory, expected a file'],
+    ['a device', '--json_file', '/dev/zero', 'is not a regular file'],
+  ])('%s as the configuration', async (_, option, file, message) => {
+    const { code, stderr } = await run([option, file], newDirectory());
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `${file}: ${message}\n` });
   });
 
   it('a configuration that may not be read, and a log file that may not be written', async () => {

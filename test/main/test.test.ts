@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../support/simulator.js';
 import { until } from '../transport/socket/raw-client.js';
-import { run, scratchSpace } from './run.js';
+import { run, runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
 
@@ -106,33 +106,7 @@ describe.concurrent('modbus-sim test', () => {
     expect(all?.length).toBeGreaterThan(step?.length ?? 0);
   });
 
-  it('names every mistake with its place in the file that has it, and exits with 2', async () => {
-    const file = scenario({});
-    writeFileSync(join(dirname(file), 'more.yaml'), '- {wait: 1}\n- {expect: {unti: 1}}\n');
-    writeFileSync(
-      file,
-      [
-        'name: x',
-        'configuration: bench.yaml',
-        'parameters: {patience: 1s}',
-        'steps:',
-        '  - expct: {unit: 1}',
-        '  - use: more.yaml',
-        '  - {expect: {unit: 1}, within: $patience}',
-      ].join('\n'),
-    );
-    writeFileSync(join(dirname(file), 'bench.yaml'), JSON.stringify({ devices: DEVICES, lines: TCP }));
-    const { code, stdout, stderr } = await test(file);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr.trim().split('\n')).toEqual([
-      expect.stringMatching(
-        /config\.yaml:5:5: steps\[0\]\.expct: unknown key "expct", did you mean "expect"/,
-      ),
-      expect.stringMatching(/more\.yaml:2:13: \[1\]\.expect\.unti: unknown key "unti", did you mean "unit"/),
-    ]);
-  });
-
-  it('takes parameters from --set, and knows which there are', async () => {
+  it('takes parameters from --set', async () => {
     const file = scenario({
       parameters: { pause: '60s', who: 'nobody' },
       steps: [{ name: 'for $who', wait: '$pause' }],
@@ -140,9 +114,6 @@ describe.concurrent('modbus-sim test', () => {
     const { code, stdout } = await test(file, '--set', 'pause=1ms', '--set', 'who=me');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^pass +1 for me/m);
-    const wrong = await test(file, '--set', 'puase=1ms');
-    expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toContain('--set: unknown parameter "puase", did you mean "pause"?');
   });
 
   it('says that a program never became ready, with its last output, and exits with 2', async () => {
@@ -187,19 +158,57 @@ describe.concurrent('modbus-sim test', () => {
     expect((JSON.parse(readFileSync(json, 'utf8')) as Json).verdict).toBe('pass');
   });
 
-  it('refuses a report that can not be written before anything runs', async () => {
-    const html = join(newDirectory(), 'nowhere', 'r.html');
-    const { code, stdout, stderr } = await test(scenario({ steps: [{ wait: 1 }] }), '--html', html);
-    expect(code).toBe(2);
-    expect(stdout).toBe('');
-    expect(stderr).toBe(`${html}: can't be written: there is no directory ${dirname(html)}\n`);
-  });
-
   it('says that the bench can not be opened, and exits with 2', async () => {
     const lines = { bus: { serial: { path: '/dev/nowhere' }, units: { 1: 'meter' } } };
     const { code, stdout } = await test(scenario({ lines, steps: [{ wait: 1 }] }));
     expect(code).toBe(2);
     expect(stdout).toMatch(/^error +1 .*\n +line bus: .*\/dev\/nowhere/m);
+  });
+});
+
+describe('modbus-sim test, before anything runs', () => {
+  it('names every mistake with its place in the file that has it, and exits with 2', async () => {
+    const file = scenario({});
+    writeFileSync(join(dirname(file), 'more.yaml'), '- {wait: 1}\n- {expect: {unti: 1}}\n');
+    writeFileSync(
+      file,
+      [
+        'name: x',
+        'configuration: bench.yaml',
+        'parameters: {patience: 1s}',
+        'steps:',
+        '  - expct: {unit: 1}',
+        '  - use: more.yaml',
+        '  - {expect: {unit: 1}, within: $patience}',
+      ].join('\n'),
+    );
+    writeFileSync(join(dirname(file), 'bench.yaml'), JSON.stringify({ devices: DEVICES, lines: TCP }));
+    const { code, stdout, stderr } = await runHere(['test', file]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(
+        /config\.yaml:5:5: steps\[0\]\.expct: unknown key "expct", did you mean "expect"/,
+      ),
+      expect.stringMatching(/more\.yaml:2:13: \[1\]\.expect\.unti: unknown key "unti", did you mean "unit"/),
+    ]);
+  });
+
+  it('knows which parameters there are', async () => {
+    const file = scenario({ parameters: { pause: '60s' }, steps: [{ wait: '$pause' }] });
+    const { code, stdout, stderr } = await runHere(['test', file, '--set', 'puase=1ms']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('--set: unknown parameter "puase", did you mean "pause"?');
+  });
+
+  it('refuses a report that can not be written before anything runs', async () => {
+    const html = join(newDirectory(), 'nowhere', 'r.html');
+    const { code, stdout, stderr } = await runHere([
+      ...['test', scenario({ steps: [{ wait: 1 }] })],
+      ...['--html', html],
+    ]);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toBe(`${html}: can't be written: there is no directory ${dirname(html)}\n`);
   });
 });
 

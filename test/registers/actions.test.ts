@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ACTIONS, type Action, type ActionName, type ActionSource } from '../../src/registers/actions.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../src/registers/cell-type.js';
 import type { Value } from '../../src/registers/value.js';
+import { tries } from '../support/tries.js';
 import { imageOf, run, tableOf, wordsOf } from './build.js';
 
 type NumberType = Exclude<ValueType, 'string'>;
@@ -175,7 +176,7 @@ describe('the actions increment and random, whatever their bounds', () => {
           expect(read >= SMALLEST[type] && read <= LARGEST[type], `${read} in ${type}`).toBe(true);
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 
@@ -186,7 +187,7 @@ describe('the actions increment and random, whatever their bounds', () => {
         const start = type.startsWith('float') ? (first ?? 0) : type.endsWith('int64') ? 0n : 0;
         reads(3, type, start, actionOf(name, minval, maxval), { random: () => random });
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { nativeSetup } from '../support/configuration.js';
 import { startProgram } from '../support/program.mjs';
 import { openPage, poll, type Served, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
@@ -82,9 +83,8 @@ describeInBrowser('the console on a network that fails', () => {
     ['/tests', 'No runs yet.'],
     ['/lines', 'Modbus TCP'],
   ])('shows %s where the network came back after it was opened', async (path, shown) => {
-    const served = await startProgram({ config: benchOf('lan') });
-    onTestFinished(async () => void (await served.stop()));
-    const network = await networkTo({ url: served.restUrl() });
+    const { devices, lines } = benchOf('lan');
+    const network = await networkTo(await serve(nativeSetup({ devices, lines })));
     const page = await openPage(network, '/traffic');
     await live(page);
     network.cut();

@@ -98,17 +98,20 @@ describeInBrowser('the view of the registers', () => {
     await expect.poll(look, { timeout: 20_000 }).toBe(true);
   });
 
-  test.each([
-    ['unsigned', 10, '17254'],
-    ['hex', 10, '4366'],
-    ['bits', 0, '0000 0000 0000 0001'],
-    ['float', 10, '230.5'],
-    ['float-swapped', 10, '-2.4178e-41'],
-    ['text', 20, 'AB'],
-    ['values', 10, '230.5 V'],
-  ])('shows registers as %s', async (as, address, wanted) => {
-    const page = await open(await serve(SETUP), `/registers/meter/holding?as=${as}`);
-    await text(page, address, wanted);
+  test('shows registers in each of the forms', async () => {
+    const page = await open(await serve(SETUP));
+    for (const [as, address, wanted] of [
+      ['unsigned', 10, '17254'],
+      ['hex', 10, '4366'],
+      ['bits', 0, '0000 0000 0000 0001'],
+      ['float', 10, '230.5'],
+      ['float-swapped', 10, '-2.4178e-41'],
+      ['text', 20, 'AB'],
+      ['values', 10, '230.5 V'],
+    ] as const) {
+      await page.getByLabel('Show as').selectOption(as);
+      await text(page, address, wanted);
+    }
   });
 
   test('an edit reaches the wire, is taken back, and made again', async () => {

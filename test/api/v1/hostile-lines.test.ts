@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { tries } from '../../support/tries.js';
 import { tcpMaster } from '../masters.js';
 
 stopAfterEach();
@@ -107,7 +108,7 @@ it('no body of a PUT is an internal error, what is right is done, and what is re
       const back = { serial: null, tcp: null, udp: null, ...(settings as object) };
       expect(await rest.send('PUT', `/api/v1/lines/${line}`, back)).toMatchObject({ status: 200 });
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
   expect(done).toBeGreaterThan(0);
   expect(seen).toContain(400);
@@ -145,7 +146,7 @@ it('no request to /restapi/server is an internal error, what is right is done, a
       expect(answer.body.error).toMatch(/./);
       expect(await views()).toEqual(before);
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
   expect(done).toBeGreaterThan(0);
 });
