@@ -15,33 +15,28 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
 }
 
 /*
- * Files of one project share two processes, so that modules are loaded twice and not for each file. Those that replace modules or
+ * Files of the quick tier share two processes, so that modules are loaded twice and not for each file. Those that replace modules or
  * global names for themselves, count what their process has open, or need a process that has loaded no kernel timer, have one of their own.
  */
 const ALONE = [
   'test/transport/port/{kernel-timer,libc,real-port-run}.test.ts',
   'test/transport/socket/udp-failure.test.ts',
 ];
-const FULL_ALONE = [
-  'test/web/live.test.ts',
-  'test/line/reconnect.test.ts',
-  'test/transport/socket/hostile.test.ts',
-];
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
-  'test/web/{breaks,connection,faults,fleet,lines,many,registers,shell,tests}.test.ts',
+  'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/main/{access,clone,examine,examine-remote,extcap,free-ports,hostile,journal,log,monitor,nodes,selftest,service,soak,state,stopping,unavailable}.test.ts',
   'test/house/examples.test.ts',
   // Ports that come and go, and waits in real time.
-  'test/line/{echo,faults-real,monitor,paced,robustness,shared-bus}.test.ts',
+  'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
   'test/simulator/selftest-measure.test.ts',
   'test/transport/socket/rtu-over-tcp.test.ts',
   'test/api/v1/waiting-lines.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
-  'test/transport/socket/udp-hostile.test.ts',
+  'test/transport/socket/{hostile,udp-hostile}.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
@@ -80,13 +75,12 @@ export default defineConfig({
           ...SHARED,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, ...FULL_ALONE, 'test/peers/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...FULL, 'test/peers/**'],
           isolate: false,
         },
       },
       { test: { ...SHARED, name: 'alone', include: ALONE } },
-      { test: { ...SHARED, name: 'full', include: FULL, isolate: false } },
-      { test: { ...SHARED, name: 'full-alone', include: FULL_ALONE } },
+      { test: { ...SHARED, name: 'full', include: FULL } },
       {
         test: {
           ...SHARED,
