@@ -7,8 +7,9 @@ import { type ClientTarget, newClient as clientFor, type ModbusClient } from './
 import { onFreePorts } from './config/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './config/load.js';
 import { newBench } from './library/bench.js';
-import { bodyOf, type Call } from './library/call.js';
+import { callBy } from './library/call.js';
 import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
+import { type Send, sendTo } from './rest/client.js';
 import { formatProblems } from './schema/problem.js';
 
 export type { ClientRequest, ClientTarget, ModbusClient, Outcome } from './client/client.js';
@@ -58,18 +59,19 @@ export async function startSimulator(configuration: object | string): Promise<Ru
     await bench.stop();
     rmSync(directory, { recursive: true, force: true });
   };
-  const call: Call = async (method, path, body) => {
+  const send: Send = async (url, { method, headers, body }) => {
     const answer = await bench.app.inject({
-      method,
-      url: `/api/v1${path}`,
-      headers: { host: 'localhost' },
-      ...(body && { payload: body }),
+      method: method as 'GET',
+      url,
+      headers: { ...(headers as Record<string, string>), host: 'localhost' },
+      ...(typeof body === 'string' && { payload: body }),
     });
-    return bodyOf(`${method} ${path}`, answer.statusCode, answer.body);
+    const { statusCode: status } = answer;
+    return new Response(status === 204 ? null : answer.body, { status });
   };
   try {
     await bench.start();
-    return { ...(await simulatorClient(call, () => sleep(POLL_MS))), stop };
+    return { ...(await simulatorClient(callBy(send, name), () => sleep(POLL_MS))), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -81,31 +83,8 @@ export async function startSimulator(configuration: object | string): Promise<Ru
  * @param url where its REST interface is: `http://127.0.0.1:8080`
  */
 export function connect(url: string, { token }: { readonly token?: string } = {}): Promise<SimulatorClient> {
-  const base = url.replace(/\/$/, '');
-  const call: Call = async (method, path, body) => {
-    const answer = await reach(`${base}/api/v1${path}`, {
-      method,
-      headers: {
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return bodyOf(`${method} ${path}`, answer.status, await answer.text());
-  };
+  const call = callBy(sendTo(url, token), url.replace(/\/+$/, ''));
   return simulatorClient(call, () => sleep(REMOTE_POLL_MS));
-}
-
-/** `fetch`, whose error says only that it failed, with the reason. */
-async function reach(url: string, request: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, request);
-  } catch (error) {
-    const { message, cause } = error as Error;
-    throw new Error(`can't reach ${url}: ${cause instanceof Error ? cause.message : message}`, {
-      cause: error,
-    });
-  }
 }
 
 function isPath(configuration: object | string): configuration is string {

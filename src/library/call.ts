@@ -1,9 +1,8 @@
+import { ask, type Method, type Send } from '../rest/client.js';
 import type { Problem } from '../schema/problem.js';
 
 /** Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a `Refusal`. */
 export type Call = (method: Method, path: string, body?: object) => Promise<unknown>;
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Why a simulator did not do what it was asked. */
 export interface Refusal extends Error {
@@ -13,14 +12,20 @@ export interface Refusal extends Error {
   readonly problems: readonly Problem[];
 }
 
-/**
- * The body of an answer.
- * @param text the body as it came; empty text is undefined
- * @throws a `Refusal` for the status of an error
- */
-export function bodyOf(what: string, status: number, text: string): unknown {
-  const body: unknown = text === '' ? undefined : JSON.parse(text);
-  if (status < 400) return body;
-  const { detail, problems = [] } = body as { detail?: string; problems?: readonly Problem[] };
-  throw Object.assign(new Error(`${what}: ${detail ?? `status ${status}`}`), { status, problems });
+/** @param where the simulator is, for the error when nothing answers there */
+export function callBy(send: Send, where: string): Call {
+  return async (method, path, body) => {
+    const answer = await ask(send, method, `/api/v1${path}`, body);
+    if (answer.ok) return answer.value ?? undefined;
+    const { status, problem, cause } = answer;
+    if (status === 0)
+      throw new Error(`can't reach ${where}/api/v1${path}: ${reasonOf(cause as Error)}`, { cause });
+    const { detail, problems } = problem;
+    throw Object.assign(new Error(`${method} ${path}: ${detail}`), { status, problems });
+  };
+}
+
+/** The error of `fetch` says only that it failed, and has the reason. */
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error ? cause.message : message;
 }

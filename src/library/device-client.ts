@@ -1,6 +1,7 @@
 import type { ClockRequest, DeviceView, MannersRequest, PowerRequest } from '../control/schemas/device.js';
 import type { ChangeRequest, RegisterQuery, RegisterView, ValueView } from '../control/schemas/value.js';
-import type { Call, Method } from './call.js';
+import { type Method, pathOf } from '../rest/client.js';
+import type { Call } from './call.js';
 
 /** A device, a value and a register as the REST interface shows them. */
 export type { DeviceView, RegisterView, ValueView };
@@ -25,7 +26,7 @@ export class DeviceClient {
    * not available.
    */
   async read(name: string): Promise<number | string | null> {
-    const { value } = await this.#answer<ValueView>('GET', `/values/${encodeURIComponent(name)}`);
+    const { value } = await this.#answer<ValueView>('GET', pathOf('values', name));
     return value;
   }
 
@@ -38,7 +39,7 @@ export class DeviceClient {
     value: number | string | boolean,
     { expected }: { readonly expected?: number | string | boolean } = {},
   ): Promise<ValueView> {
-    return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { value, expected });
+    return this.#answer('PUT', pathOf('values', name), { value, expected });
   }
 
   /**
@@ -46,7 +47,7 @@ export class DeviceClient {
    * True takes that back.
    */
   setAvailable(name: string, available: boolean): Promise<ValueView> {
-    return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { available });
+    return this.#answer('PUT', pathOf('values', name), { available });
   }
 
   /** Values with all that is known of them: of a table, of a range of addresses, or those with the names. */
@@ -63,12 +64,12 @@ export class DeviceClient {
 
   /** Lets a signal move a value: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
   setSignal(name: string, signal: object): Promise<RegisterView> {
-    return this.#answer('PUT', `/signals/${encodeURIComponent(name)}`, signal);
+    return this.#answer('PUT', pathOf('signals', name), signal);
   }
 
   /** Lets a value stand still. */
   removeSignal(name: string): Promise<RegisterView> {
-    return this.#answer('DELETE', `/signals/${encodeURIComponent(name)}`);
+    return this.#answer('DELETE', pathOf('signals', name));
   }
 
   /** Switches the supply. A device without supply answers nothing. */
@@ -92,6 +93,6 @@ export class DeviceClient {
   }
 
   #answer<Answer>(method: Method, below: string, body?: object): Promise<Answer> {
-    return this.#call(method, `/devices/${encodeURIComponent(this.name)}${below}`, body) as Promise<Answer>;
+    return this.#call(method, `${pathOf('devices', this.name)}${below}`, body) as Promise<Answer>;
   }
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { RuleView } from '../control/schemas/fault.js';
 import type { ruleSchema } from '../faults/rule.js';
+import { pathOf } from '../rest/client.js';
 import type { Call } from './call.js';
 
 /** A fault rule as the REST interface shows it. */
@@ -29,24 +30,20 @@ export class FaultsClient {
 
   /** A rule with what has come of it. */
   get(name: string): Promise<RuleView> {
-    return this.#call('GET', pathOf(name)) as Promise<RuleView>;
+    return this.#call('GET', pathOf('faults', name)) as Promise<RuleView>;
   }
 
   /** Adds a rule, or replaces the one of its name, whose count begins anew. */
   set(rule: RuleRequest): Promise<RuleView> {
-    return this.#call('PUT', pathOf(rule.name), rule) as Promise<RuleView>;
+    return this.#call('PUT', pathOf('faults', rule.name), rule) as Promise<RuleView>;
   }
 
   async remove(name: string): Promise<void> {
-    await this.#call('DELETE', pathOf(name));
+    await this.#call('DELETE', pathOf('faults', name));
   }
 
   /** Restores the rules of the configuration, with their counts at zero. */
   async reset(): Promise<readonly RuleView[]> {
     return ((await this.#call('POST', '/faults/reset')) as { faults: RuleView[] }).faults;
   }
-}
-
-function pathOf(name: string): string {
-  return `/faults/${encodeURIComponent(name)}`;
 }

@@ -1,4 +1,5 @@
 import type { LineView } from '../control/schemas/line.js';
+import { pathOf } from '../rest/client.js';
 import type { Call } from './call.js';
 
 /** A line as the REST interface shows it. */
@@ -53,7 +54,7 @@ export class LineClient {
   }
 
   async #answer(method: 'GET' | 'PUT' | 'POST', below: string, body?: object): Promise<LineView> {
-    const path = `/lines/${encodeURIComponent(this.name)}${below}`;
+    const path = `${pathOf('lines', this.name)}${below}`;
     const view = (await this.#call(method, path, body)) as LineView;
     this.#place = view.place;
     return view;

@@ -1,4 +1,5 @@
 import type { Armed } from '../control/catalogue.js';
+import { pathOf } from '../rest/client.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Call } from './call.js';
 import { DeviceClient } from './device-client.js';
@@ -32,8 +33,8 @@ export async function simulatorClient(call: Call, pause: () => Promise<void>): P
     faults: new FaultsClient(call),
     traffic: new TrafficClient(call, pause),
     device: (name) => new DeviceClient(call, name),
-    misbehave: (id, target) => call('POST', `/catalogue/${encodeURIComponent(id)}`, target) as Promise<Armed>,
-    behave: (id) => call('DELETE', `/catalogue/${encodeURIComponent(id)}`) as Promise<Armed>,
+    misbehave: (id, target) => call('POST', pathOf('catalogue', id), target) as Promise<Armed>,
+    behave: (id) => call('DELETE', pathOf('catalogue', id)) as Promise<Armed>,
     line(name) {
       const found = lines.get(name);
       if (!found) throw new Error(unknownName('line', name, [...lines.keys()]));

@@ -185,7 +185,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
   library: {
-    knows: ['schema', 'client', 'faults', 'config', 'simulator', 'control', 'testing', 'door', 'api'],
+    knows: ['schema', 'client', 'faults', 'config', 'simulator', 'control', 'testing', 'door', 'api', 'rest'],
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },
