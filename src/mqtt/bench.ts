@@ -21,7 +21,7 @@ import type { SparkplugNode, Written } from './sparkplug/node.js';
 import { level, nameIn } from './topics.js';
 import { ValuesOut } from './values.js';
 
-/** What a bench is told to be on a broker with. */
+/** With what a bench is put on a broker. */
 export interface BenchOrder {
   readonly definition: MqttDefinition;
   readonly credentials: BrokerCredentials;
@@ -31,12 +31,12 @@ export interface BenchOrder {
 
 /** How often everything but the traffic is looked at, in ms. */
 const SUMMARY_MS = 1000;
-/** How often rates are told. */
+/** How often rates are reported. */
 const RATES_US = 5e6;
 /** The most devices that are named in the state. */
 const MOST_NAMED = 1000;
 
-/** A bench on a broker: tells its state, values and findings, takes values, and carries out commands. */
+/** A bench on a broker: reports its state, values and findings, takes values, and carries out commands. */
 export class MqttBench {
   readonly #desk: Desk;
   readonly #log: FastifyBaseLogger;
@@ -58,7 +58,7 @@ export class MqttBench {
   /** The topics by which Home Assistant knows the values of each device. */
   readonly #announced = new Map<string, ReadonlySet<string>>();
   #summary: Summary | undefined;
-  #told = '';
+  #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
   /** The tests and examinations that run. */
@@ -82,10 +82,10 @@ export class MqttBench {
       {
         written: (device, values, view) => this.#written(device, values, view),
         happened: async (view) => {
-          this.#tell(view.kind, view);
+          this.#report(view.kind, view);
           if (view.kind === 'test') await this.#lookAtTests();
         },
-        sample: (view) => this.#tell('traffic', view),
+        sample: (view) => this.#report('traffic', view),
       },
       definition.sample,
     );
@@ -106,7 +106,7 @@ export class MqttBench {
     this.#seen = new BenchesSeen(this.#broker, topic);
     void this.#findings.follow(this.#stopping.signal, (turn) => this.#do(turn));
     this.#every(SUMMARY_MS, () => this.#look());
-    if (this.#values || definition.sparkplug) this.#every(publish.every, () => this.#tellValues());
+    if (this.#values || definition.sparkplug) this.#every(publish.every, () => this.#reportValues());
   }
 
   get status(): BenchStatus {
@@ -175,11 +175,11 @@ export class MqttBench {
       },
       write: (written) => this.#write(written),
       attempt: (work) => this.#do(work),
-      refused: (topic, why) => this.#tell('refused', { topic, ...errorBody(why) }),
+      refused: (topic, why) => this.#report('refused', { topic, ...errorBody(why) }),
     });
   }
 
-  /** A failure is told, and what comes next goes on. */
+  /** A failure is reported, and what comes next goes on. */
   async #do(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -202,7 +202,7 @@ export class MqttBench {
 
   async #connected(): Promise<void> {
     const { commands } = this.#order.definition;
-    this.#told = '';
+    this.#reported = '';
     this.#values?.forget();
     this.#broker.subscribe([
       ...(commands === 'none' ? [] : [`${this.#topic}/command/+`]),
@@ -211,7 +211,7 @@ export class MqttBench {
     ]);
     this.#seen.turn(true);
     await this.#look();
-    await this.#tellValues();
+    await this.#reportValues();
     if (this.#order.definition.homeAssistant)
       for (const device of this.#devices) {
         const views = await allParts(
@@ -231,7 +231,7 @@ export class MqttBench {
     else this.#announced.delete(device);
   }
 
-  /** Tells what is different about the bench as a whole. */
+  /** Reports what is different about the bench as a whole. */
   async #look(): Promise<void> {
     const { door } = this.#desk;
     const came = await door.call('program.summary', undefined);
@@ -240,7 +240,7 @@ export class MqttBench {
     const now = came.value;
     this.#summary = now;
     this.#seen.turn();
-    this.#tellRates(now);
+    this.#reportRates(now);
     if (before?.devices.edition !== now.devices.edition) {
       const devices = await allParts(await door.list('device.list', undefined));
       if (!('ok' in devices)) {
@@ -256,12 +256,12 @@ export class MqttBench {
       this.#broker.subscribe(added);
     }
     if (before?.faults.hits !== now.faults.hits || before?.faults.changes !== now.faults.changes)
-      await this.#tellHits();
-    this.#tellState(now);
+      await this.#reportHits();
+    this.#reportState(now);
     this.#sparkplug?.look(now, this.#devices);
   }
 
-  #tellState({ program, lines }: Summary): void {
+  #reportState({ program, lines }: Summary): void {
     const { definition, rest } = this.#order;
     const state = {
       state: 'online',
@@ -280,14 +280,14 @@ export class MqttBench {
       rest,
     };
     const text = JSON.stringify(state);
-    if (text === this.#told || !this.#broker.status.connected) return;
-    this.#told = text;
+    if (text === this.#reported || !this.#broker.status.connected) return;
+    this.#reported = text;
     const payload = JSON.stringify({ ...state, time: new Date().toISOString() });
     this.#broker.publish({ topic: `${this.#topic}/state`, payload, retain: true });
   }
 
-  /** Tells how many requests and faults there were a second, since it was told last. */
-  #tellRates(now: Summary): void {
+  /** Reports how many requests and faults there were a second, since it was reported last. */
+  #reportRates(now: Summary): void {
     const { monotonicUs: at, lines, faults } = now;
     const requests = lines.reduce((sum, { counters }) => sum + counters.requests, 0);
     const before = this.#counted;
@@ -300,14 +300,14 @@ export class MqttBench {
     this.#broker.publish({ topic: `${this.#topic}/rates`, payload: JSON.stringify(rates) });
   }
 
-  /** Tells of each rule that has acted since the last look, once. */
-  async #tellHits(): Promise<void> {
+  /** Reports of each rule that has acted since the last look, once. */
+  async #reportHits(): Promise<void> {
     const rules = await allParts(await this.#desk.door.list('rule.list', undefined));
     if ('ok' in rules) return;
     const before = this.#hits;
     this.#hits = new Map(rules.map(({ name, hits }) => [name, hits]));
     for (const { name: rule, hits, lastHit: time } of rules)
-      if (hits > (before.get(rule) ?? 0)) this.#tell('rule', { rule, hits, time });
+      if (hits > (before.get(rule) ?? 0)) this.#report('rule', { rule, hits, time });
   }
 
   async #lookAtTests(): Promise<void> {
@@ -321,7 +321,7 @@ export class MqttBench {
       .flatMap(({ id, isOver, report }) => (isOver ? [] : [{ id, name: report.name }]));
   }
 
-  async #tellValues(): Promise<void> {
+  async #reportValues(): Promise<void> {
     const isReady = this.#values !== undefined && this.#broker.status.connected;
     const sparkplug = this.#sparkplug?.isReady ? this.#sparkplug : undefined;
     if (!isReady && !sparkplug) return;
@@ -329,15 +329,15 @@ export class MqttBench {
       const came = await this.#desk.door.list('value.named', { device });
       if (!came.ok) continue;
       for await (const values of came.value) {
-        if (isReady) this.#values?.tell(device, values);
-        sparkplug?.tell(device, values);
+        if (isReady) this.#values?.report(device, values);
+        sparkplug?.report(device, values);
       }
     }
   }
 
-  #tellNow(device: string, values: readonly ValueView[]): void {
-    this.#values?.tell(device, values);
-    this.#sparkplug?.tell(device, values);
+  #reportNow(device: string, values: readonly ValueView[]): void {
+    this.#values?.report(device, values);
+    this.#sparkplug?.report(device, values);
   }
 
   async #written(
@@ -349,9 +349,9 @@ export class MqttBench {
     const range = { from: 0, to: 0xffff, names: written.map(({ name }) => name).join(',') };
     const present = await allParts(await this.#desk.door.list('value.list', { device, ...range }));
     if ('ok' in present) return;
-    this.#tellNow(device, present);
+    this.#reportNow(device, present);
     for (const [i, { name, ...now }] of present.entries()) {
-      // By now, the client may have written another value, which is told next.
+      // By now, the client may have written another value, which is reported next.
       const { value, raw } = written[i]?.asWritten ?? now;
       this.#broker.publish({
         topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
@@ -360,7 +360,7 @@ export class MqttBench {
     }
   }
 
-  #tell(kind: string, content: object): void {
+  #report(kind: string, content: object): void {
     this.#broker.publish({ topic: `${this.#topic}/events/${kind}`, payload: JSON.stringify(content) });
   }
 
@@ -372,7 +372,7 @@ export class MqttBench {
     const [kind, first = '', verb, last = '', ...more] = topic.slice(this.#topic.length + 1).split('/');
     if (kind === 'command' && verb === undefined) {
       const came = await this.#commands.arrived(first, message);
-      if (came?.ok === false) this.#tell('refused', { topic, ...errorBody(came) });
+      if (came?.ok === false) this.#report('refused', { topic, ...errorBody(came) });
     } else if (kind === 'devices' && verb === 'set' && more.length === 0) {
       await this.#set(message, { device: nameIn(first) ?? '', name: nameIn(last) ?? '' });
     }
@@ -384,12 +384,12 @@ export class MqttBench {
     const { value } = { value: undefined, ...parsed };
     const input = isMapping(value) ? { ...value, ...where } : { value, ...where };
     const came = parsed.ok ? await this.#write(input) : parsed;
-    if (!came.ok) this.#tell('refused', { topic: message.topic, ...errorBody(came) });
+    if (!came.ok) this.#report('refused', { topic: message.topic, ...errorBody(came) });
   }
 
   async #write(input: Pick<Written, 'device'>): Promise<Outcome<unknown>> {
     const came = await this.#commands.carryOut('value.set', input);
-    if (came.ok) this.#tellNow(input.device, [came.value as ValueView]);
+    if (came.ok) this.#reportNow(input.device, [came.value as ValueView]);
     return came;
   }
 }

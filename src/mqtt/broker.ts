@@ -29,7 +29,7 @@ export interface Arrived {
 }
 
 export interface BrokerEvents {
-  /** What the broker tells the others when this connection is lost; asked for before each attempt to connect. */
+  /** What the broker sends to the others when this connection is lost; asked for before each attempt to connect. */
   readonly will?: () => Message;
   readonly connected: () => void;
   readonly arrived: (message: Arrived) => void;
@@ -118,7 +118,7 @@ export class Broker {
     }
     const wasConnected = this.#status.connected;
     this.#status = { ...this.#status, connected: false };
-    // Without the packet DISCONNECT, the broker would tell the last will.
+    // Without the packet DISCONNECT, the broker would send the last will.
     await new Promise<void>((resolve) => {
       setTimeout(resolve, GOODBYE_MS / 2).unref();
       this.#client.end(!wasConnected, {}, () => resolve());

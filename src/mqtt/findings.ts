@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Desk } from '../api/desk.js';
 import type { NamedView, WrittenValue } from '../api/line-map.js';
 
-/** What happens on the lines and is told. */
+/** What happens on the lines and is reported. */
 interface FindingEvents {
   /** A client has written values of a device; those that have names. */
   readonly written: (device: string, values: readonly WrittenValue[], view: NamedView) => Promise<void>;
@@ -62,7 +62,7 @@ export class Findings {
       if (isWrite || kind === 'line' || kind === 'test') wanted.push(seq);
     }
     if (last < first) this.#read = Math.max(this.#read, last);
-    for (const view of await this.#views(wanted)) await this.#tell(view);
+    for (const view of await this.#views(wanted)) await this.#report(view);
     const every = this.#sampleEvery ?? Number.POSITIVE_INFINITY;
     if (last < first || performance.now() - this.#sampledAt < every) return;
     this.#sampledAt = performance.now();
@@ -74,7 +74,7 @@ export class Findings {
     return map.views(events.flatMap((seq) => traffic.read(seq) ?? []));
   }
 
-  async #tell(view: NamedView): Promise<void> {
+  async #report(view: NamedView): Promise<void> {
     if (view.kind === 'line' || view.kind === 'test') await this.#events.happened(view);
     const written = this.#desk.map.writtenIn(view);
     if (written) await this.#events.written(written.device, written.values, view);

@@ -47,7 +47,7 @@ export class Fleet {
   readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
   #last = 0;
   #heardAt = performance.now();
-  /** How often a bench has told a state. */
+  /** How often a bench has reported a state. */
   changes = 0;
 
   private constructor(
@@ -64,7 +64,7 @@ export class Fleet {
       },
       arrived: ({ topic: from, payload }) => {
         if (from === this.#answers) this.#answered(payload);
-        else this.#told(from, payload);
+        else this.#reported(from, payload);
       },
       log: (kind, text) => kind === 'lost' && lost(text),
     });
@@ -142,14 +142,14 @@ export class Fleet {
     resolve?.(ok === true ? { ok, value } : { ok: false, code: String(code), detail: String(detail) });
   }
 
-  #told(from: string, payload: Buffer): void {
+  #reported(from: string, payload: Buffer): void {
     this.#heardAt = performance.now();
     this.changes++;
     const topic = from.replace(/\/state$/, '');
-    const told = jsonIn(payload);
-    if (!told) this.#benches.delete(topic);
+    const reported = jsonIn(payload);
+    if (!reported) this.#benches.delete(topic);
     else if (this.#benches.size < MOST_BENCHES)
-      this.#benches.set(topic, { ...stateSchema.parse(told), topic });
+      this.#benches.set(topic, { ...stateSchema.parse(reported), topic });
   }
 }
 

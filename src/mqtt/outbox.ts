@@ -55,7 +55,7 @@ export class Outbox {
 
   /**
    * To be called when the connection is lost. What was sent and not acknowledged waits again, before the others. What is fleeting is
-   * forgotten, and so is what is retained: it is told anew when the broker is there again. Not so what takes back something retained.
+   * forgotten, and so is what is retained: it is reported anew when the broker is there again. Not so what takes back something retained.
    */
   disconnected(unacknowledged: Iterable<Message>): void {
     const messages = [...unacknowledged, ...this.#waiting.values()];

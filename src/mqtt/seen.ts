@@ -65,14 +65,14 @@ export class BenchesSeen {
     const at = from.lastIndexOf('/');
     const [topic, kind] = [from.slice(0, at), from.slice(at + 1)];
     if (!this.#listens || topic.lastIndexOf('/') + 1 !== this.#parent.length) return;
-    const told = jsonIn(payload);
-    if (kind === 'state' && !told) {
+    const reported = jsonIn(payload);
+    if (kind === 'state' && !reported) {
       this.#states.delete(topic);
       this.#rates.delete(topic);
     } else if (kind === 'state' && (this.#states.has(topic) || this.#states.size < MOST_BENCHES))
-      this.#states.set(topic, { ...stateSchema.parse(told), topic });
+      this.#states.set(topic, { ...stateSchema.parse(reported), topic });
     else if (kind === 'rates' && this.#states.has(topic))
-      this.#rates.set(topic, ratesSchema.safeParse(told).data ?? null);
+      this.#rates.set(topic, ratesSchema.safeParse(reported).data ?? null);
   }
 
   #view({ topic, state, labels, version, since, lines, rules, tests, rest }: FleetBench): SeenBench {

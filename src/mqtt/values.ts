@@ -4,51 +4,52 @@ import { level } from './topics.js';
 
 type Named = Pick<ValueView, 'name' | 'value'>;
 
-/** The most values of all devices that are told. */
+/** The most values of all devices that are reported. */
 const MOST_VALUES = 10_000;
 
-/** Of a value that is to be told again. */
-const NOT_TOLD = { json: '', at: Number.NEGATIVE_INFINITY };
+/** Of a value that is to be reported again. */
+const NOT_REPORTED = { json: '', at: Number.NEGATIVE_INFINITY };
 
-/** What was told of values, so that each is told when it has changed, and not more often than it may be. */
-export class Told {
+/** What was reported of values, so that each is reported when it has changed, and not more often than it may be. */
+export class Reported {
   readonly #every: number;
-  /** The value of each name as JSON, and when it was told, in ms. */
-  readonly #told = new Map<string, Map<string, { readonly json: string; readonly at: number }>>();
+  /** The value of each name as JSON, and when it was reported, in ms. */
+  readonly #reported = new Map<string, Map<string, { readonly json: string; readonly at: number }>>();
 
-  /** @param every the shortest time between two tellings of one value, in ms */
+  /** @param every the shortest time between two reports of one value, in ms */
   constructor(every: number) {
     this.#every = every;
   }
 
-  /** Has everything told anew, because who was told may have forgotten it. What was told is known on. */
+  /** Has everything reported anew, because those who heard it may have forgotten it. What was reported stays known. */
   forget(): void {
-    for (const values of this.#told.values()) for (const name of values.keys()) values.set(name, NOT_TOLD);
+    for (const values of this.#reported.values())
+      for (const name of values.keys()) values.set(name, NOT_REPORTED);
   }
 
   /** Forgets the values of one device. */
   forgetDevice(device: string): void {
-    this.#told.delete(device);
+    this.#reported.delete(device);
   }
 
-  /** Forgets the values that are gone. @returns those that were told */
+  /** Forgets the values that are gone. @returns those that were reported */
   keepOnly(isThere: (device: string, name: string) => boolean): (readonly [device: string, name: string])[] {
     const gone: (readonly [string, string])[] = [];
-    for (const [device, values] of this.#told) {
+    for (const [device, values] of this.#reported) {
       for (const name of values.keys()) {
         if (isThere(device, name)) continue;
         gone.push([device, name]);
         values.delete(name);
       }
-      if (values.size === 0) this.#told.delete(device);
+      if (values.size === 0) this.#reported.delete(device);
     }
     return gone;
   }
 
-  /** Whether a value is to be told now, which counts as done then. */
+  /** Whether a value is to be reported now, which counts as done then. */
   isNews(device: string, name: string, value: ValueView['value']): boolean {
-    const values = this.#told.get(device) ?? new Map<string, { json: string; at: number }>();
-    this.#told.set(device, values);
+    const values = this.#reported.get(device) ?? new Map<string, { json: string; at: number }>();
+    this.#reported.set(device, values);
     const json = JSON.stringify(value);
     const last = values.get(name);
     const at = performance.now();
@@ -60,15 +61,15 @@ export class Told {
 
   #count(): number {
     let count = 0;
-    for (const { size } of this.#told.values()) count += size;
+    for (const { size } of this.#reported.values()) count += size;
     return count;
   }
 }
 
-/** Tells the values of devices that have a name, when they have changed, each not more often than it may be. */
+/** Reports the values of devices that have a name, when they have changed, each not more often than it may be. */
 export class ValuesOut {
   readonly #topic: string;
-  readonly #told: Told;
+  readonly #reported: Reported;
   readonly #publish: (message: Message) => void;
 
   /** @param topic of all devices; `every` is the shortest time between two messages of one value, in ms */
@@ -82,25 +83,25 @@ export class ValuesOut {
     readonly publish: (message: Message) => void;
   }) {
     this.#topic = topic;
-    this.#told = new Told(every);
+    this.#reported = new Reported(every);
     this.#publish = publish;
   }
 
-  /** Has everything told anew: the broker may have forgotten it. */
+  /** Has everything reported anew: the broker may have forgotten it. */
   forget(): void {
-    this.#told.forget();
+    this.#reported.forget();
   }
 
-  /** Takes back what was told of values that are gone. @param names those of each device */
+  /** Takes back what was reported of values that are gone. @param names those of each device */
   keepOnly(names: ReadonlyMap<string, ReadonlySet<string>>): void {
-    for (const [device, name] of this.#told.keepOnly((of, each) => names.get(of)?.has(each) ?? false))
+    for (const [device, name] of this.#reported.keepOnly((of, each) => names.get(of)?.has(each) ?? false))
       this.#publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
   }
 
-  /** Tells of those values that have changed and may be told again. */
-  tell(device: string, values: readonly Named[]): void {
+  /** Reports those values that have changed and may be reported again. */
+  report(device: string, values: readonly Named[]): void {
     for (const { name, value } of values)
-      if (name !== null && this.#told.isNews(device, name, value))
+      if (name !== null && this.#reported.isNews(device, name, value))
         this.#publish({
           topic: this.#topicOf(device, name),
           payload: JSON.stringify(value),

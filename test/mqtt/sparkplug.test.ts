@@ -170,7 +170,7 @@ describe('an edge node of Sparkplug B', () => {
 
   it('tells what has changed, each value not more often than it may', async () => {
     const { node, heard } = await born({ every: 60_000 });
-    node.tell('me/ter', [{ name: 'voltage', value: 231, type: 'float32' }]);
+    node.report('me/ter', [{ name: 'voltage', value: 231, type: 'float32' }]);
     expect(heard()).toEqual([]);
     const quick = await born();
     const meter = [
@@ -179,8 +179,8 @@ describe('an edge node of Sparkplug B', () => {
       { name: 'serial', value: 'A7', type: 'string' },
       { name: 'power', value: 'NaN', type: 'float32' },
     ];
-    quick.node.tell('me/ter', meter);
-    quick.node.tell('me/ter', meter);
+    quick.node.report('me/ter', meter);
+    quick.node.report('me/ter', meter);
     const [data, ...more] = quick.heard();
     expect(data).toMatchObject({ at: 'DDATA/bench-7/me%2Fter', seq: 3, qos: 0 });
     expect(data?.values).toEqual({ voltage: 231, relay: null, power: Number.NaN });
@@ -189,7 +189,7 @@ describe('an edge node of Sparkplug B', () => {
 
   it('counts its messages from 0 to 255, and begins again', async () => {
     const { node, heard } = await born();
-    for (let i = 0; i < 300; i++) node.tell('pump', [{ name: 'speed', value: 100 + i, type: 'int16' }]);
+    for (let i = 0; i < 300; i++) node.report('pump', [{ name: 'speed', value: 100 + i, type: 'int16' }]);
     expect(heard().map(({ seq }) => seq)).toEqual(Array.from({ length: 300 }, (_, i) => (i + 3) % 256));
   });
 
@@ -199,10 +199,10 @@ describe('an edge node of Sparkplug B', () => {
     values.set('valve', [{ name: 'open', value: 0, type: 'bit' }]);
     await look();
     expect(heard().map(brief)).toEqual(['DDEATH/bench-7/pump 3', 'DBIRTH/bench-7/valve 4']);
-    node.tell('pump', [{ name: 'speed', value: 1, type: 'int16' }]);
+    node.report('pump', [{ name: 'speed', value: 1, type: 'int16' }]);
     const more = { name: 'flow', value: 7, type: 'uint16' };
     values.get('valve')?.push(more);
-    node.tell('valve', [more]);
+    node.report('valve', [more]);
     await look();
     const [birth, ...rest] = heard();
     expect(rest).toEqual([]);
@@ -267,12 +267,12 @@ describe('an edge node of Sparkplug B', () => {
   it('says nothing while there is no broker, and is dead before it goes', async () => {
     const { node, status, heard, look } = await born();
     status.connected = false;
-    node.tell('pump', [{ name: 'speed', value: 1, type: 'int16' }]);
+    node.report('pump', [{ name: 'speed', value: 1, type: 'int16' }]);
     await look();
     expect([node.isReady, heard()]).toEqual([false, []]);
     status.connected = true;
     await node.stop();
-    node.tell('pump', [{ name: 'speed', value: 2, type: 'int16' }]);
+    node.report('pump', [{ name: 'speed', value: 2, type: 'int16' }]);
     const [death, ...more] = heard();
     expect(death).toMatchObject({ at: 'NDEATH/bench-7', qos: 1, values: { bdSeq: 0 } });
     expect(more).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/mqtt/outbox.js';
-import { Told, ValuesOut } from '../../src/mqtt/values.js';
+import { Reported, ValuesOut } from '../../src/mqtt/values.js';
 
 function valuesOut() {
   const published: Message[] = [];
@@ -15,20 +15,20 @@ function valuesOut() {
 describe('values that are told', () => {
   it('are told again when the broker is back', () => {
     const { values, heard } = valuesOut();
-    for (let i = 0; i < 2; i++) values.tell('meter', [{ name: 'voltage', value: 230 }]);
+    for (let i = 0; i < 2; i++) values.report('meter', [{ name: 'voltage', value: 230 }]);
     expect(heard()).toEqual(['b/devices/meter/values/voltage 230']);
     values.forget();
-    values.tell('meter', [{ name: 'voltage', value: 230 }]);
+    values.report('meter', [{ name: 'voltage', value: 230 }]);
     expect(heard()).toEqual(['b/devices/meter/values/voltage 230']);
   });
 
   it('are taken back when their device, or their name, is gone, though the broker was away meanwhile', () => {
     const { values, heard } = valuesOut();
-    values.tell('meter', [
+    values.report('meter', [
       { name: 'voltage', value: 230 },
       { name: 'current', value: 1 },
     ]);
-    values.tell('old', [{ name: 'power', value: 2 }]);
+    values.report('old', [{ name: 'power', value: 2 }]);
     heard();
     values.forget();
     values.keepOnly(new Map([['meter', new Set(['voltage'])]]));
@@ -38,7 +38,7 @@ describe('values that are told', () => {
   });
 
   it('are 10,000 at most, of devices that are there', () => {
-    const told = new Told(0);
+    const told = new Reported(0);
     const news = () =>
       Array.from({ length: 10_001 }, (_, i) => told.isNews('meter', `v${i}`, 0)).filter(Boolean);
     expect(news()).toHaveLength(10_000);

@@ -7,7 +7,7 @@ import { unknownName } from '../../schema/nearest.js';
 import type { Arrived, Broker, BrokerEvents } from '../broker.js';
 import type { Message } from '../outbox.js';
 import { level, nameIn } from '../topics.js';
-import { Told } from '../values.js';
+import { Reported } from '../values.js';
 import { type Commanded, decodeCommand, encodePayload, type Metric, TYPES } from './payload.js';
 
 type Value = Pick<ValueView, 'name' | 'value' | 'type'>;
@@ -32,7 +32,7 @@ export interface NodeOrder extends SparkplugDefinition {
   /** The values of a device that have a name; undefined when the device is gone. */
   readonly valuesOf: (device: string) => Promise<readonly Value[] | undefined>;
   readonly write: (written: Written) => Promise<Outcome<unknown>>;
-  /** Does something whose failure is told, and harms nothing else. */
+  /** Does something whose failure is reported, and harms nothing else. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
   /** A command was not carried out. */
   readonly refused: (topic: string, why: Refusal) => void;
@@ -41,7 +41,7 @@ export interface NodeOrder extends SparkplugDefinition {
 const REBIRTH = 'Node Control/Rebirth';
 /** The births of a node are not asked for more often than this. */
 const REBIRTH_MS = 1000;
-/** When so many messages wait, changes wait too: then the newest value of each is told. */
+/** When so many messages wait, changes wait too: then the newest value of each is reported. */
 const MOST_WAITING = 5000;
 
 /**
@@ -51,16 +51,16 @@ const MOST_WAITING = 5000;
 export class SparkplugNode {
   readonly #order: NodeOrder;
   readonly #link: ReturnType<NodeOrder['connect']>;
-  readonly #told: Told;
+  readonly #reported: Reported;
   #present: { readonly summary: Summary; readonly devices: readonly string[] } | undefined;
-  /** The states of lines that were told on this connection; undefined before the birth of the node. */
+  /** The states of lines that were reported on this connection; undefined before the birth of the node. */
   #lines: ReadonlyMap<string, string> | undefined;
-  /** Devices whose birth was told, with the types of their metrics, and those whose birth is to be told. */
+  /** Devices whose birth was reported, with the types of their metrics, and those whose birth is to be reported. */
   readonly #born = new Map<string, ReadonlyMap<string, Metric['type']>>();
   #unborn = new Set<string>();
   /** The device whose values are being read for its birth. */
   #bearing: string | undefined;
-  /** Another number after each birth and death: what was read before one is not told after it. */
+  /** Another number after each birth and death: what was read before one is not reported after it. */
   #life = 0;
   #bornAt = Number.NEGATIVE_INFINITY;
   #isAsked = false;
@@ -71,7 +71,7 @@ export class SparkplugNode {
 
   constructor(order: NodeOrder) {
     this.#order = order;
-    this.#told = new Told(order.every);
+    this.#reported = new Reported(order.every);
     this.#link = order.connect({
       will: () => this.#nextDeath(),
       connected: () => this.#connected(),
@@ -84,7 +84,7 @@ export class SparkplugNode {
     return { group, node, ...this.#link.status, refused: this.#refused };
   }
 
-  /** Whether the broker has taken what was told, so that changes may be looked for. */
+  /** Whether the broker has taken what was reported, so that changes may be looked for. */
   get isReady(): boolean {
     const { connected, waiting } = this.#link.status;
     return connected && waiting === 0;
@@ -97,7 +97,7 @@ export class SparkplugNode {
     await this.#link.end(death);
   }
 
-  /** Tells what is different about the bench as a whole: lines, and which devices there are. */
+  /** Reports what is different about the bench as a whole: lines, and which devices there are. */
   look(summary: Summary, devices: readonly string[]): void {
     this.#present = { summary, devices };
     const { lines } = summary;
@@ -110,20 +110,20 @@ export class SparkplugNode {
       this.#bear();
       return;
     }
-    const told = this.#lines;
-    const changed = lines.filter(({ name, state }) => told.get(name) !== state);
+    const reported = this.#lines;
+    const changed = lines.filter(({ name, state }) => reported.get(name) !== state);
     this.#lines = states;
-    if (changed.length > 0) this.#tell('NDATA', undefined, changed.map(lineMetric));
+    if (changed.length > 0) this.#report('NDATA', undefined, changed.map(lineMetric));
     this.#compare(new Set(devices));
   }
 
-  /** Tells of those values of a device that have changed and may be told again. */
-  tell(device: string, values: readonly Value[]): void {
+  /** Reports those values of a device that have changed and may be reported again. */
+  report(device: string, values: readonly Value[]): void {
     const types = this.#born.get(device);
     if (!types || this.#link.status.waiting > MOST_WAITING) return;
     const metrics = this.#news(device, values);
     if (metrics.every(({ name, type }) => types.get(name) === type)) {
-      if (metrics.length > 0) this.#tell('DDATA', device, metrics);
+      if (metrics.length > 0) this.#report('DDATA', device, metrics);
       return;
     }
     // Only what was in the birth of a device may be in its data (6.4.21).
@@ -135,7 +135,7 @@ export class SparkplugNode {
   #news(device: string, values: readonly Value[]): Metric[] {
     return values.flatMap((each) => {
       const { name, value } = each;
-      return name !== null && this.#told.isNews(device, name, value) ? metricOf(name, each) : [];
+      return name !== null && this.#reported.isNews(device, name, value) ? metricOf(name, each) : [];
     });
   }
 
@@ -172,19 +172,19 @@ export class SparkplugNode {
     if (this.#present) this.#bear();
   }
 
-  /** Tells the birth of the node and of all devices, after which the sequence begins anew (6.4.19). */
+  /** Reports the birth of the node and of all devices, after which the sequence begins anew (6.4.19). */
   #bear(): void {
     if (!this.#present) return;
     const { summary, devices } = this.#present;
     const { lines, program } = summary;
     this.#die();
-    this.#told.forget();
+    this.#reported.forget();
     this.#seq = 0;
     this.#isAsked = false;
     this.#bornAt = performance.now();
     this.#lost = this.#link.status.lost;
     this.#lines = statesOf(lines);
-    this.#tell('NBIRTH', undefined, [
+    this.#report('NBIRTH', undefined, [
       this.#bdSeqMetric,
       { name: REBIRTH, type: TYPES.boolean, value: false },
       { name: 'Properties/Version', type: TYPES.string, value: program.version },
@@ -194,7 +194,7 @@ export class SparkplugNode {
     this.#bearDevices();
   }
 
-  /** Tells the births that are to be told, one after another. */
+  /** Reports the births that are to be reported, one after another. */
   #bearDevices(): void {
     const [device] = this.#unborn;
     if (this.#bearing !== undefined || device === undefined) return;
@@ -212,27 +212,27 @@ export class SparkplugNode {
     const life = this.#life;
     const values = await this.#order.valuesOf(device);
     if (!values || life !== this.#life) return;
-    this.#told.forgetDevice(device);
+    this.#reported.forgetDevice(device);
     const metrics = this.#news(device, values);
     this.#born.set(device, new Map(metrics.map(({ name, type }) => [name, type])));
-    this.#tell('DBIRTH', device, metrics);
+    this.#report('DBIRTH', device, metrics);
   }
 
-  /** Tells of devices that have gone or come. */
+  /** Reports of devices that have gone or come. */
   #compare(present: ReadonlySet<string>): void {
     for (const device of this.#unborn) if (!present.has(device)) this.#unborn.delete(device);
     for (const device of this.#born.keys()) {
       if (present.has(device)) continue;
       this.#born.delete(device);
-      this.#tell('DDEATH', device, []);
+      this.#report('DDEATH', device, []);
     }
-    this.#told.keepOnly((device) => present.has(device));
+    this.#reported.keepOnly((device) => present.has(device));
     for (const device of present)
       if (!this.#born.has(device) && this.#bearing !== device) this.#unborn.add(device);
     this.#bearDevices();
   }
 
-  #tell(kind: string, device: string | undefined, metrics: readonly Metric[]): void {
+  #report(kind: string, device: string | undefined, metrics: readonly Metric[]): void {
     if (!this.#link.status.connected) return;
     const seq = this.#seq;
     this.#seq = (seq + 1) % 256;
