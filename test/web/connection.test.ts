@@ -32,13 +32,13 @@ describeInBrowser('the connection of the console', () => {
     await logIn();
     await page.getByRole('button', { name: 'Change bus' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change bus' });
-    await dialog.getByLabel('serial.baudRate').fill('19200');
+    await dialog.getByLabel('baudRate', { exact: true }).fill('19200');
     const [cookie] = await page.context().cookies();
     const headers = { host: new URL(served.url).host, cookie: `${cookie?.name}=${cookie?.value}` };
     await served.rest.send('DELETE', '/api/v1/session', undefined, headers);
     await dialog.getByRole('button', { name: 'Change' }).click();
     await logIn();
-    await expect.poll(() => dialog.getByLabel('serial.baudRate').inputValue()).toBe('19200');
+    await expect.poll(() => dialog.getByLabel('baudRate', { exact: true }).inputValue()).toBe('19200');
     await dialog.getByRole('button', { name: 'Change' }).click();
     await page.getByText('Line bus was changed.').waitFor();
   });
