@@ -9,7 +9,7 @@ import { type LoadResult, loadConfiguration, loadNative } from './config/load.js
 import { newBench } from './library/bench.js';
 import { callBy } from './library/call.js';
 import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
-import { type Send, sendTo } from './rest/client.js';
+import { type Method, type Send, sendTo } from './rest/client.js';
 import { formatProblems } from './schema/problem.js';
 
 export type { ClientRequest, ClientTarget, ModbusClient, Outcome } from './client/client.js';
@@ -61,7 +61,7 @@ export async function startSimulator(configuration: object | string): Promise<Ru
   };
   const send: Send = async (url, { method, headers, body }) => {
     const answer = await bench.app.inject({
-      method: method as 'GET',
+      method: method as Method,
       url,
       headers: { ...(headers as Record<string, string>), host: 'localhost' },
       ...(typeof body === 'string' && { payload: body }),

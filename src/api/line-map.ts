@@ -26,7 +26,8 @@ export interface WrittenValue {
 }
 
 /** The values of a device that have names: by table, then by each address that the value takes. */
-type Names = ReadonlyMap<string, ReadonlyMap<number, NamedPlace>>;
+type Names = ReadonlyMap<string, Places>;
+type Places = ReadonlyMap<number, NamedPlace>;
 
 /**
  * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says
@@ -74,8 +75,9 @@ export class LineMap implements CaptureLines {
       const view = trafficView(event, read);
       const device = this.#deviceOf(view);
       if (device !== undefined && !this.#names.has(device)) await this.#learn(device);
-      const places = device === undefined ? [] : placesIn(view, this.#names.get(device));
-      views.push(places.length > 0 ? named(view, device as string, places) : view);
+      const { table } = functionOf(view.function) ?? {};
+      const places = device === undefined ? undefined : this.#names.get(device)?.get(table ?? '');
+      views.push(places && device !== undefined ? named(view, device, places) : view);
     }
     return views;
   }
@@ -115,41 +117,31 @@ export class LineMap implements CaptureLines {
   }
 }
 
-function placesIn(
-  { function: functionCode = 0, address = 0, quantity = 0 }: TrafficView,
-  known: Names | undefined,
-): NamedPlace[] {
-  return placesBetween(known?.get(functionOf(functionCode)?.table ?? ''), address, quantity);
-}
-
 /** An event with the names of its registers, and with the values that they are: `… 100–103: voltage 230.1 V, 16560, 0`. */
-function named(view: TrafficView, device: string, places: readonly NamedPlace[]): NamedView {
-  const names = places.map(([, , , name]) => `${device}.${name}`);
-  const { address = 0, quantity, values = [], text } = view;
+function named(view: TrafficView, device: string, places: Places): NamedView {
+  const { address = 0, quantity = 0, values = [], text } = view;
+  const names = placesBetween(places, address, quantity).map(([, , , name]) => `${device}.${name}`);
+  if (names.length === 0) return view;
   const tail = `: ${valuesText(values)}`;
   if (values.length !== quantity || values.length > MAX_SHOWN || !text.endsWith(tail))
     return { ...view, names };
   const shown: string[] = [];
   for (let i = 0; i < values.length; ) {
-    const place = places.find(([, at]) => at === address + i);
-    const value = place && valueIn({ address, values }, place);
-    shown.push(
-      place && value ? [place[3], value.value, place[7]].filter(isSaid).join(' ') : String(values[i]),
-    );
-    i += value ? (place?.[2] ?? 1) : 1;
+    const place = places.get(address + i);
+    const value = place?.[1] === address + i ? valueIn({ address, values }, place) : undefined;
+    shown.push(place && value ? valueText(place, value.value) : String(values[i]));
+    i += place && value ? place[2] : 1;
   }
   return { ...view, names, text: `${text.slice(0, -tail.length)}: ${shown.join(', ')}` };
 }
 
-function isSaid(part: unknown): boolean {
-  return part !== undefined && part !== null && part !== '';
+/** `voltage 230.1 V`, `serial "A17"`. */
+function valueText([, , , name, type, , , unit]: NamedPlace, value: ValueView['value']): string {
+  const text = type === 'string' ? JSON.stringify(value) : String(value);
+  return unit === undefined ? `${name} ${text}` : `${name} ${text} ${unit}`;
 }
 
-function placesBetween(
-  table: ReadonlyMap<number, NamedPlace> | undefined,
-  address: number,
-  quantity: number,
-): NamedPlace[] {
+function placesBetween(table: Places | undefined, address: number, quantity: number): NamedPlace[] {
   if (!table) return [];
   const places = new Set<NamedPlace>();
   for (let at = address; at < address + quantity; at++) {

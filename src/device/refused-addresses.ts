@@ -12,7 +12,7 @@ export function refusedAddresses(tables: Tables, requestPdu: Uint8Array): Refuse
   const of = table === 'coils' || table === 'discrete' ? 'bits' : 'words';
   const ranges = addressRanges(requestPdu);
   for (const [i, range] of ranges.entries()) {
-    // Function 23 reads its first range and writes its second one (Application Protocol V1.1b3, 6.17).
+    // What a server executes as a broadcast writes. Function 23 reads its first range and writes its second one (Application Protocol V1.1b3, 6.17).
     const refused = tables[table].refused(range, of, writes && i === ranges.length - 1);
     if (refused) return refused;
   }

@@ -1,13 +1,6 @@
-import { z } from 'zod';
 import type { ReportView } from '../testing/report/view.js';
 import { Remote } from './remote.js';
-import {
-  findingShape,
-  type RemoteAudience,
-  reportShape,
-  runThere,
-  type ShownFinding,
-} from './run-remotely.js';
+import { CHECKS, type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
 
 /** What is to be examined on a simulator that runs already. */
 export interface RemoteExamination {
@@ -17,7 +10,7 @@ export interface RemoteExamination {
   readonly checks: readonly string[];
   readonly limitMs: number;
   readonly seed?: number | undefined;
-  /** A value that the client writes what it has read to. The simulator takes no other witnesses. */
+  /** A value that the client writes what it has read to. The simulator takes no other observers. */
   readonly register?: string | undefined;
   /** Starts the client, here. */
   readonly dut?: string | undefined;
@@ -49,7 +42,7 @@ export async function examineRemotely(
       // The frames of dozens of checks are long, and only wanted once.
       query: '?report=false',
       findings: ({ checks }: ExaminationAnswer) => checks,
-      shape: z.looseObject({ checks: z.array(findingShape), report: reportShape.optional() }),
+      shape: CHECKS,
       dut: dut === undefined ? undefined : { command: dut, ready: undefined, readyWithin: 0 },
       directory: process.cwd(),
     },

@@ -56,6 +56,11 @@ export class Remote {
     return { ok: false, error: listed.length > 0 ? listed.join('\n') : problem.detail };
   }
 
+  /** Says that another program answers there. */
+  get anotherProgram(): string {
+    return `${this.#url}: this is no modbus-sim`;
+  }
+
   /** Says why nothing came, or no more. */
   noAnswer(cause: Error): string {
     return `${this.#url}: no answer: ${unreachableReason(cause)}`;

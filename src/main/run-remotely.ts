@@ -11,8 +11,6 @@ const ASK_EVERY_MS = 200;
 /** Characters of what a program has said last; they go into an address. */
 const LONGEST_FAILURE = 1000;
 
-const NO_MODBUS_SIM = new Error('this is no modbus-sim');
-
 /** What is shown of a finding. */
 export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
@@ -23,18 +21,20 @@ export interface RemoteAudience<Found = ShownFinding> {
   readonly stop: Promise<unknown>;
 }
 
-/** What is read of a finding and of a report. Any program may answer at the address. */
-export const findingShape = z.looseObject({
-  id: z.string(),
-  title: z.string(),
-  verdict: z.string(),
-  summary: z.string(),
-});
-export const reportShape = z.looseObject({
-  name: z.string(),
-  verdict: z.string(),
-  conclusions: z.array(z.string()),
-  findings: z.array(findingShape),
+/** What is read of findings, and of a run with its report. Any program may answer at the address. */
+const findingsShape = z.array(
+  z.looseObject({ id: z.string(), title: z.string(), verdict: z.string(), summary: z.string() }),
+);
+const stateShape = { state: z.enum(['running', 'over']) };
+export const CHECKS = z.looseObject({ ...stateShape, checks: findingsShape });
+export const REPORT = z.looseObject({
+  ...stateShape,
+  report: z.looseObject({
+    name: z.string(),
+    verdict: z.string(),
+    conclusions: z.array(z.string()),
+    findings: findingsShape,
+  }),
 });
 
 interface Started {
@@ -51,7 +51,7 @@ interface RemoteRun<Answer, Found> {
   /** The query with which it is asked how far it is; the last answer is one without. */
   readonly query?: string;
   readonly findings: (answer: Answer) => readonly Found[];
-  /** What an answer has at least; another one comes from another program. */
+  /** What an answer on the way has at least; the last one has a report. */
   readonly shape: z.ZodType;
   /** The device under test, which is started here in `directory`. */
   readonly dut: DutDefinition | undefined;
@@ -80,16 +80,22 @@ export async function runThere<Answer extends Started, Found extends ShownFindin
       void remote.ask('DELETE', `${at}?failure=${failure}`);
     });
     for (const known = new Set<string>(); ; await sleep(ASK_EVERY_MS)) {
-      const answer = await remote.ask<Answer>('GET', `${at}${query}`);
+      const answer = await read<Answer>(remote, `${at}${query}`, shape);
       if (!answer.ok) return answer;
-      if (!shape.safeParse(answer.body).success) return { ok: false, error: remote.noAnswer(NO_MODBUS_SIM) };
       for (const finding of findings(answer.body).filter(({ id }) => !known.has(id)))
         onFinding(finding, known.add(finding.id).size);
-      if (answer.body.state === 'over') return query === '' ? answer : await remote.ask<Answer>('GET', at);
+      if (answer.body.state === 'over') return query === '' ? answer : await read<Answer>(remote, at, REPORT);
     }
   } finally {
     await dut?.stop();
   }
+}
+
+/** Asks how far a run is. An answer of another shape comes from another program. */
+async function read<Answer>(remote: Remote, at: string, shape: z.ZodType): Promise<RemoteAnswer<Answer>> {
+  const answer = await remote.ask<Answer>('GET', at);
+  const isOurs = !answer.ok || shape.safeParse(answer.body).success;
+  return isOurs ? answer : { ok: false, error: remote.anotherProgram };
 }
 
 /** @returns why the device under test can't be started, as a sentence */

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { ReportView } from '../testing/report/view.js';
 import { forRunningBench } from '../testing/scenario/bench.js';
 import type { DutDefinition } from '../testing/scenario/dut-definition.js';
@@ -6,7 +5,7 @@ import type { Audience } from '../testing/scenario/run-scenario.js';
 import type { ScenarioFile } from '../testing/scenario/scenario-file.js';
 import { dutSchema } from '../testing/scenario/schema.js';
 import { Remote } from './remote.js';
-import { reportShape, runThere } from './run-remotely.js';
+import { REPORT, runThere } from './run-remotely.js';
 
 interface TestAnswer {
   readonly id: number;
@@ -35,7 +34,7 @@ export async function runRemotely(
       body: forRunningBench(file),
       name: file.file,
       findings: ({ report }: TestAnswer) => report.findings,
-      shape: z.looseObject({ report: reportShape }),
+      shape: REPORT,
       dut,
       directory,
     },

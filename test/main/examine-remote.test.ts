@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examineRemotely } from '../../src/main/examine-remote.js';
@@ -46,6 +49,22 @@ describe('an examination on a simulator that runs already', () => {
     await running.rest.app.close();
     expect(await examineRemotely(WANTED, { url, token: undefined }, audience)).toContain('no answer');
   });
+
+  it.each([{}, { state: 'over', checks: [{ id: 7 }] }, { state: 'over', checks: [] }])(
+    'says that another program answers: %j',
+    async (answer) => {
+      const server = createServer(({ method }, response) => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(method === 'POST' ? { id: 1 } : answer));
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const audience = { onFinding: () => {}, stop: NEVER };
+      const came = await examineRemotely(WANTED, { url, token: undefined }, audience);
+      expect(came).toBe(`${url}: this is no modbus-sim`);
+      server.close();
+    },
+  );
 
   it('stops when it is told to, with what it has', { timeout: 60_000 }, async () => {
     const { running, url } = await listening();

@@ -62,19 +62,19 @@ describe.concurrent('modbus-sim examine', () => {
     expect(report.checks.map(({ id }) => id).sort()).toEqual(['attempts', 'exception-2', 'time-out']);
   });
 
-  it('asks a register that the client writes as witness', async () => {
+  it('asks a register that the client writes as observer', async () => {
     const { code, stdout, stderr } = await examineEcho('--witness-register', 'relay.seen');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-    expect(stdout).toMatch(/the witness then showed "\d+", the value of the spoilt reply/);
+    expect(stdout).toMatch(/the observer then showed "\d+", the value of the spoilt reply/);
   });
 
-  it('asks a command as witness', async () => {
+  it('asks a command as observer', async () => {
     const asked = join(newDirectory(), 'asked');
     await examineEcho('--witness-command', `echo asked >> ${asked}; echo 230`);
     expect(readFileSync(asked, 'utf8')).toContain('asked\n');
   });
 
-  it('asks a page as witness', async () => {
+  it('asks a page as observer', async () => {
     const paths = new Set<string | undefined>();
     const page = createServer(({ url }, answer) => {
       paths.add(url);
@@ -164,7 +164,7 @@ describe.concurrent('modbus-sim examine', () => {
     [['bus', '--witness-path', 'a'], '--witness-path needs --witness-url'],
     [
       ['bus', '--witness-command', 'true', '--witness-register', 'relay.seen'],
-      'expected one witness, got --witness-register and --witness-command',
+      'expected one observer, got --witness-register and --witness-command',
     ],
     [['bus', '--url', 'http://127.0.0.1:9'], '--config has no effect with --url'],
     [['bus', '--token', 'secret'], '--token needs --url'],

@@ -34,8 +34,8 @@ export type ExamineRequest =
         readonly dut?: string;
         /** The client is started again when it has ended. */
         readonly restart?: boolean;
-        /** What was written of a witness; empty when there is none. */
-        readonly witness: WrittenWitness;
+        /** What was written of an observer; empty when there is none. */
+        readonly witness: WrittenObserver;
         /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
         readonly url?: string;
         readonly token?: string;
@@ -56,7 +56,7 @@ export interface ExaminationOrder {
 export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
 
 /** The options `--witness-…`, as they were written. */
-interface WrittenWitness {
+interface WrittenObserver {
   readonly register?: string;
   readonly url?: string;
   readonly path?: string;

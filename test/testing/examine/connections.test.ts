@@ -70,7 +70,7 @@ describe('a client that has lost its place in the stream of replies', () => {
     });
   });
 
-  it('gets one before a witness is asked for what it takes', async () => {
+  it('gets one before an observer is asked for what it takes', async () => {
     const habits = { mistakes: ['takes late replies'] as const, reconnectsOnGivingUp: false };
     const checks = ['extended-reply', 'wrong-unit', 'wrong-function', 'fewer-registers'];
     const { report } = await examineModel({ on: 'tcp', habits, checks, observer: shownLater(100) });

@@ -22,7 +22,7 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
 
-/** With a witness the rhythm matters less. */
+/** With an observer the rhythm matters less. */
 const WITNESSED = Object.entries(SHAPES).filter(([name]) => /one question$|several.*once|grid/.test(name));
 
 describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
@@ -91,7 +91,7 @@ const ROWS = [
   ...TCP.map(([check, mistakes]) => ({ on: 'tcp' as const, check, mistakes })),
 ];
 
-describe('with a witness', () => {
+describe('with an observer', () => {
   it.each(ROWS)('$check on $on finds $mistakes', async ({ on, check, mistakes }) => {
     for (const [, shape] of WITNESSED)
       for (const [observer, more] of [
@@ -101,7 +101,7 @@ describe('with a witness', () => {
         const habits = { ...shape, ...more, mistakes };
         const { finding } = await examineModel({ on, habits, observer, checks: [check] });
         expect(`${finding(check).verdict}: ${finding(check).summary}`).toMatch(
-          /^fail: the witness then showed/,
+          /^fail: the observer then showed/,
         );
       }
   });
@@ -117,7 +117,7 @@ describe('with a witness', () => {
 /** With several questions the copy does not fit the next one; only who checks nothing takes it. */
 const CHECKS_NOTHING = ['ignores the byte count', 'ignores the unit'] as const;
 
-describe('without a witness', () => {
+describe('without an observer', () => {
   it.each([
     ['serial', 'duplicate-reply', ['takes late replies', ...CHECKS_NOTHING]],
     ['serial', 'late-reply', ['takes late replies', ...CHECKS_NOTHING]],

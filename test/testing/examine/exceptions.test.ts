@@ -53,7 +53,7 @@ describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
     expect(report.conclusions).toContain(`No longer polls after exception ${code}.`);
   });
 
-  it.each([4, 6])('show to a witness a client that takes exception %d for 0', async (code) => {
+  it.each([4, 6])('show to an observer a client that takes exception %d for 0', async (code) => {
     for (const [, shape] of WITNESSED)
       for (const { observer, more } of WITNESSES) {
         const habits = { ...shape, ...more, mistakes: ['takes exceptions for zeros'] as const };

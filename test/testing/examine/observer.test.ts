@@ -48,7 +48,10 @@ describe('the options of an observer', () => {
   });
 
   it.each([
-    [{ register: 'a.b', command: 'c' }, 'expected one witness, got --witness-register and --witness-command'],
+    [
+      { register: 'a.b', command: 'c' },
+      'expected one observer, got --witness-register and --witness-command',
+    ],
     [{ path: 'a' }, '--witness-path needs --witness-url'],
     [{ command: ' ' }, '--witness-command: expected a command'],
     [{ url: 'localhost:80' }, '--witness-url: expected a URL with http or https, got "localhost:80"'],
@@ -102,7 +105,7 @@ describe('a register as an observer', () => {
     });
     expect(finding('wrong-crc')).toMatchObject({ verdict: 'inconclusive' });
     expect(finding('wrong-crc').summary).toContain(
-      'the witness does not follow the values of the replies (register relay.seen shows "0")',
+      'the observer does not follow the values of the replies (register relay.seen shows "0")',
     );
     expect(bench.simulator.faults.rules.list()).toEqual([]);
   });

@@ -34,18 +34,18 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
     expect(source).toContain('https://github.com/node-modbus/stream/issues/66');
   });
 
-  it('shows to a witness a client that takes exceptions for zeros, and one that takes valid nonsense', async () => {
+  it('shows to an observer a client that takes exceptions for zeros, and one that takes valid nonsense', async () => {
     const habits = { mistakes: ['takes exceptions for zeros'] as const };
     const checks = only('gateway-gives-up', 'torn-value');
     const { report, finding } = await examineModel({ on, habits, checks, observer: shownLater(300) });
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(['fail', 'fail']);
     expect(finding('real-world.gateway-gives-up').summary).toMatch(
-      /^took a wrong value: the witness showed "0", which no good reply carried/,
+      /^took a wrong value: the observer showed "0", which no good reply carried/,
     );
     expect(report.conclusions).toContain('Takes a wrong value after torn-value.');
   });
 
-  it('is inconclusive without a witness where a reply may have been taken', async () => {
+  it('is inconclusive without an observer where a reply may have been taken', async () => {
     const { finding } = await examineModel({ on, checks: only('torn-value') });
     expect(finding('real-world.torn-value')).toMatchObject({ verdict: 'inconclusive' });
     expect(finding('real-world.torn-value').summary).toContain('does not show whether it took them');
@@ -101,7 +101,7 @@ describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
 });
 
 describe('the real world', () => {
-  it('shows to a witness a client that takes a late reply for the next one', async () => {
+  it('shows to an observer a client that takes a late reply for the next one', async () => {
     const mistakes = ['takes late replies', 'ignores the transaction identifier'] as const;
     // It gives up while the device still answers, and reads on over the same connection.
     const ask = (address: number) => ({ unitId: 1, pdu: Uint8Array.of(3, 0, address, 0, 2) });

@@ -16,7 +16,7 @@ const BENCHES = (['serial', 'tcp'] as const).flatMap((on) =>
     [false, true].map((hasWitness) => {
       const asks = questions === ONE ? 'one question' : 'several';
       return {
-        name: `${asks} on ${on} ${hasWitness ? 'with' : 'without'} a witness`,
+        name: `${asks} on ${on} ${hasWitness ? 'with' : 'without'} an observer`,
         on,
         questions,
         hasWitness,

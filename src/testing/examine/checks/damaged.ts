@@ -179,9 +179,9 @@ const DAMAGE: readonly Damage[] = [
 function ruleOf({ isIntact, isHarmless }: Damage): string {
   const usual = isHarmless ? ', or goes on as after a good reply' : '';
   const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
-  const unclear = isHarmless ? '' : ', and when it goes on as after a good reply and there is no witness';
-  return `Passes when the client asks again, or goes on as when no reply comes${usual}, in three trials that agree, or when the witness \
-shows no spoilt value; fails when the witness shows ${value} or follows no more, when the client stops, and when it does not poll as before \
+  const unclear = isHarmless ? '' : ', and when it goes on as after a good reply and there is no observer';
+  return `Passes when the client asks again, or goes on as when no reply comes${usual}, in three trials that agree, or when the observer \
+shows no spoilt value; fails when the observer shows ${value} or follows no more, when the client stops, and when it does not poll as before \
 afterwards; inconclusive when the trials do not agree or show neither${unclear}.`;
 }
 
@@ -249,7 +249,7 @@ const split = contrastCheck('damaged', {
   matters:
     'Adapters and networks cut replies as they like. A client that takes one read for one reply fails with them now and then.',
   fix: 'Read on until the whole reply is there or the time-out is over, however many reads that takes.',
-  rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when it goes on as usual after half a reply, too, or when both look the same for this client, and there is no witness.',
+  rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when it goes on as usual after half a reply, too, or when both look the same for this client, and there is no observer.',
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',
   transports: ['serial', 'tcp', 'tls'],

@@ -79,11 +79,12 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 ];
 
 const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
-const UNCLEAR = 'inconclusive when endless retries can not be told from the retries of each poll';
+const UNCLEAR =
+  'inconclusive when endless retries can not be told from the retries of each poll, or when not every poll is repeated that often';
 const RULE = `Passes when the client polls on at about its usual pace, fails when it asks ${ENDLESS}, or no longer polls afterwards, \
-or when the witness shows a value that no reply carried; ${UNCLEAR}.`;
+or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
 const RULE_TEMPORARY = `Passes when the client asks again after a pause or at its next poll, fails when it asks ${ENDLESS}, or no \
-longer polls afterwards, or when the witness shows a value that no reply carried; ${UNCLEAR}.`;
+longer polls afterwards, or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
 
 /** What a client does about an exception that it gets to every asking of a question. */
 export const exceptions: readonly Check[] = EXCEPTIONS.map(

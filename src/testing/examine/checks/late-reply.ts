@@ -20,7 +20,7 @@ export const lateReply: Check = {
   matters:
     'A client that takes it is one reply behind from then on: every value belongs to another question, and nothing shows it.',
   fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and wait on for the right one.',
-  rule: 'Passes when the client goes on waiting for its own reply or is not behind afterwards, in three trials that agree, or connects anew after a time-out; fails when it goes on as if its request had been answered, or stops, or when the witness shows the late value; inconclusive when both look the same for this client.',
+  rule: 'Passes when the client goes on waiting for its own reply or is not behind afterwards, in three trials that agree, or connects anew after a time-out; fails when it goes on as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
   async run(exam) {

@@ -39,7 +39,7 @@ const SEEN = 2;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
 
 const RULE =
-  'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the witness shows a \
+  'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the observer shows a \
 value that no good reply carried, twice, or when the client stops or does not poll as before; inconclusive when the \
 misbehaviour does not fit the line, never met the client, or brought replies of which the line does not show whether they were taken.';
 
@@ -159,10 +159,10 @@ interface Outcome extends Played {
   readonly player: EntryPlayer;
   /** The client polls as before. */
   readonly isBack: boolean;
-  /** The witness shows the values of good replies, or nobody has asked it. */
+  /** The observer shows the values of good replies, or nobody has asked it. */
   readonly follows: boolean;
   readonly isWatched: boolean;
-  /** What the witness showed, and no good reply carried. */
+  /** What the observer showed, and no good reply carried. */
   readonly wrong: string | undefined;
 }
 
@@ -179,14 +179,14 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome)
   if (!isBack || !follows) {
     const after = exam.log.after(last);
     const text = isBack
-      ? `stopped: after ${got} the witness did not follow the good replies`
+      ? `stopped: after ${got} the observer did not follow the good replies`
       : `stopped: after ${got}, ${after.length === 0 ? 'it asked nothing more' : 'it asked, but did not poll as before'}`;
     const shown = [...evidence, ...after.slice(-2)];
     const conclusion = `does not recover from ${entry.id}`;
     return { shows: 'wrong', text, evidence: shown, weight: DECIDES, conclusion };
   }
   if (wrong !== undefined) {
-    const text = `took a wrong value: the witness showed ${JSON.stringify(wrong)}, which no good reply carried`;
+    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which no good reply carried`;
     const conclusion = `takes a wrong value after ${entry.id}`;
     return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
   }
@@ -196,7 +196,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome)
   }
   const again = acted.filter((each) => isAskedAgain(exam, each)).length;
   const how = again > 0 ? `asked again after ${again} of` : 'went on right after';
-  const seen = isWatched ? '; the witness showed no wrong value' : '';
+  const seen = isWatched ? '; the observer showed no wrong value' : '';
   const text = `${how} ${got}, and polled as before afterwards${seen}`;
   return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
 }
@@ -208,7 +208,7 @@ function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, m
   return ` on the ${asked.length} requests of ${durationText(ms)}`;
 }
 
-/** Gives all good replies the same value. @returns which one; undefined where the witness does not show it */
+/** Gives all good replies the same value. @returns which one; undefined where the observer does not show it */
 async function settle(exam: Exam): Promise<number | undefined> {
   const { values } = exam.client;
   if (!values || (await values.ready(exam)) !== undefined || !values.isFollowing) return undefined;
@@ -242,7 +242,7 @@ async function openQuestion(
 ): Promise<string | undefined> {
   const { log, target } = exam;
   const isOfTarget = ({ question }: Exchange) => question === target.key;
-  // The witness shows the value of one question: a late reply to another one that looks alike, and is taken for its own.
+  // The observer shows the value of one question: a late reply to another one that looks alike, and is taken for its own.
   const isForTarget = (each: Exchange) =>
     !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.question === target.key;
   if (acted.some((each) => isForeign(each, played)))
@@ -266,7 +266,7 @@ async function openQuestion(
   const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;
   const { text = 'it polled on' } = reactions.find((each) => !isThrownAway(each)) ?? {};
-  return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no witness did'}`;
+  return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
 }
 
 /** The client repeated the question, or came back over another connection. */

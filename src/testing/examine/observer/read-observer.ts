@@ -31,7 +31,7 @@ export function readObserver(
     (_, i) => [register, url, command][i] !== undefined,
   );
   if (given.length > 1) {
-    return refused(`expected one witness, got ${given.map(nameOf).join(' and ')}`);
+    return refused(`expected one observer, got ${given.map(nameOf).join(' and ')}`);
   }
   if (path !== undefined && url === undefined) return refused(`${nameOf('path')} needs ${nameOf('url')}`);
   if (register !== undefined) return { ok: true, observer: (devices) => registerObserver(register, devices) };

@@ -33,7 +33,7 @@ export async function runCheck(check: Check, exam: Exam): Promise<Ended> {
 const MANY_REQUESTS = 100;
 
 /**
- * Waits until the witness shows the value of good replies, so that a fault can be blamed when it does so no more. A client
+ * Waits until the observer shows the value of good replies, so that a fault can be blamed when it does so no more. A client
  * that an earlier fault has put out of step is given requests without a reply.
  */
 async function seesGoodReplies(exam: Exam): Promise<void> {

@@ -80,7 +80,7 @@ const SEEN = 2;
 export class ValueOracle {
   readonly #observer: Observer;
   #marks: readonly number[][] = [];
-  /** What the witness shows for each mark. */
+  /** What the observer shows for each mark. */
   #texts: readonly string[] = [];
   #delayMs = 0;
   #next = 0;
@@ -92,7 +92,7 @@ export class ValueOracle {
     this.#observer = observer;
   }
 
-  /** Learns how the witness shows values, once. @returns why it can't be used, as a sentence */
+  /** Learns how the observer shows values, once. @returns why it can't be used, as a sentence */
   async ready(exam: Watching): Promise<string | undefined> {
     if (!this.#isLearned) {
       this.#unusable = await this.#learn(exam);
@@ -109,7 +109,7 @@ export class ValueOracle {
     return [first, (first + 1) % MARKS, this.#next];
   }
 
-  /** Gives good replies a mark. @returns false when the witness does not show it */
+  /** Gives good replies a mark. @returns false when the observer does not show it */
   async settles(exam: Watching, mark: number): Promise<boolean> {
     const wanted = this.#texts[mark];
     const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
@@ -131,12 +131,12 @@ export class ValueOracle {
     return this.#isFollowing;
   }
 
-  /** How long the witness needs to show what was read, in ms, with a margin. */
+  /** How long the observer needs to show what was read, in ms, with a margin. */
   get patienceMs(): number {
     return SHORTEST_MS + DELAYS * this.#delayMs + 4 * this.#observer.paceMs;
   }
 
-  /** Watches the witness until it shows something else than before, for `limitMs` at most. */
+  /** Watches the observer until it shows something else than before, for `limitMs` at most. */
   async watch(
     exam: Watching,
     marks: { readonly before: number; readonly sent: number },
@@ -153,7 +153,7 @@ export class ValueOracle {
   /**
    * One trial that looks at the values. All replies to the question are spoilt for a while, and carry a value of their own: an
    * observer that is slow to follow would miss a single one.
-   * @returns `kind`: what the witness showed; undefined where that is not known, and the trial is unclear
+   * @returns `kind`: what the observer showed; undefined where that is not known, and the trial is unclear
    */
   async trial(
     exam: Watching,
@@ -162,11 +162,11 @@ export class ValueOracle {
     const unclear = (text: string): Trial => ({ shows: 'unclear', text, evidence: [], isOfValues: true });
     const unusable = await this.ready(exam);
     if (unusable !== undefined) return unclear(unusable);
-    if (!this.#isFollowing) return unclear('the witness did not follow good replies before the check');
+    if (!this.#isFollowing) return unclear('the observer did not follow good replies before the check');
     const [before, sent, after] = this.threeMarks();
     if (!(await this.settles(exam, before))) {
       exam.mark();
-      return unclear('the witness did not follow the values of good replies');
+      return unclear('the observer did not follow the values of good replies');
     }
     const mark = (number: number) => ({ values: this.#marks[number] });
     exam.mark([mark(sent)]);
@@ -183,7 +183,7 @@ export class ValueOracle {
     const isBack =
       (await exam.recover()) && ((await this.settles(exam, after)) || (await this.settles(exam, after)));
     exam.mark();
-    if (spoilt.length === 0) return unclear('no request came while the witness was watched');
+    if (spoilt.length === 0) return unclear('no request came while the observer was watched');
     if (isVoid && spoilt.some(isVoid)) return unclear('a spoilt reply fitted its request');
     if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
       return unclear('the fault could not act on one of the replies, so that one was good');
@@ -196,7 +196,7 @@ export class ValueOracle {
       return { ...trial, text: `${text}${ever}`, conclusion: blame };
     }
     if (isBack) return trial;
-    const lost = 'the witness did not follow the good replies afterwards';
+    const lost = 'the observer did not follow the good replies afterwards';
     return {
       ...trial,
       shows: 'wrong',
@@ -218,12 +218,12 @@ export class ValueOracle {
     }
     const now = await this.#observer.read();
     const shows = now.ok ? `shows ${JSON.stringify(now.text.slice(0, 40))}` : now.error;
-    return `the witness does not follow the values of the replies (${this.#observer.name} ${shows})`;
+    return `the observer does not follow the values of the replies (${this.#observer.name} ${shows})`;
   }
 
-  /** What the witness shows for each mark; undefined when it does not show a new text for each. */
+  /** What the observer shows for each mark; undefined when it does not show a new text for each. */
   async #textsFor(exam: Watching, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
-    // What the witness showed of earlier replies is over when the last mark has been sent for a while.
+    // What the observer showed of earlier replies is over when the last mark has been sent for a while.
     const last = marks.at(-1) ?? [];
     if (!(await this.#polledWith(exam, last))) return undefined;
     await exam.until(() => undefined, PATIENCE_MS);
@@ -247,7 +247,7 @@ export class ValueOracle {
     return (await exam.until(polled, limit)) === true;
   }
 
-  /** Gives the replies a value and waits until the witness has shown the same accepted text twice. */
+  /** Gives the replies a value and waits until the observer has shown the same accepted text twice. */
   async #follow(
     exam: Watching,
     words: readonly number[],
@@ -266,7 +266,7 @@ export class ValueOracle {
     return shown;
   }
 
-  /** Reads the witness again and again. @param find gets what it shows, or undefined; @returns what that has found */
+  /** Reads the observer again and again. @param find gets what it shows, or undefined; @returns what that has found */
   async #read(
     exam: Watching,
     limitMs: number,
@@ -298,11 +298,11 @@ function isUnspoilt({ reply }: Exchange): boolean {
 }
 
 function textOf(seen: Seen | undefined): Seen {
-  if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the witness kept its value' };
+  if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
   const { kind, text } = seen;
   const quoted = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
   const whose = kind === 'sent' ? 'the value of the spoilt reply' : 'which no good reply carried';
-  return { kind, text: `the witness then showed ${quoted}, ${whose}` };
+  return { kind, text: `the observer then showed ${quoted}, ${whose}` };
 }
 
 /**
