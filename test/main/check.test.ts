@@ -68,25 +68,21 @@ describe('a configuration that can not be served', () => {
   const device = (holding: unknown) => ({ registers: { holding } });
   const lines = { bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } } };
 
-  it.each([
-    ['is no YAML', 'devices: [1,\n  b: }', /config\.yaml:\d+:\d+: \S/],
-    [
-      'misses a field',
-      { devices: { meter: device([{ value: 1 }]) }, lines },
-      /holding\[0\]\.address: missing/,
-    ],
-  ])(
-    'because it %s is an error with its place, exit code 1, and no line is opened',
-    async (_, content, message) => {
-      const { code, stdout, stderr } = await run(['--config', newFile(content)], newDirectory());
-      expect(code).toBe(1);
-      expect(stderr).toMatch(message);
-      expect(stdout).toBe('');
-    },
-  );
+  it('because it misses a field is an error with its place, exit code 1, and no line is opened', async () => {
+    const file = newFile({ devices: { meter: device([{ value: 1 }]) }, lines });
+    const { code, stdout, stderr } = await run(['--config', file], newDirectory());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/holding\[0\]\.address: missing/);
+  });
+
+  it('because it is no YAML is an error with its place', async () => {
+    const { code, stdout, stderr } = await runHere(['--config', newFile('devices: [1,\n  b: }')]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/config\.yaml:\d+:\d+: \S/);
+  });
 
   it('because it is not there is an error that names it', async () => {
-    const { code, stderr } = await run(['--config', '/nowhere/config.yaml'], newDirectory());
+    const { code, stderr } = await runHere(['--config', '/nowhere/config.yaml']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '/nowhere/config.yaml: no such file\n' });
   });
 });

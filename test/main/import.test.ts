@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runHere, scratchSpace } from './run.js';
+import { runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
 
@@ -21,7 +21,7 @@ describe('modbus-sim import', () => {
   });
 
   it('prints the file without -o', async () => {
-    const { code, stdout } = await run(['import', newFile(MAP, 'meter.csv')], newDirectory());
+    const { code, stdout } = await runHere(['import', newFile(MAP, 'meter.csv')]);
     expect(code).toBe(0);
     expect(stdout).toContain('\ndevices:\n  meter:\n    registers:\n');
   });

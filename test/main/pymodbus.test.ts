@@ -2,9 +2,9 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { fixture } from '../config/helpers.js';
 import { startProgram } from '../support/program.mjs';
-import { run, scratchSpace } from './run.js';
+import { runHere, scratchSpace } from './run.js';
 
-const { newDirectory, newFile } = scratchSpace();
+const { newFile } = scratchSpace();
 
 /** A port that nobody had a moment ago; a pymodbus file can't ask for any free one. */
 async function freePort(): Promise<number> {
@@ -69,7 +69,7 @@ describe('the command line of pymodbus.simulator', () => {
 
   it('with a device that is not there is an error that says which there are', async () => {
     const args = ['--json_file', fixture('plant.json'), '--modbus_device', 'pomp'];
-    const { code, stdout, stderr } = await run(args, newDirectory());
+    const { code, stdout, stderr } = await runHere(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('device_list: unknown device "pomp"');
   });

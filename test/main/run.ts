@@ -9,6 +9,8 @@ import { dist } from '../support/program.mjs';
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */
 const RUN_LIMIT_MS = 150_000;
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** What a command has printed, and its exit code; null after a signal. */
 interface Ended {
   readonly code: number | null;
@@ -55,10 +57,17 @@ export async function runHere(
       return true;
     }),
   ];
+  const heard = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const);
   try {
     return { code: await main(args, environment), ...printed };
   } finally {
     for (const spy of spies) spy.mockRestore();
+    // A command goes on hearing signals until its process ends, which here goes on.
+    for (const [signal, before] of heard) {
+      for (const listener of process.listeners(signal)) {
+        if (!before.includes(listener)) process.off(signal, listener);
+      }
+    }
   }
 }
 

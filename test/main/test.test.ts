@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../support/simulator.js';
-import { until } from '../transport/socket/raw-client.js';
-import { run, runHere, scratchSpace } from './run.js';
+import { runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
 
@@ -19,20 +18,14 @@ const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus
 const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller.mjs')} {lines.bus.path} 200`;
 
 const scenario = (others: object) => newFile({ name: 'a test', devices: DEVICES, lines: TCP, ...others });
-const test = (...args: string[]) => run(['test', ...args], newDirectory());
-
-/** Gone, or dead and not yet waited for by the first process of the system. */
-function isGone(pid: number): boolean {
-  const status = `/proc/${pid}/status`;
-  return !existsSync(status) || /^State:\s+Z/m.test(readFileSync(status, 'utf8'));
-}
+const test = (...args: string[]) => runHere(['test', ...args]);
 
 interface Json {
   readonly verdict: string;
   readonly steps: readonly { readonly name: string; readonly verdict: string; readonly message: string }[];
 }
 
-describe.concurrent('modbus-sim test', () => {
+describe('modbus-sim test', () => {
   it('runs a scenario with its program on Modbus TCP, and writes three reports', async () => {
     const directory = newDirectory();
     const [junit, html, json] = ['r.xml', 'r.html', 'r.json'].map((name) => join(directory, name)) as [
@@ -138,15 +131,6 @@ describe.concurrent('modbus-sim test', () => {
       /^fail +1 .*\n +the device under test ended with exit code 3; its last output:\n +polling\n +out of memory/m,
     );
     expect(stdout).toMatch(/^not run +2/m);
-  });
-
-  it('stops a program that prints without end, and all that it has started', async () => {
-    const directory = newDirectory();
-    const command = `sleep 600 & echo $! > ${directory}/pid; yes`;
-    const file = scenario({ dut: { command, ready: 'y' }, steps: [{ wait: '200ms' }] });
-    expect((await test(file)).code).toBe(0);
-    const pid = Number(readFileSync(join(directory, 'pid'), 'utf8'));
-    await until(() => isGone(pid), 'the child of the program is gone');
   });
 
   it('exits with 2 when a capture can not be written, and keeps the report', async () => {

@@ -38,7 +38,7 @@ describe('modbus-sim', () => {
     for (const word of ['manners: {sleeps: {after: 30000, wakes: 1}}', 'https://github.com/'])
       expect(stdout).toContain(word);
     expect(await usage('catalogue', 'sleepy')).toMatchObject({ code: 2, stdout: '' });
-    expect(await run(['--misbehave', 'sleepy'], tmpdir())).toMatchObject({ code: 1, stdout: '' });
+    expect(await runHere(['--misbehave', 'sleepy'])).toMatchObject({ code: 1, stdout: '' });
   });
 
   it.each([

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { RawClient, until } from '../transport/socket/raw-client.js';
+import { METER, TCP_LINE } from './plant.js';
+
+/** Read holding register 0 of unit 1. */
+const READ = Buffer.from('000100000006010300000001', 'hex');
+
+/**
+ * A program whose desk dies on SIGUSR2. On SIGWINCH the side of the lines hears no more of it, as if it were silent. The
+ * desk is asked whether it lives every half second, not every two, so that nobody waits so long.
+ */
+export async function startWithMortalDesk(): Promise<RunningProgram> {
+  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-desk-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const hook = join(directory, 'hook.cjs');
+  writeFileSync(
+    hook,
+    `let desk;
+     process.on('worker', (worker) => { desk = worker; });
+     process.on('SIGUSR2', () => desk.terminate());
+     process.on('SIGWINCH', () => {
+       desk.removeAllListeners('message');
+     });
+     const every = setInterval;
+     globalThis.setInterval = (call, ms, ...rest) => every(call, ms === 2000 ? 500 : ms, ...rest);`,
+  );
+  return startProgram({
+    config: { devices: METER, lines: { lan: TCP_LINE } },
+    env: { NODE_OPTIONS: `--require ${hook}` },
+  });
+}
+
+export async function isServed(program: RunningProgram): Promise<boolean> {
+  try {
+    return (await fetch(`${program.restUrl()}/healthz`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Sends a request and waits for its reply. */
+export async function poll(client: RawClient): Promise<void> {
+  const before = client.received.length;
+  client.send(READ);
+  await until(() => client.received.length >= before + 11, 'the reply has come');
+}
+
+/** Ends the desk by a signal, polls until REST is served again, and checks that the traffic from before is there. */
+export async function expectReplaced(signal: 'SIGUSR2' | 'SIGWINCH', reason: string): Promise<void> {
+  const program = await startWithMortalDesk();
+  const client = new RawClient(program.tcpPort('lan'));
+  await poll(client);
+  expect(await isServed(program)).toBe(true);
+  process.kill(program.pid, signal);
+  const log = () => program.output.stdout + program.output.stderr;
+  while (!log().includes('REST is served again')) await poll(client);
+  expect(log()).toContain(reason);
+  await poll(client);
+  // The next desk listens at the same address, and has the traffic from before.
+  expect(await isServed(program)).toBe(true);
+  const page = await fetch(`${program.restUrl()}/api/v1/traffic?limit=1000&kind=request`);
+  const { events } = (await page.json()) as { events: readonly { readonly seq: number }[] };
+  expect(events.length).toBeGreaterThan(2);
+  client.socket.destroy();
+  expect(await program.stop()).toBe(0);
+}
