@@ -42,7 +42,7 @@ const FULL = [
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 
-/** Files with properties that the quick tier tries a tenth as often (`test/support/tries.ts`). */
+/** Files whose properties the quick tier tries a tenth as often, and whose tables it runs in part (`test/support/tries.ts`). */
 const ALL_TRIES = [
   'test/api/v1/hostile-lines.test.ts',
   'test/config/hostile.test.ts',
@@ -50,6 +50,7 @@ const ALL_TRIES = [
   'test/faults/{kinds,limits}.test.ts',
   'test/import/{csv,esphome,home-assistant}.test.ts',
   'test/registers/actions.test.ts',
+  'test/testing/examine/{damaged,exceptions}.test.ts',
 ];
 
 const SHARED = {

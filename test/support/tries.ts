@@ -1,7 +1,17 @@
+const ALL = process.env.MODBUS_SIM_ALL_TRIES === '1';
+
 /**
  * How often a property is tried: `npm run test:full` tries it so often, `npm test` a tenth as often. For properties that take
  * long; vitest.config.ts names their files, so that the full tier runs them too.
  */
 export function tries(full: number): number {
-  return process.env.MODBUS_SIM_ALL_TRIES === '1' ? full : Math.ceil(full / 10);
+  return ALL ? full : Math.ceil(full / 10);
+}
+
+/** What a table of tests runs over: all of it in `npm run test:full`, the rows named `quick` in `npm test`. */
+export function rows<T>(
+  all: Readonly<Record<string, T>>,
+  quick: readonly string[],
+): Readonly<Record<string, T>> {
+  return ALL ? all : Object.fromEntries(quick.map((name) => [name, all[name] as T]));
 }

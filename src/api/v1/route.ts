@@ -44,23 +44,9 @@ export type Routes = Readonly<Record<`${HTTPMethods} /${string}`, Route>>;
 /** The answer of what is removed. */
 export const GONE = z.null().describe('There is no such thing any more.');
 
-/**
- * Adds routes to an application, in a scope of their own.
- * @param tag what the document sorts them by
- * @param prepare makes the scope ready: what it adds, other routes have not
- */
-export function addRoutes(
-  app: FastifyInstance,
-  desk: Desk,
-  tag: string,
-  routes: Routes,
-  prepare: (scope: FastifyInstance) => void = () => {},
-): void {
-  app.register((scope, _, done) => {
-    prepare(scope);
-    for (const [name, route] of Object.entries(routes)) scope.route(routeOptions(desk, tag, name, route));
-    done();
-  });
+/** Adds routes to an application. @param tag what the document sorts them by */
+export function addRoutes(app: FastifyInstance, desk: Desk, tag: string, routes: Routes): void {
+  for (const [name, route] of Object.entries(routes)) app.route(routeOptions(desk, tag, name, route));
 }
 
 function routeOptions(desk: Desk, tag: string, name: string, route: Route): RouteOptions {

@@ -25,10 +25,18 @@ export function v1Routes(desk: Desk, access: Access): FastifyPluginCallback {
     addRoutes(app, desk, 'catalogue', CATALOGUE_ROUTES);
     addRoutes(app, desk, 'program', programRoutes(desk));
     addRoutes(app, desk, 'access', sessionRoutes(access));
-    addRoutes(app, desk, 'tests', testRoutes(desk), acceptYaml);
-    addRoutes(app, desk, 'tests', examinationRoutes(desk));
-    const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
-    addRoutes(app, desk, 'traffic', { ...traffic, ...eventRoutes(desk) });
+    // Scopes are filled in their order, after the routes above. Only that of the tests takes YAML.
+    app.register((scope, _, ready) => {
+      acceptYaml(scope);
+      addRoutes(scope, desk, 'tests', testRoutes(desk));
+      ready();
+    });
+    app.register((scope, _, ready) => {
+      addRoutes(scope, desk, 'tests', examinationRoutes(desk));
+      const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
+      addRoutes(scope, desk, 'traffic', { ...traffic, ...eventRoutes(desk) });
+      ready();
+    });
     done();
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rows } from '../../support/tries.js';
 import type { Habits, Mistake } from './habits.js';
 import { shownLater, WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';
@@ -6,7 +7,7 @@ import { examineModel, inVirtualTime } from './virtual-bench.js';
 
 inVirtualTime();
 
-const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
+const ALL_SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'of one question': {},
   'of one question, asked once': { attempts: 1, reconnectsOnGivingUp: false },
   'of one question that rests long': { periodMs: 3000, timeoutMs: 300 },
@@ -21,6 +22,7 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'that backs off': { questions: SEVERAL, attempts: 4, pausesMs: [100, 200, 400] },
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
+const SHAPES = rows(ALL_SHAPES, ['of several questions, asked once']);
 
 /** With an observer the rhythm matters less. */
 const WITNESSED = Object.entries(SHAPES).filter(([name]) => /one question$|several.*once|grid/.test(name));

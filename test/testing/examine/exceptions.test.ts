@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rows } from '../../support/tries.js';
 import type { Habits } from './habits.js';
 import { shownLater, WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';
@@ -6,7 +7,7 @@ import { examineModel, inVirtualTime } from './virtual-bench.js';
 
 inVirtualTime();
 
-const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
+const ALL_SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'of one question': {},
   'that never asks again': { attempts: 1, busyPauseMs: undefined },
   'that rests long': { periodMs: 3000, timeoutMs: 300 },
@@ -14,6 +15,7 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'that polls fast': { questions: SEVERAL, periodMs: 20, busyPauseMs: 200 },
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
+const SHAPES = rows(ALL_SHAPES, ['of several questions']);
 const WITNESSED = Object.entries(SHAPES).filter(([name]) => !/rests|fast/.test(name));
 const CODES = [1, 2, 3, 4, 5, 6, 10, 11];
 const WITNESSES = [
