@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nativeSetup } from '../support/configuration.js';
 import { RawClient, until } from '../transport/socket/raw-client.js';
 import { Rest } from './rest.js';
@@ -13,9 +13,12 @@ const SETUP = {
 
 let rest: Rest;
 
-beforeEach(() => {
+function anew(): void {
   rest = new Rest(nativeSetup(SETUP));
-});
+}
+
+/** Most of these requests change nothing, so one simulator answers them. */
+beforeAll(anew);
 
 const NOT_JSON = "Body is not valid JSON but content-type is set to 'application/json'";
 
@@ -229,6 +232,8 @@ test('every error of the compatible interface has result and error', async () =>
 });
 
 describe('on a real socket', () => {
+  beforeEach(anew);
+
   async function listen(): Promise<number> {
     await rest.app.listen({ host: '127.0.0.1', port: 0 });
     return (rest.app.server.address() as AddressInfo).port;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { Rest } from '../rest.js';
@@ -29,9 +29,9 @@ const SETUP = {
 
 let rest: Rest;
 
-beforeEach(() => {
+function anew(): void {
   rest = new Rest(nativeSetup(SETUP));
-});
+}
 
 /** The value after a Set, or what the answer said instead. */
 async function set(register: number, value: unknown, more: object = {}): Promise<string | undefined> {
@@ -40,6 +40,8 @@ async function set(register: number, value: unknown, more: object = {}): Promise
 }
 
 describe('Set writes the typed value', () => {
+  beforeAll(anew);
+
   test.each([
     ['uint16', 0, 65535, '65535'],
     ['uint16', 0, '40000', '40000'],
@@ -99,6 +101,8 @@ describe('Set writes the typed value', () => {
 
 /** Expected texts are those that Python's repr() gives for the same doubles. */
 describe('floats are shown as Python shows them', () => {
+  beforeAll(anew);
+
   test.each([
     [8, 1, '1.0'],
     [8, 230.1, '230.10000610351562'],
@@ -128,6 +132,8 @@ describe('floats are shown as Python shows them', () => {
 });
 
 describe('the access flag', () => {
+  beforeEach(anew);
+
   stopAfterEach();
 
   async function access(register: number, last = register): Promise<unknown> {
@@ -180,6 +186,8 @@ describe('the access flag', () => {
 const RANGE = 'a whole number from 0 to 65535 (uint16)';
 
 describe('a Set that can not be done says why and changes nothing', () => {
+  beforeAll(anew);
+
   const WRONG = [
     [{ register: 5, value: 1 }, 'register: 5 is a part of the uint32 at 4, expected 4'],
     [{ register: 3, value: 1 }, 'register: 3 is not defined'],

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { pymodbusSetup } from '../../support/configuration.js';
 import { Rest } from '../rest.js';
 
@@ -12,7 +12,7 @@ const METER = fileURLToPath(new URL('../../vectors/restapi/meter.json', import.m
 
 let rest: Rest;
 
-beforeEach(() => {
+beforeAll(() => {
   rest = new Rest(pymodbusSetup(METER, 'tcp', 'meter'));
 });
 

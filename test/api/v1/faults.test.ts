@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FaultLine } from '../../../src/faults/ability.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
@@ -36,15 +36,17 @@ const facts = ({ simulator }: RunningSimulator) => ({
 
 let rest: Rest;
 
-beforeEach(() => {
+function anew(): void {
   rest = new Rest(nativeSetup(SETUP));
-});
+}
 
 async function rules(): Promise<readonly Rule[]> {
   return (await rest.send<{ faults: readonly Rule[] }>('GET', '/api/v1/faults')).body.faults;
 }
 
 describe('fault rules over REST', () => {
+  beforeEach(anew);
+
   test('a rule that is switched off keeps its counts, does not act, and begins anew when it is switched on', async () => {
     const running = await startSimulator(nativeSetup({ ...SETUP, faults: [] }));
     running.addRule({ name: 'once', when: { count: 1 }, do: [{ silence: true }], seed: 5 });
@@ -176,6 +178,8 @@ describe('fault rules over REST', () => {
 });
 
 describe('a rule that is not right gets status 400 with every place and reason, and nothing changes', () => {
+  beforeAll(anew);
+
   const WRONG: readonly (readonly [rule: object | string, path: string, message: RegExp])[] = [
     ['null', '', /expected a mapping, got nothing/],
     ['[]', '', /expected a mapping, got an empty list/],
@@ -298,6 +302,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
   });
 
   test('beyond 256 rules no other one is taken, by POST, PUT or Simulate; those that are there can be replaced', async () => {
+    anew();
     for (let i = (await rules()).length; i < 256; i++) {
       const rule = { name: `rule-${i}`, do: [{ delay: 1 }] };
       expect((await rest.send('POST', '/api/v1/faults', rule)).status).toBe(201);
@@ -336,6 +341,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
   });
 
   test('a fault that only some lines can do is accepted where those are named', async () => {
+    anew();
     for (const [line, fault] of [
       ['lan', { close: 'reset' }],
       ['lan', { transaction: 3 }],
@@ -348,6 +354,8 @@ describe('a rule that is not right gets status 400 with every place and reason, 
 });
 
 describe('while requests come in', () => {
+  beforeEach(anew);
+
   stopAfterEach();
 
   const TCP_ONLY = { ...SETUP, lines: { lan: SETUP.lines.lan } };
