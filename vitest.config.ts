@@ -44,12 +44,13 @@ const FULL = [
 
 /** Files whose properties the quick tier tries a tenth as often, and whose tables it runs in part (`test/support/tries.ts`). */
 const ALL_TRIES = [
-  'test/api/v1/hostile-lines.test.ts',
+  'test/api/v1/{exchanges,hostile-lines}.test.ts',
   'test/config/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
   'test/faults/{kinds,limits}.test.ts',
   'test/import/{csv,esphome,home-assistant}.test.ts',
   'test/registers/actions.test.ts',
+  'test/state/keeper.test.ts',
   'test/testing/examine/{damaged,exceptions}.test.ts',
 ];
 
