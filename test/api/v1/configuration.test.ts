@@ -267,13 +267,13 @@ describe('GET /api/v1/configuration', () => {
     await change(rest, 'PUT', '/devices/meter/values/b', { available: true });
     await change(rest, 'PUT', '/devices/meter/values/c', { available: false });
     const again = simulatorOf(await written(rest));
+    await change(again, 'POST', '/devices/meter/clock', { pause: true });
     const meter = again.simulator.devices.get('meter') as Device;
     const words = () => meter.tables.holding.currentWords(0, 5);
     expect(words()).toEqual([0xffff, 2, 0x8000, 0xffff, 0xffff]);
     await change(again, 'PUT', '/devices/meter/values/a', { available: true });
     await change(again, 'PUT', '/devices/meter/values/b', { available: false });
     await change(again, 'PUT', '/devices/meter/values/c', { available: true });
-    await change(again, 'POST', '/devices/meter/clock', { pause: true });
     expect(words()).toEqual([5, 7, 0, 0xffff, 0xffff]);
     await change(again, 'POST', '/devices/meter/clock', { step: '1h' });
     expect(words()).toEqual([0xffff, 7, 3600, 0xffff, 0xffff]);
