@@ -97,9 +97,14 @@ it('memory that a mirror may still read is not used again', () => {
   const line = stream.lineNumber('bench');
   stream.add(line, frame(1, 400_000));
   arrive();
-  const before = mirror.read(1);
+  const read = () => {
+    const event = mirror.read(1);
+    return event?.kind === 'request' ? event.bytes.slice() : new Uint8Array();
+  };
+  const before = read();
+  expect(before).toHaveLength(400_000);
   for (let at = 2; at < 8; at++) stream.add(line, frame(at, 400_000));
-  expect(mirror.read(1)).toEqual(before);
+  expect(Buffer.compare(read(), before)).toBe(0);
   arrive();
   expect(mirror.read(1)).toBeUndefined();
 });

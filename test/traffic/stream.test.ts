@@ -206,6 +206,7 @@ describe('the traffic', () => {
   it('keeps as much memory as it may, and the newest event however long it is', () => {
     const limit = 2 * 1024 * 1024;
     const { stream, line } = streamOf({ events: 1e9, bytes: limit });
+    let largest = 0;
     for (let i = 1; i <= 30_000; i++) {
       stream.add(line, {
         kind: 'discarded',
@@ -220,11 +221,15 @@ describe('the traffic', () => {
         isRest: false,
       });
       if (i === 20_000) expect([stream.first, stream.last]).toEqual([i, i]);
-      else expect(stream.size).toBeLessThanOrEqual(limit);
+      else largest = Math.max(largest, stream.size);
     }
+    expect(largest).toBeLessThanOrEqual(limit);
     const kept = Array.from(newestFirst(stream, ['discarded']));
     expect(kept).toHaveLength(stream.last - stream.first + 1);
-    for (const { seq, bytes: content } of kept) expect(content).toEqual(new Uint8Array(seq % 500).fill(seq));
+    const changed = kept.filter(
+      ({ seq, bytes }) => Buffer.compare(bytes, new Uint8Array(seq % 500).fill(seq)) !== 0,
+    );
+    expect(changed).toEqual([]);
   });
 
   it('keeps nothing when it may keep nothing, and still counts and tells', () => {
