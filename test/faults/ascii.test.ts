@@ -189,7 +189,8 @@ describe.each(Object.entries(ROWS))('%s on an ASCII line', (_kind, rows) => {
 });
 
 it('every kind of fault has its rows for ASCII lines', () => {
-  expect(Object.keys(ROWS).sort()).toEqual(FAULT_KINDS.toSorted());
+  const missing = FAULT_KINDS.filter((kind) => !Object.hasOwn(ROWS, kind));
+  expect(missing, 'add rows for these to ROWS of this file').toEqual([]);
 });
 
 describe('faults after one another on an ASCII line', () => {

@@ -51,11 +51,16 @@ const mentions = (code: string, word: string) => new RegExp(`(?<![\\w-])${word}(
 
 describe('docs/faults.md', () => {
   it.each(FAULT_KINDS)('has a row for the fault %s', (kind) => {
-    expect(firstCells(faults).some((cell) => cell.includes(`\`${kind}: `))).toBe(true);
+    const has = firstCells(faults).some((cell) => cell.includes(`\`${kind}: `));
+    expect(has, `add a row to the table of docs/faults.md that begins with | \`${kind}: …\` |`).toBe(true);
   });
 
   it.each(Object.keys(conditionSchema.shape))('has a row for the condition %s', (key) => {
-    expect(firstCells(faults).some((cell) => cell.includes(`\`${key}`))).toBe(true);
+    const has = firstCells(faults).some((cell) => cell.includes(`\`${key}`));
+    expect(
+      has,
+      `add a row to the table of \`when\` in docs/faults.md that begins with | \`${key}: …\` |`,
+    ).toBe(true);
   });
 });
 
@@ -65,17 +70,21 @@ describe('docs/examine.md', () => {
   it.each(CHECKS.map((check) => [check.id, check] as const))('has the row of the check %s', (id, check) => {
     const { group, transports, does, rule } = check;
     const cells = [`\`${id}\``, group, transports?.join(', ') ?? 'any', does, rule];
-    expect(rows).toContain(`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+    const row = `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    expect(rows.includes(row), `this is to be the row in docs/examine.md:\n${row}\n`).toBe(true);
   });
 
   it('is not alone with the number of checks', () => {
-    expect(text('README.md')).toContain(`${CHECKS.length} checks`);
+    const said = [...text('README.md').matchAll(/(\d+) checks/g)].map(([, count]) => Number(count));
+    expect(said, 'README.md says how many checks there are').toContain(CHECKS.length);
   });
 
   it('has no row of a check that there is not', () => {
     const [, table = ''] = text('docs/examine.md').split('## The checks');
     const ids = firstCells(table).flatMap((cell) => /^`(.+)`$/.exec(cell)?.[1] ?? []);
-    expect(ids).toEqual(CHECKS.map(({ id }) => id));
+    expect(ids, 'the rows of docs/examine.md stand in the order of CHECKS in src/testing/checks.ts').toEqual(
+      CHECKS.map(({ id }) => id),
+    );
   });
 });
 
@@ -107,7 +116,10 @@ describe('docs/configuration.md', async () => {
   it('has every section and setting of a native file', () => {
     expect(keys).toEqual(expect.arrayContaining(['registers', 'baudRate', 'latency', 'rtsOnSend', 'token']));
     const code = codeIn(configuration + text('docs/adapters.md'));
-    expect(keys.filter((key) => !mentions(code, key))).toEqual([]);
+    expect(
+      keys.filter((key) => !mentions(code, key)),
+      'name these in backquotes in docs/configuration.md or docs/adapters.md',
+    ).toEqual([]);
   });
 
   it.each([...ACTION_NAMES])('explains the register action %s', (action) => {
@@ -116,7 +128,8 @@ describe('docs/configuration.md', async () => {
   });
 
   it.each(Object.keys(OPTIONS))('has a row for the option --%s', (option) => {
-    expect(firstCells(configuration).some((cell) => cell.includes(`\`--${option}`))).toBe(true);
+    const has = firstCells(configuration).some((cell) => cell.includes(`\`--${option}`));
+    expect(has, `add a row to docs/configuration.md that begins with | \`--${option}\` |`).toBe(true);
   });
 });
 
@@ -125,7 +138,10 @@ describe('modbus-sim --help', () => {
   const REFUSED = 'custom_actions_module';
 
   it.each(Object.keys(OPTIONS).filter((option) => option !== REFUSED))('has --%s', (option) => {
-    expect(HELP).toMatch(new RegExp(`--${option}\\b`));
+    expect(
+      new RegExp(`--${option}\\b`).test(HELP),
+      `name --${option} in the text of src/config/help.ts`,
+    ).toBe(true);
   });
 });
 
@@ -168,7 +184,10 @@ describe('docs/rest.md', async () => {
 
   it.each(real)('has %s', (route) => {
     const pattern = route.replace(/:\w+/g, '\\w+');
-    expect(written).toMatch(new RegExp(`^\`${pattern}(?![\\w/])`, 'm'));
+    expect(
+      new RegExp(`^\`${pattern}(?![\\w/])`, 'm').test(written),
+      `name \`${route.replace(/:(\w+)/g, (_, name) => name.toUpperCase())}\` in docs/rest.md or docs/faults.md`,
+    ).toBe(true);
   });
 });
 
@@ -186,10 +205,14 @@ describe('the counts in the documents', () => {
     ['attacks', /in (\S+) ways/g, attacks],
   ])('of %s are true', (_, pattern, count) => {
     const said = DOCUMENTS.flatMap((path) =>
-      [...text(path).matchAll(pattern)].map((found) => found[1] ?? ''),
+      [...text(path).matchAll(pattern)].map(([words, word = '']) => ({ word, place: `${path}: ${words}` })),
     );
     expect(said.length).toBeGreaterThan(0);
-    expect(said.map((word) => NUMBERS[word.toLowerCase()] ?? Number(word))).toEqual(said.map(() => count));
+    const wrong = said.filter(({ word }) => (NUMBERS[word.toLowerCase()] ?? Number(word)) !== count);
+    expect(
+      wrong.map(({ place }) => place),
+      `these are to say ${count}`,
+    ).toEqual([]);
   });
 });
 
@@ -315,6 +338,7 @@ function mistakesOfScenario(file: string): string {
 
 describe('docs/console.md', () => {
   it.each(VIEW_NAMES)('has a row for the view /%s', (view) => {
-    expect(firstCells(text('docs/console.md'))).toContain(`\`/${view}\``);
+    const has = firstCells(text('docs/console.md')).includes(`\`/${view}\``);
+    expect(has, `add a row to docs/console.md that begins with | \`/${view}\` |`).toBe(true);
   });
 });
