@@ -92,7 +92,10 @@ describe('openapi.json', () => {
         if ('$ref' in response) continue;
         for (const [type, { example }] of Object.entries(response.content ?? {})) {
           if (!type.endsWith('json')) continue;
-          expect(example, `add examples to the answer ${status} of ${method} ${path}`).toBeDefined();
+          expect(
+            example,
+            `the answer ${status} of ${method} ${path} needs an example: .meta({ examples: […] }) of its schema, or of each field that must be there`,
+          ).toBeDefined();
           expect(misfit(example, ...at, 'responses', status, 'content', type, 'schema')).toBeUndefined();
         }
       }
