@@ -4,7 +4,7 @@ import { CODES } from '../../src/control/refusal.js';
 const HEAD = `# Codes of refusals
 
 A refusal of REST is a problem document (RFC 9457, \`application/problem+json\`). Its \`code\` names the reason, and each entry of
-\`errors\` may have a code of its own that says more. A code is never renamed, so a program may branch on it; the sentences
+\`problems\` may have a code of its own that says more. A code is never renamed, so a program may branch on it; the sentences
 beside it are for people and may change. [The REST page](rest.md) shows one.
 
 This page is made from \`src/control/refusal.ts\` by \`npx vitest run test/house/errors.test.ts -u\`.
