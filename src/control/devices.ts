@@ -2,9 +2,6 @@ import { findMisbehaviour, rulesOf } from '../config/catalogue.js';
 import type { DeviceDefinition } from '../config/configuration.js';
 import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
-import { storedAs } from '../device/mannered-answer.js';
-import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { ValueOrder, ValueType } from '../registers/cell-type.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { armMisbehaviour } from './catalogue.js';
@@ -140,52 +137,6 @@ function command<Input>(carryOut: (device: Device, input: Input) => void) {
     carryOut(device, input as Input);
     return done(deviceView(simulator, device));
   };
-}
-
-/** Where clients find a value that has a name, and what the registers there mean. */
-export type NamedPlace = readonly [
-  table: TableName,
-  address: number,
-  cells: number,
-  name: string,
-  type: ValueType,
-  order: ValueOrder,
-  scale: number,
-  unit: string | undefined,
-];
-
-/** The values of a device with names: for showing in the traffic which registers these are, and what was written there. */
-export interface DeviceNames {
-  readonly values: readonly NamedPlace[];
-}
-
-export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceNames> {
-  const device = simulator.devices.get(name);
-  if (!device) return unknownDevice(simulator, name);
-  const { manners = {}, points } = device;
-  const named = Array.from(points.named, ([each, { definition, image, location }]) => ({
-    ...definition,
-    name: each,
-    order: image.orderAt(location.address),
-  }));
-  const values = TABLE_NAMES.flatMap((table) => {
-    const { source, first } = storedAs(manners, table);
-    return named
-      .filter((each) => each.table === source && each.address >= first)
-      .map(
-        ({ address, cells, name: each, type, order, scale, unit }): NamedPlace => [
-          table,
-          address - first,
-          cells,
-          each,
-          type,
-          order,
-          scale,
-          unit,
-        ],
-      );
-  });
-  return done({ values });
 }
 
 export function unknownDevice({ devices }: Simulator, name: string, path = 'device'): Refusal {

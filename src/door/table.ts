@@ -4,6 +4,7 @@ import * as configuration from '../control/configuration.js';
 import * as devices from '../control/devices.js';
 import * as faults from '../control/faults.js';
 import * as inlets from '../control/inlets.js';
+import { namesOfDevice } from '../control/known-values.js';
 import * as lines from '../control/lines.js';
 import * as program from '../control/program.js';
 import * as values from '../control/values.js';
@@ -37,7 +38,7 @@ export const CALLS = {
   'device.clock': devices.setDeviceClock,
   'device.manners': devices.setManners,
   'device.reset': devices.restartDevice,
-  'device.names': devices.namesOfDevice,
+  'device.names': namesOfDevice,
   'value.get': values.getValue,
   'value.set': values.setValue,
   'value.change': values.changeValues,

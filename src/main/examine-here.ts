@@ -8,7 +8,7 @@ import { chosenChecks } from '../testing/checks.js';
 import { Examination } from '../testing/examine/examination.js';
 import type { ExaminationOrder } from '../testing/examine/examination-order.js';
 import type { MakeObserver } from '../testing/examine/observer/read-observer.js';
-import { type ReportView, viewReport } from '../testing/report/view.js';
+import type { ReportView } from '../testing/report/view.js';
 import { Dut } from '../testing/scenario/dut.js';
 import { openEndpoints, reportUnknownEndpoints, withEndpoints } from '../testing/scenario/line-endpoints.js';
 import { durationText } from '../testing/scenario/words.js';
@@ -16,6 +16,7 @@ import { load } from './load.js';
 import { warningLog } from './log.js';
 import { printFinding } from './print-finding.js';
 import { say } from './say.js';
+import { shownReport } from './shown-report.js';
 
 /**
  * Examines the client of a line on a bench of its own.
@@ -103,7 +104,7 @@ async function examineLine(
   try {
     void stop.then(() => examination.stop());
     const report = await examination.run();
-    return viewReport(report, (seq) => simulator.traffic.read(seq));
+    return await shownReport(report, simulator);
   } finally {
     await dut?.stop();
   }

@@ -2,12 +2,13 @@ import type { TestCommand } from '../config/commands/test.js';
 import { htmlReport } from '../testing/report/html.js';
 import { overallVerdict } from '../testing/report/overall.js';
 import { testsJson } from '../testing/report/test-json.js';
-import { type ReportView, viewReport } from '../testing/report/view.js';
+import type { ReportView } from '../testing/report/view.js';
 import { runScenario } from '../testing/scenario/run-scenario.js';
 import { loadScenarioFile, type ScenarioFile } from '../testing/scenario/scenario-file.js';
 import { warningLog } from './log.js';
 import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
+import { shownReport } from './shown-report.js';
 import { stopSignal } from './stop-signal.js';
 import { type Ended, runRemotely } from './test-remote.js';
 import { reportsProblem, writeReports } from './write-files.js';
@@ -53,7 +54,7 @@ async function runOne(
   if (url !== undefined) return runRemotely(file, { url, token }, audience);
   const ended = await runScenario(file, { ...audience, log: warningLog() }, freePorts === true);
   if (!ended.ok) return ended;
-  const report = viewReport(ended.report);
+  const report = await shownReport(ended.report, ended.simulator);
   say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
   return { ...ended, report };
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Desk } from '../api/desk.js';
-import type { NamedView, WrittenValue } from '../api/line-map.js';
+import type { NamedView, WrittenValue } from '../api/known-values.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
 import type { Outcome } from '../control/refusal.js';

@@ -148,6 +148,15 @@ export function valueOfWords(
   }
 }
 
+/** The shortest decimal number that is the same as a float32: 230.1 for 230.10000610351562. */
+export function shortestFloat32(value: number): number {
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Object.is(Math.fround(short), value)) return short;
+  }
+  return value;
+}
+
 function textOfWords(words: ArrayLike<number>, order: ValueOrder, start: number, cells: number): string {
   const bytes = Buffer.allocUnsafe(2 * cells);
   for (let i = 0; i < cells; i++) bytes.writeUInt16BE(orderedWord(words, order, start, cells, i), 2 * i);

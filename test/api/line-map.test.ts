@@ -51,6 +51,59 @@ test.each([
   expect(view?.names ?? []).toEqual(names);
 });
 
+const typed = {
+  registers: {
+    holding: [
+      { address: 0, type: 'float32', value: [230.1, 229.8, 231], write: true },
+      { address: 6, value: [7, 8] },
+      { address: 8, type: 'int32', value: -5, name: 'power', unit: 'W' },
+      { address: 10, type: 'int32', value: [-1, 2], wordOrder: 'little' },
+      { address: 14, type: 'string', length: 2, value: 'A17' },
+      { address: 16, type: 'float32', value: 50.02, name: 'frequency', unit: 'Hz' },
+    ],
+  },
+};
+
+describe('the text of an event', () => {
+  /** How the reply to a read of holding registers is told, or a write by function 16. */
+  async function textOf(address: number, quantity: number, manners = {}) {
+    const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
+    const { desk, simulator: running } = await deskOf({ devices: { meter: { ...typed, manners } }, lines });
+    const { image } = running.devices.get('meter')?.tables.holding.window ?? {};
+    const first = 'addresses' in manners ? address + 1 : address;
+    const words = Array.from({ length: quantity }, (_, i) => image?.wordAt(first + i) ?? 0);
+    const hex = [address, quantity, ...words].map((word) => word.toString(16).padStart(4, '0'));
+    const [from, count, ...data] = hex;
+    const bytes = (2 * quantity).toString(16).padStart(2, '0');
+    const request = { line: 'lan', unitId: 1 };
+    const [read, write] = await desk.map.views([
+      replyEvent(`03 ${from} ${count}`, `03 ${bytes} ${data.join(' ')}`, request),
+      frameEvent(`10 ${from} ${count} ${bytes} ${data.join(' ')}`, request),
+    ]);
+    expect(write?.text.split(': ')[1]).toBe(read?.text.split(': ')[1]);
+    return read?.text.split(': ')[1];
+  }
+
+  it.each([
+    [0, 2, 'float32 230.1'],
+    [0, 6, 'float32 230.1 229.8 231'],
+    [0, 8, '0–5 float32 230.1 229.8 231, 7, 8'],
+    [1, 5, '6554, 2–5 float32 229.8 231'],
+    [3, 2, '52429 17255'],
+    [4, 1, '17255'],
+    [6, 2, '7 8'],
+    [6, 4, '7, 8, power -5 W'],
+    [8, 8, 'power -5 W, 10–13 int32 -1 2, 14–15 string "A17"'],
+    [16, 2, 'frequency 50.02 Hz'],
+  ])('of the registers from %i on, %i of them, has %s', async (address, quantity, text) => {
+    expect(await textOf(address, quantity)).toBe(text);
+  });
+
+  it('has the addresses that clients see where a map is written from 1', async () => {
+    expect(await textOf(1, 6, { addresses: { first: 1 } })).toBe('1–4 float32 229.8 231, 7, 8');
+  });
+});
+
 const scaled = {
   registers: {
     coils: [{ address: 3, value: 0, name: 'valve', write: true }],

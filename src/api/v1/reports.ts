@@ -5,7 +5,7 @@ import { allParts } from '../../door/door.js';
 import type { PackedFinding, Run } from '../../testing/commands.js';
 import { htmlPieces } from '../../testing/report/html.js';
 import { type Inconclusive, junitPieces } from '../../testing/report/junit.js';
-import { type FindingView, type ReportView, viewOnDemand } from '../../testing/report/view.js';
+import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../testing/report/view.js';
 import { unpackEvents } from '../../traffic/packed-events.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
@@ -129,7 +129,7 @@ export function reportRoutes(desk: Desk, { one, called, json }: RunKind, params:
 
 /** A report with everything that is known by now. Frames are decoded when they are asked for. */
 export async function reportView(
-  { door, traffic }: Desk,
+  { door, map }: Desk,
   kind: RunKind['one'],
   { id, report }: Run,
 ): Promise<Outcome<ReportView>> {
@@ -145,7 +145,7 @@ export async function reportView(
       },
     })),
   };
-  return { ok: true, value: viewOnDemand(whole, (seq) => traffic.read(seq)) };
+  return { ok: true, value: viewOnDemand(whole, await map.viewer(framesOf(whole))) };
 }
 
 async function configurationText(door: Desk['door']): Promise<string> {

@@ -1,4 +1,4 @@
-import type { NamedView } from '../line-map.js';
+import type { NamedView } from '../known-values.js';
 
 type Row = Partial<NamedView>;
 

@@ -1,7 +1,7 @@
 import type { Action } from '../../registers/actions.js';
 import { BIG_ENDIAN, type ValueType } from '../../registers/cell-type.js';
 import type { RegisterImage } from '../../registers/image.js';
-import { type Value, type ValueLocation, wordsOfValue } from '../../registers/value.js';
+import { shortestFloat32, type Value, type ValueLocation, wordsOfValue } from '../../registers/value.js';
 
 /** A value as it is now, in the form of a native file. */
 export interface PresentValue {
@@ -53,16 +53,7 @@ function writtenValue({ type, cells }: ValueLocation, value: Value, isPadded: bo
     // The sign for a byte that is no text takes three bytes, which may be more than there are.
     return Buffer.byteLength(text) > 2 * cells ? text.replaceAll('\ufffd', '?') : text;
   }
-  return type === 'float32' && typeof value === 'number' ? shortest(value) : value;
-}
-
-/** The shortest decimal number that is the same as a float32: 230.1 for 230.10000610351562. */
-function shortest(value: number): number {
-  for (let digits = 6; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Object.is(Math.fround(short), value)) return short;
-  }
-  return value;
+  return type === 'float32' && typeof value === 'number' ? shortestFloat32(value) : value;
 }
 
 /** Equal values side by side. */

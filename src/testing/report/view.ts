@@ -1,5 +1,5 @@
-import type { ReadEvent } from '../../traffic/decode.js';
-import { type TrafficView, trafficView } from '../../traffic/view.js';
+import type { TrafficEvent } from '../../traffic/event.js';
+import type { TrafficView } from '../../traffic/view.js';
 import { type Finding, headOf, type Report } from './report.js';
 
 /** A finding as plain data, for every form of report and for REST. */
@@ -12,9 +12,19 @@ export interface ReportView extends Omit<Report, 'findings'> {
   readonly findings: readonly FindingView[];
 }
 
-/** @param read finds the requests of responses that passed between others, where they are still kept */
-export function viewReport(report: Report, read: ReadEvent = () => undefined): ReportView {
-  return { ...report, findings: report.findings.map((finding) => viewFinding(finding, read)) };
+/** How an event is shown: with the names and values of its registers, where they are known. */
+type ShowEvent = (event: TrafficEvent) => TrafficView;
+
+/** All frames of a report, those of one finding after the other: for who needs to know of all of them to show one. */
+export function* framesOf({ findings }: Report): Generator<TrafficEvent> {
+  for (const { frames } of findings) yield* frames;
+}
+
+export function viewReport(report: Report, show: ShowEvent): ReportView {
+  return {
+    ...report,
+    findings: report.findings.map((finding) => ({ ...finding, frames: finding.frames.map(show) })),
+  };
 }
 
 /**
@@ -22,19 +32,15 @@ export function viewReport(report: Report, read: ReadEvent = () => undefined): R
  * of a report of 250 steps with 40 frames each takes 0.15 s. So who goes through all findings at once must not look at them,
  * nor copy a finding.
  */
-export function viewOnDemand(report: Report, read: ReadEvent): ReportView {
-  return { ...report, findings: report.findings.map((finding) => onDemand(finding, read)) };
+export function viewOnDemand(report: Report, show: ShowEvent): ReportView {
+  return { ...report, findings: report.findings.map((finding) => onDemand(finding, show)) };
 }
 
-function onDemand(finding: Finding, read: ReadEvent): FindingView {
+function onDemand(finding: Finding, show: ShowEvent): FindingView {
   return {
     ...headOf(finding),
     get frames() {
-      return finding.frames.map((event) => trafficView(event, read));
+      return finding.frames.map(show);
     },
   };
-}
-
-function viewFinding(finding: Finding, read: ReadEvent): FindingView {
-  return { ...finding, frames: finding.frames.map((event) => trafficView(event, read)) };
 }

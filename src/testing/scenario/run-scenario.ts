@@ -25,9 +25,12 @@ export interface Audience {
   readonly stop: Promise<unknown>;
 }
 
-/** `ok: false`: the file or its configuration is wrong. `unwritten`: captures that could not be written. Lines for a terminal. */
+/**
+ * `ok: false`: the file or its configuration is wrong. `unwritten`: captures that could not be written. Lines for a terminal.
+ * The simulator has stopped; its devices and lines say what the frames of the report are about.
+ */
 export type ScenarioEnd =
-  | { readonly ok: true; readonly report: Report; readonly unwritten?: string }
+  | { readonly ok: true; readonly report: Report; readonly simulator: Simulator; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
 /**
@@ -49,14 +52,14 @@ export async function runScenario(
   if (!scenario) return { ok: false, text: file.format(findings.listed) };
   const run = new TestRun(simulator, scenario, audience.onFinding);
   const started = await simulator.start();
-  if (!started.ok) return { ok: true, report: run.notBegun(started.error) };
+  if (!started.ok) return { ok: true, report: run.notBegun(started.error), simulator };
   for (const { name, description } of started.lines) audience.say(`line ${name}: ${description}`);
   try {
     const report = await runWithDut(run, simulator, file.directory, audience.stop);
     const problems = run.captures.flatMap((span) => {
       return writeCapture(simulator, span, resolve(file.directory, span.file), scenario.lines) ?? [];
     });
-    return { ok: true, report, ...(problems.length > 0 && { unwritten: problems.join('\n') }) };
+    return { ok: true, report, simulator, ...(problems.length > 0 && { unwritten: problems.join('\n') }) };
   } finally {
     await simulator.stop();
   }

@@ -10,7 +10,8 @@ import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { stripSvg } from '../../../src/testing/report/strip-svg.js';
 import { testJsonByStep, testsJson } from '../../../src/testing/report/test-json.js';
 import { viewOnDemand, viewReport } from '../../../src/testing/report/view.js';
-import type { FrameEvent, ReplyEvent } from '../../../src/traffic/event.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../src/traffic/event.js';
+import { trafficView } from '../../../src/traffic/view.js';
 import { bytesOf } from '../../vectors/hex.js';
 
 const ADU = SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 00 00 00 01') });
@@ -52,6 +53,8 @@ const REPLY: ReplyEvent = {
   omittedFaults: 0,
 };
 
+const shown = (event: TrafficEvent) => trafficView(event, () => undefined);
+
 function finding(verdict: Finding['verdict'], others: Partial<Finding> = {}): Finding {
   return {
     id: verdict,
@@ -86,7 +89,7 @@ const REPORT: Report = {
 };
 
 describe('the report in JUnit XML', () => {
-  const xml = junitReport([viewReport(REPORT)]);
+  const xml = junitReport([viewReport(REPORT, shown)]);
 
   it('counts as CI systems do, and skips what is inconclusive', () => {
     expect(xml).toMatch(/<testsuite name="[^"]*" tests="5" failures="1" errors="1" skipped="2" time="2.500"/);
@@ -96,7 +99,7 @@ describe('the report in JUnit XML', () => {
   it.each(['test', 'examination'] as const)(
     'takes what is inconclusive in a %s for a failure where that is wanted',
     (kind) => {
-      const wanted = junitReport([viewReport({ ...REPORT, kind })], 'failure');
+      const wanted = junitReport([viewReport({ ...REPORT, kind }, shown)], 'failure');
       expect(wanted).toMatch(/failures="2" errors="1" skipped="1"/);
       expect(wanted).toContain('<failure message="why" type="inconclusive">why</failure>');
     },
@@ -116,7 +119,7 @@ describe('the report in JUnit XML', () => {
 
 describe('the report in JSON', () => {
   it('is an object for one test and a list for several', () => {
-    const one = JSON.parse(testsJson([viewReport(REPORT)])) as Record<string, unknown>;
+    const one = JSON.parse(testsJson([viewReport(REPORT, shown)])) as Record<string, unknown>;
     expect(one).toMatchObject({
       name: REPORT.name,
       verdict: 'fail',
@@ -129,7 +132,7 @@ describe('the report in JSON', () => {
         {},
       ],
     });
-    expect(JSON.parse(testsJson([viewReport(REPORT), viewReport(REPORT)]))).toEqual([one, one]);
+    expect(JSON.parse(testsJson([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([one, one]);
   });
 });
 
@@ -141,19 +144,22 @@ const ABOUT = {
   fix: 'Mend it.',
   source: 'nobody',
 };
-const EXAMINATION = viewReport({
-  ...REPORT,
-  kind: 'examination',
-  name: 'the client on line bus',
-  conclusions: ['Gives up after 487 ± 3 ms.', 'Takes a late reply for the next one: dangerous.'],
-  found: {
-    timeoutMs: { value: 487.123, plusMinus: 2.999 },
-    attempts: 3,
-    pausesMs: [100.04, 200],
-    pollPeriodMs: 1000,
+const EXAMINATION = viewReport(
+  {
+    ...REPORT,
+    kind: 'examination',
+    name: 'the client on line bus',
+    conclusions: ['Gives up after 487 ± 3 ms.', 'Takes a late reply for the next one: dangerous.'],
+    found: {
+      timeoutMs: { value: 487.123, plusMinus: 2.999 },
+      attempts: 3,
+      pausesMs: [100.04, 200],
+      pollPeriodMs: 1000,
+    },
+    findings: REPORT.findings.map((each) => ({ ...each, about: ABOUT })),
   },
-  findings: REPORT.findings.map((each) => ({ ...each, about: ABOUT })),
-});
+  shown,
+);
 
 describe('the JSON of an examination', () => {
   it('fits its schema, and has what was found in numbers', () => {
@@ -221,7 +227,7 @@ describe('the report on an examination in HTML', () => {
 });
 
 describe('the report in HTML', () => {
-  const html = htmlReport([viewReport(REPORT)]);
+  const html = htmlReport([viewReport(REPORT, shown)]);
 
   it('needs nothing from the network', () => {
     expect(html).not.toMatch(/\b(src|href)=["'](?!#)|@import|url\(|<script/);
@@ -241,7 +247,7 @@ describe('the report in HTML', () => {
 });
 
 describe('the strip of a report', () => {
-  const { frames } = viewReport(REPORT).findings[0] ?? { frames: [] };
+  const { frames } = viewReport(REPORT, shown).findings[0] ?? { frames: [] };
   const [frame] = frames;
   const at = (seq: number, monotonicUs: number) =>
     ({
@@ -299,7 +305,7 @@ it('makes what a finding shows when its piece of a document is made, and not bef
     ...REPORT,
     findings: Array.from({ length: 20 }, (_, i) => finding('fail', { id: `${i}`, frames: [reply] })),
   };
-  const report = viewOnDemand(source, () => undefined);
+  const report = viewOnDemand(source, shown);
   const most = (pieces: Iterable<unknown>) => {
     let [before, longest] = [looks, 0];
     for (const _ of pieces) {
@@ -313,5 +319,5 @@ it('makes what a finding shows when its piece of a document is made, and not bef
   // The strip looks, too.
   expect(most(htmlPieces([report]))).toBeLessThan(4 * once);
   expect(most(junitPieces([report]))).toBeLessThan(4 * once);
-  expect([...htmlPieces([report])].join('')).toBe(htmlReport([viewReport(source)]));
+  expect([...htmlPieces([report])].join('')).toBe(htmlReport([viewReport(source, shown)]));
 });

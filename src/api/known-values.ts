@@ -1,0 +1,145 @@
+import type { KnownValues, NamedValue, TypedValues } from '../control/known-values.js';
+import type { ValueView } from '../control/schemas/value.js';
+import { storedView } from '../control/value-view.js';
+import { shortestFloat32, type Value, valueOfWords } from '../registers/value.js';
+import type { Written } from '../traffic/decode-request.js';
+import type { TrafficView } from '../traffic/view.js';
+import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
+
+/** An event as REST shows it: with the names of the registers that it is about. */
+export interface NamedView extends TrafficView {
+  readonly names?: readonly string[];
+}
+
+/** A value with a name that a client has written. */
+export interface WrittenValue {
+  readonly name: string;
+  /** Undefined where the client wrote a part of the value, or some bits of it. */
+  readonly asWritten: Pick<ValueView, 'value' | 'raw'> | undefined;
+}
+
+/** What is known of the values in one table of a device. */
+export interface TableValues {
+  /** The values with names, by each address that the value takes. */
+  readonly named: ReadonlyMap<number, NamedValue>;
+  /** The values of several registers, in the order of their addresses. */
+  readonly typed: readonly TypedValues[];
+}
+
+/** What is known of the values of a device, by table. */
+export function valuesByTable({ values, typed }: KnownValues): ReadonlyMap<string, TableValues> {
+  const tables = new Map<string, { named: Map<number, NamedValue>; typed: TypedValues[] }>();
+  const valuesOf = (name: string) => {
+    const table = tables.get(name) ?? { named: new Map<number, NamedValue>(), typed: [] as TypedValues[] };
+    tables.set(name, table);
+    return table;
+  };
+  for (const value of values) {
+    const [table, address, cells] = value;
+    const { named } = valuesOf(table);
+    for (let at = address; at < address + cells; at++) named.set(at, value);
+  }
+  for (const some of typed) valuesOf(some[0]).typed.push(some);
+  return tables;
+}
+
+/**
+ * An event with the names of its registers, and with the values that they hold: `… 100–104: voltage 230.1 V, 16560,
+ * 103–104 float32 50.02`.
+ */
+export function withValues(view: TrafficView, device: string, known: TableValues): NamedView {
+  const { address = 0, quantity = 0, values = [], text } = view;
+  const names = namedBetween(known, address, quantity).map(([, , , name]) => `${device}.${name}`);
+  const named = names.length > 0 ? { ...view, names } : view;
+  const tail = `: ${valuesText(values)}`;
+  if (values.length !== quantity || values.length > MAX_SHOWN || !text.endsWith(tail)) return named;
+  const shown = shownValues(values, address, known);
+  return shown === undefined ? named : { ...named, text: `${text.slice(0, -tail.length)}: ${shown}` };
+}
+
+/** The words from an address on in text; undefined where none of them is known to be more than a word. */
+function shownValues(
+  values: readonly number[],
+  address: number,
+  { named, typed }: TableValues,
+): string | undefined {
+  const shown: string[] = [];
+  let isKnown = false;
+  for (let i = 0; i < values.length; ) {
+    const value = named.get(address + i);
+    const raw = value?.[1] === address + i ? rawIn({ address, values }, value) : undefined;
+    const some = value ? undefined : wholeValues(typed, address + i, values.length - i, named);
+    if (value && raw !== undefined) {
+      shown.push(namedText(value, raw));
+      i += value[2];
+      isKnown = true;
+    } else if (some) {
+      const [, at, cells, count, type, order] = some;
+      const texts = Array.from({ length: count }, (_, n) =>
+        valueText(type, valueOfWords(type, values, order, i + n * cells, cells), 1),
+      );
+      // The text of the event has just said the addresses where these are all of them.
+      const where = count * cells === values.length ? '' : `${rangeText(at, count * cells)} `;
+      shown.push(`${where}${type} ${texts.join(' ')}`);
+      i += count * cells;
+      isKnown = true;
+    } else shown.push(String(values[i++]));
+  }
+  return isKnown ? shown.join(', ') : undefined;
+}
+
+/** The values without a name that begin at an address, as many as lie in `quantity` registers side by side. */
+function wholeValues(
+  typed: readonly TypedValues[],
+  address: number,
+  quantity: number,
+  named: TableValues['named'],
+): TypedValues | undefined {
+  const found = typed.find(([, first, cells, count]) => first <= address && address < first + cells * count);
+  if (!found) return undefined;
+  const [table, first, cells, count, type, order] = found;
+  if ((address - first) % cells !== 0) return undefined;
+  const most = Math.min(Math.floor(quantity / cells), count - (address - first) / cells);
+  let some = 0;
+  while (some < most && !named.has(address + some * cells)) some++;
+  return some > 0 ? [table, address, cells, some, type, order] : undefined;
+}
+
+/** `voltage 230.1 V`, `serial "A17"`. */
+function namedText([, , , name, type, , scale, unit]: NamedValue, raw: Value): string {
+  const text = `${name} ${valueText(type, raw, scale)}`;
+  return unit === undefined ? text : `${text} ${unit}`;
+}
+
+function valueText(type: NamedValue[4], raw: Value, scale: number): string {
+  if (type === 'string') return JSON.stringify(raw);
+  const short = type === 'float32' && typeof raw === 'number' ? shortestFloat32(raw) : raw;
+  return String(storedView(short, scale).value);
+}
+
+function namedBetween({ named }: TableValues, address: number, quantity: number): NamedValue[] {
+  const found = new Set<NamedValue>();
+  for (let at = address; at < address + quantity; at++) {
+    const value = named.get(at);
+    if (value !== undefined) found.add(value);
+  }
+  return [...found];
+}
+
+/** The values with names that a write is about. */
+export function valuesWritten(written: Written, known: TableValues): WrittenValue[] {
+  return namedBetween(known, written.address, written.values?.length ?? 1).map((value) => {
+    const raw = rawIn(written, value);
+    return { name: value[3], asWritten: raw === undefined ? undefined : storedView(raw, value[6]) };
+  });
+}
+
+/** A value as it is stored, by the words from an address on; undefined where they have a part of it alone. */
+function rawIn(
+  { address: from, values = [] }: Pick<Written, 'address' | 'values'>,
+  [, address, cells, , type, order]: NamedValue,
+): Value | undefined {
+  const start = address - from;
+  const isWhole = start >= 0 && start + cells <= values.length;
+  return isWhole ? valueOfWords(type, values, order, start, cells) : undefined;
+}

@@ -1,0 +1,39 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { shownReport } from '../../src/main/shown-report.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import { htmlReport } from '../../src/testing/report/html.js';
+import { junitReport } from '../../src/testing/report/junit.js';
+import type { Report } from '../../src/testing/report/report.js';
+import { nativeSetup } from '../support/configuration.js';
+import { replyEvent } from '../traffic/events.js';
+
+it('shows the values of registers in the reports of test and examine, with names where they have one', async () => {
+  const holding = [
+    { address: 0, type: 'float32', value: 230.1, name: 'voltage', unit: 'V' },
+    { address: 2, type: 'float32', value: 50.02 },
+  ];
+  const setup = nativeSetup({
+    devices: { meter: { registers: { holding } } },
+    lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+  });
+  const frames = [replyEvent('03 0000 0004', '03 08 4366 199a 4248 147b', { line: 'lan', unitId: 1 })];
+  const report: Report = {
+    kind: 'test',
+    name: 'reads',
+    startedAt: 0,
+    durationMs: 1,
+    verdict: 'fail',
+    line: 'lan',
+    seed: 1,
+    conclusions: [],
+    parameters: [],
+    findings: [{ id: '1', title: 'a step', verdict: 'fail', summary: '', frames, durationMs: 1 }],
+    configuration: '',
+    versions: [],
+  };
+  const view = await shownReport(report, new Simulator(setup, pino({ level: 'silent' })));
+  const text = 'read holding registers 0–3: voltage 230.1 V, 2–3 float32 50.02';
+  expect(htmlReport([view])).toContain(text);
+  expect(junitReport([view])).toContain(text);
+});
