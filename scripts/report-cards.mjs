@@ -106,7 +106,7 @@ async function examineOnce(client, kind, { round, checks }) {
   const file = join(directory, `${name}.read`);
   const config = join(directory, `${name}.json`);
   const path = join(out, name);
-  writeFileSync(config, JSON.stringify(await benchFor(kind, join(directory, `${name}.port`))));
+  writeFileSync(config, JSON.stringify(await configurationFor(kind, join(directory, `${name}.port`))));
   const args = [
     ...[join(dist, 'main.js'), 'examine', 'bus', '--config', config, '--unit', '1', '--seed', values.seed],
     ...['--limit', values.limit, ...(checks === undefined ? [] : ['--checks', checks])],
@@ -138,7 +138,7 @@ function isLeft({ verdict, summary }) {
  * @param {import('./cards/clients.mjs').Kind} kind
  * @param {string} link
  */
-async function benchFor(kind, link) {
+async function configurationFor(kind, link) {
   const line =
     kind === 'rtu'
       ? { serial: { path: 'virtual', link, baudRate: BAUD_RATE, parity: 'none', pacing: { chunk: 16 } } }

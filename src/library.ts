@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { type ClientTarget, newClient as clientFor, type ModbusClient } from './client/client.js';
 import { onFreePorts } from './config/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './config/load.js';
-import { newBench } from './library/bench.js';
 import { callBy } from './library/call.js';
+import { newLocalSimulator } from './library/local-simulator.js';
 import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
 import { type Method, type Send, sendTo } from './rest/client.js';
 import { formatProblems } from './schema/problem.js';
@@ -49,18 +49,18 @@ export async function startSimulator(configuration: object | string): Promise<Ru
   const loaded = load(configuration);
   const name = isPath(configuration) ? configuration : 'configuration';
   if (!loaded.ok) throw new Error(formatProblems(name, loaded.problems));
-  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-bench-'));
-  const bench = newBench(
+  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-lines-'));
+  const local = newLocalSimulator(
     onFreePorts(loaded.configuration, (line) => join(directory, line)),
     ANYBODY,
     pino({ level: 'silent' }),
   );
   const stop = async () => {
-    await bench.stop();
+    await local.stop();
     rmSync(directory, { recursive: true, force: true });
   };
   const send: Send = async (url, { method, headers, body }) => {
-    const answer = await bench.app.inject({
+    const answer = await local.app.inject({
       method: method as Method,
       url,
       headers: { ...(headers as Record<string, string>), host: 'localhost' },
@@ -70,7 +70,7 @@ export async function startSimulator(configuration: object | string): Promise<Ru
     return new Response(status === 204 ? null : answer.body, { status });
   };
   try {
-    await bench.start();
+    await local.start();
     return { ...(await simulatorClient(callBy(send, name), () => sleep(POLL_MS))), stop };
   } catch (error) {
     await stop();

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { BenchStatus, SeenBench } from '../control/schemas/bench.js';
+import type { MqttStatus, SeenBench } from '../control/schemas/mqtt.js';
 import type { Door } from '../door/door.js';
 import type { KeptEvents } from '../traffic/kept-events.js';
 import { LineMap } from './line-map.js';
@@ -17,10 +17,10 @@ export interface Desk {
   readonly caughtUp: () => Promise<void>;
   /** The moment now by the clock of the events, in ms. */
   readonly now: () => number;
-  /** How the bench is on its broker; undefined where it is on none. */
-  bench?:
+  /** How the simulator is on its MQTT broker; undefined where it is on none. */
+  mqtt?:
     | {
-        readonly status: BenchStatus;
+        readonly status: MqttStatus;
         /** The benches beside it, as far as they are known by now. */
         readonly benches: readonly SeenBench[];
         stop(): Promise<void>;

@@ -16,7 +16,7 @@ export interface Configuration {
   readonly api: ApiDefinition;
   /** What changes at run time is still there after a restart. */
   readonly keepsState?: true;
-  /** The broker that the bench is on; absent where it is on none. */
+  /** The broker that the simulator is on; absent where it is on none. */
   readonly mqtt?: MqttDefinition;
   /** How much of the traffic is kept; the usual limits when absent. */
   readonly traffic?: TrafficDefinition;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Configuration, LineDefinition } from './configuration.js';
 
 /**
- * The configuration with its lines on free ports, so that benches never meet: sockets on this machine at any free port,
+ * The configuration with its lines on free ports, so that simulators never meet: sockets on this machine at any free port,
  * serial lines on pseudo-terminals.
  * @param linkOf where the link of a line is, by its name; the directory has to be there
  */

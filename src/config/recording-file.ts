@@ -40,7 +40,7 @@ export function openRecording(source: TrackSource, now: () => number): OpenedRec
   }
 }
 
-/** The same in small pieces: yields where the lines of a running bench can be served. */
+/** The same in small pieces: yields where the lines of a running simulator can be served. */
 export function* openingRecording(
   source: TrackSource,
   now: () => number,

@@ -11,7 +11,7 @@ export interface Room {
   readonly run: string;
   /** The directory in which remote clients may let files be made. */
   readonly writesIn: string;
-  /** For the owner of the machine: his files may name any path, and a bench may be without a line for a moment. */
+  /** For the owner of the machine: his files may name any path, and a simulator may be without a line for a moment. */
   readonly isOwner: boolean;
   /** Numbers definitions, each the first time that it is seen: another number means that something has changed. */
   readonly revisionOf: (definition: object) => number;

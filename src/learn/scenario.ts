@@ -16,10 +16,10 @@ const USUAL_WAIT = 10_000;
 const LONGEST_WAIT = 86_400_000;
 
 /**
- * A scenario that expects the requests of a log, each after the one before, on the learned bench, which answers them as it was.
- * @param bench the path of the bench, as the scenario has to name it
+ * A scenario that expects the requests of a log, each after the one before, on the learned devices, which answers them as it was.
+ * @param configuration the path of the learned file, as the scenario has to name it
  */
-export function writeScenario({ source, conversation, lines }: Learned, bench: string): string {
+export function writeScenario({ source, conversation, lines }: Learned, configuration: string): string {
   const { exchanges, framing } = conversation;
   const servers = [...new Set(exchanges.map(({ server }) => server))];
   const steps: { repeat?: number; expect: object; within?: string }[] = [];
@@ -47,7 +47,7 @@ export function writeScenario({ source, conversation, lines }: Learned, bench: s
     ...(left > 0 ? [`The last ${left} of ${exchanges.length} requests were left out.`] : []),
   ];
   const name = `the requests of ${printableLine(source)}`;
-  return blockText({ name, configuration: bench, steps }, remarks);
+  return blockText({ name, configuration, steps }, remarks);
 }
 
 /** The values of functions 5, 6, 15 and 16, as far as a step may list them. */

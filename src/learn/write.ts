@@ -50,7 +50,7 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
   });
 }
 
-/** The name of a line of a learned bench. */
+/** The name of a line of a learned file. */
 export function lineName({ name }: Framing, i: number): string {
   return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
 }

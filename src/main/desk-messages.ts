@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ApiRules } from '../api/app.js';
 import type { TrafficFileDefinition } from '../config/configuration.js';
-import type { BenchOrder } from '../mqtt/bench.js';
+import type { LinkOrder } from '../mqtt/link.js';
 
 /** What the thread of the desk gets to begin with. */
 export interface DeskOrder {
@@ -15,8 +15,8 @@ export interface DeskOrder {
   /** How many events the stream of the traffic keeps. */
   readonly events: number;
   readonly trafficFile: TrafficFileDefinition | undefined;
-  /** The broker that the bench is on. */
-  readonly mqtt: Omit<BenchOrder, 'rest'> | undefined;
+  /** The broker that the simulator is on. */
+  readonly mqtt: Omit<LinkOrder, 'rest'> | undefined;
   /** The moment of `performance.now()` 0 of the lines by `process.hrtime`, in ns: each thread has a beginning of its own. */
   readonly zero: bigint;
 }

@@ -43,10 +43,10 @@ async function begin(order: DeskOrder): Promise<() => Promise<void>> {
   if (problem !== undefined) post({ kind: 'refused', error: `traffic: ${problem}` });
   const addresses = problem === undefined ? await listen(buildApp(desk, rules, log), rules, port) : undefined;
   if (mqtt && addresses) {
-    const { MqttBench } = await import('../mqtt/bench.js');
-    desk.bench = new MqttBench(desk, { ...mqtt, rest: addresses }, log);
+    const { MqttLink } = await import('../mqtt/link.js');
+    desk.mqtt = new MqttLink(desk, { ...mqtt, rest: addresses }, log);
   }
-  return async () => void (await Promise.all([desk.files.stop(), desk.bench?.stop()]));
+  return async () => void (await Promise.all([desk.files.stop(), desk.mqtt?.stop()]));
 }
 
 /**

@@ -13,7 +13,7 @@ interface DeskSettings {
   /** 0 is any free one. */
   readonly port: number;
   readonly log: Logger;
-  /** The broker that the bench is on; undefined for none. */
+  /** The broker that the simulator is on; undefined for none. */
   readonly mqtt: DeskOrder['mqtt'];
 }
 

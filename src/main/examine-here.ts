@@ -19,7 +19,7 @@ import { say } from './say.js';
 import { shownReport } from './shown-report.js';
 
 /**
- * Examines the client of a line on a bench of its own.
+ * Examines the client of a line on a simulator of its own.
  * @param stop resolves when the examination is to stop
  * @returns the report, or why there is none, as lines for a terminal; undefined when that has been printed
  */

@@ -6,7 +6,7 @@ import type { Run } from '../testing/commands.js';
 import { fleetHtml } from '../testing/report/fleet-html.js';
 import { overallVerdict } from '../testing/report/overall.js';
 import type { ReportView } from '../testing/report/view.js';
-import { forRunningBench } from '../testing/scenario/bench.js';
+import { forRunningSimulator } from '../testing/scenario/own-configuration.js';
 import { loadScenarioFile } from '../testing/scenario/scenario-file.js';
 import { bodyOf } from './examine-remote.js';
 import { complain, FAILED, OK, say } from './say.js';
@@ -50,7 +50,7 @@ export function readScenarios(files: readonly string[], settings: readonly strin
     return {
       kind: 'test',
       name: String(name ?? scenario.file),
-      input: { scenario: forRunningBench(scenario) },
+      input: { scenario: forRunningSimulator(scenario) },
     };
   });
 }

@@ -29,8 +29,8 @@ export async function learn(command: LearnCommand): Promise<number> {
   note([learned.summary, ...learned.notes].join('\n'));
   const code = writeNativeFile(learned.text, command);
   if (code !== OK || output === undefined || scenario === undefined) return code;
-  const bench = relative(dirname(scenario), output);
-  const unwritten = save(scenario, writeScenario(learned.learned, bench), force);
+  const configuration = relative(dirname(scenario), output);
+  const unwritten = save(scenario, writeScenario(learned.learned, configuration), force);
   if (unwritten !== undefined) return complain(unwritten);
   return say(`wrote ${scenario}; run it with modbus-sim test ${scenario}`);
 }

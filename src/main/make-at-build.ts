@@ -6,12 +6,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { MADE_AT_BUILD, MADE_DIRECTORY } from '../api/made.js';
 import { loadConfiguration } from '../config/load.js';
-import { newBench } from '../library/bench.js';
+import { newLocalSimulator } from '../library/local-simulator.js';
 
 const loaded = loadConfiguration({ kind: 'demo' });
 if (!loaded.ok) throw new Error('the demo is wrong');
 const log = pino({ level: 'silent' });
-const { app } = newBench(loaded.configuration, loaded.configuration.api, log);
+const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log);
 mkdirSync(MADE_DIRECTORY, { recursive: true });
 for (const [file, path] of Object.entries(MADE_AT_BUILD)) {
   const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers: { host: 'localhost' } });

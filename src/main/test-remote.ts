@@ -1,6 +1,6 @@
 import type { ReportView } from '../testing/report/view.js';
-import { forRunningBench } from '../testing/scenario/bench.js';
 import type { DutDefinition } from '../testing/scenario/dut-definition.js';
+import { forRunningSimulator } from '../testing/scenario/own-configuration.js';
 import type { Audience } from '../testing/scenario/run-scenario.js';
 import type { ScenarioFile } from '../testing/scenario/scenario-file.js';
 import { dutSchema } from '../testing/scenario/schema.js';
@@ -31,7 +31,7 @@ export async function runRemotely(
     new Remote(where.url, where.token),
     {
       path: '/api/v1/tests',
-      body: forRunningBench(file),
+      body: forRunningSimulator(file),
       name: file.file,
       findings: ({ report }: TestAnswer) => report.findings,
       shape: REPORT,

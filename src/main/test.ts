@@ -13,7 +13,7 @@ import { stopSignal } from './stop-signal.js';
 import { type Ended, runRemotely } from './test-remote.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** The file or the bench is wrong. */
+/** The file or the simulator is wrong. */
 const WRONG = 2;
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */

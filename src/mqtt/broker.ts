@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import type { MqttDefinition } from '../config/configuration.js';
-import type { BenchStatus } from '../control/schemas/bench.js';
+import type { MqttStatus } from '../control/schemas/mqtt.js';
 import { type Message, Outbox } from './outbox.js';
 
 /** PEM texts. */
@@ -37,7 +37,7 @@ export interface BrokerEvents {
 }
 
 type BrokerStatus = Pick<
-  BenchStatus,
+  MqttStatus,
   'connected' | 'reason' | 'since' | 'sent' | 'received' | 'waiting' | 'lost'
 >;
 

@@ -30,8 +30,8 @@ const READ_IDENTIFICATION = 14;
 /** How long after an attempt a real device that is away is asked again, in ms. */
 const PROBE_MS = 1000;
 
-/** What a bridge needs of the bench. */
-export interface Bench {
+/** What a bridge needs of the simulator. */
+export interface Surroundings {
   readonly clock: Clock;
   /** The device itself: its registers are the shadow where there is no fallback. */
   readonly device: Device;
@@ -53,16 +53,16 @@ interface Waiting {
 export class Bridge implements RealDevice {
   readonly #definition: RealDefinition;
   readonly #line: RealLine;
-  readonly #bench: Bench;
+  readonly #around: Surroundings;
   readonly #waiting = new Set<Waiting>();
   #isAway = false;
   #lastRead: RealRequest | undefined;
   #stopProbing = (): void => {};
 
-  constructor(definition: RealDefinition, line: RealLine, bench: Bench) {
+  constructor(definition: RealDefinition, line: RealLine, around: Surroundings) {
     this.#definition = definition;
     this.#line = line;
-    this.#bench = bench;
+    this.#around = around;
   }
 
   get status() {
@@ -80,7 +80,7 @@ export class Bridge implements RealDevice {
     }
     const request = { unitId: unit, pdu, timeout, pause };
     if (isRead) this.#lastRead = request;
-    const standIn = this.#isAway ? this.#bench.fallback() : undefined;
+    const standIn = this.#isAway ? this.#around.fallback() : undefined;
     if (standIn) {
       done({ kind: 'fallback', device: standIn });
       return () => {};
@@ -112,7 +112,7 @@ export class Bridge implements RealDevice {
     const late = `did not answer within ${this.#definition.timeout} ms`;
     const why = outcome.kind === 'failed' ? outcome.reason : late;
     // Without a read, nothing could find out that the device is back.
-    const standIn = this.#lastRead && this.#bench.fallback();
+    const standIn = this.#lastRead && this.#around.fallback();
     if (standIn && !this.#isAway) this.#goAway(why, standIn);
     // What was written may have been executed: then nobody may say that it was not, or execute it once more.
     if (standIn && reads(pdu)) done({ kind: 'fallback', device: standIn });
@@ -124,7 +124,7 @@ export class Bridge implements RealDevice {
   #answered(requestPdu: Uint8Array, responsePdu: Uint8Array): void {
     const { shadow } = this.#definition;
     if (shadow)
-      keepReply((this.#bench.fallback() ?? this.#bench.device).servedTables, requestPdu, responsePdu);
+      keepReply((this.#around.fallback() ?? this.#around.device).servedTables, requestPdu, responsePdu);
     if (!this.#isAway) return;
     this.#isAway = false;
     this.#stopProbing();
@@ -146,7 +146,7 @@ export class Bridge implements RealDevice {
   /** Tries the last read in a second, and again until it is answered. */
   #probeLater(): void {
     this.#stopProbing();
-    this.#stopProbing = this.#bench.clock.callAfter(PROBE_MS, () => {
+    this.#stopProbing = this.#around.clock.callAfter(PROBE_MS, () => {
       const request = this.#lastRead as RealRequest;
       this.#stopProbing = this.#line.ask(request, (outcome) => {
         if (outcome.kind === 'answered') this.#answered(request.pdu, outcome.pdu);
@@ -156,7 +156,7 @@ export class Bridge implements RealDevice {
   }
 
   #report(text: string): void {
-    this.#bench.report(`${this.#bench.device.name}: ${text}`);
+    this.#around.report(`${this.#around.device.name}: ${text}`);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Line, LineOutcome } from './line.js';
 import type { Lines } from './lines.js';
 
 /** What is to run: devices and lines of a configuration that was checked. */
-export interface WantedBench {
+export interface WantedSetup {
   readonly devices: readonly DeviceDefinition[];
   readonly lines: readonly LineDefinition[];
 }
@@ -26,13 +26,13 @@ export interface Difference {
   readonly order: readonly string[];
 }
 
-interface Bench {
+interface Running {
   readonly devices: Devices;
   readonly lines: Lines;
 }
 
 /** Compares what runs with what is wanted. Devices are the same when their entries are, whatever has been set in them since. */
-export function differenceFrom({ devices, lines }: Bench, wanted: WantedBench): Difference {
+export function differenceFrom({ devices, lines }: Running, wanted: WantedSetup): Difference {
   const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
   const sourcesNow = sourcesOf(present);
   const sources = sourcesOf(wanted.devices);
@@ -89,7 +89,7 @@ type Step = () => Promise<(() => Promise<unknown>) | Extract<LineOutcome, { ok: 
  * @param isStarted whether lines are opened
  */
 export async function changeOver(
-  { devices, lines, isStarted }: Bench & { readonly isStarted: boolean },
+  { devices, lines, isStarted }: Running & { readonly isStarted: boolean },
   difference: Difference,
 ): Promise<LineOutcome> {
   const { added, changed, gone } = difference.devices;

@@ -19,7 +19,7 @@ import type { FaultRules } from '../faults/rules.js';
 import type { AddressRange } from '../protocol/pdu.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
-import { changeOver, type Difference, differenceFrom, type WantedBench } from './changeover.js';
+import { changeOver, type Difference, differenceFrom, type WantedSetup } from './changeover.js';
 import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
@@ -172,12 +172,12 @@ export class Changes {
    * Has the devices and lines of a configuration in place of those that run, or leaves all as it is. What is the same goes on.
    * @returns what has changed, or why nothing has
    */
-  async become(wanted: WantedBench): Promise<{ readonly ok: true; readonly changed: Difference } | Refusal> {
+  async become(wanted: WantedSetup): Promise<{ readonly ok: true; readonly changed: Difference } | Refusal> {
     const difference = this.differenceTo(wanted);
     if (!('devices' in difference)) return difference;
-    const bench = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
+    const running = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
     this.#isBecoming = true;
-    const came = await changeOver(bench, difference).finally(() => {
+    const came = await changeOver(running, difference).finally(() => {
       this.#isBecoming = false;
     });
     this.ofLines++;
@@ -191,7 +191,7 @@ export class Changes {
   }
 
   /** What would change for a configuration to be the one that runs, or why it can't. */
-  differenceTo(wanted: WantedBench): Difference | Refusal {
+  differenceTo(wanted: WantedSetup): Difference | Refusal {
     if (wanted.devices.length > MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
     if (wanted.lines.length > MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
     const difference = differenceFrom({ devices: this.#plant.devices, lines: this.#plant.lines }, wanted);

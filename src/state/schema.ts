@@ -50,7 +50,7 @@ export type DeviceState = z.output<typeof deviceStateSchema>;
 const removed = z.array(z.strictObject({ name, fingerprint })).max(4096);
 const added = z.array(z.strictObject({ name, source })).max(4096);
 
-export const benchStateSchema = z.strictObject({
+export const keptStateSchema = z.strictObject({
   format: z.literal(FORMAT),
   devices: z.strictObject({ added, removed }),
   lines: z.strictObject({
@@ -63,7 +63,7 @@ export const benchStateSchema = z.strictObject({
   faults: z.strictObject({ fingerprint, rules: z.array(source).max(1024) }).optional(),
 });
 
-export type BenchState = z.output<typeof benchStateSchema>;
+export type KeptState = z.output<typeof keptStateSchema>;
 
 export const clockStateSchema = z.strictObject({
   format: z.literal(FORMAT),

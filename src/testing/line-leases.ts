@@ -1,4 +1,4 @@
-/** What works on lines of a bench: a test or an examination. */
+/** What works on lines of a simulator: a test or an examination. */
 export interface Lease {
   /** Counts tests and examinations together, from 1. */
   readonly id: number;
@@ -7,7 +7,7 @@ export interface Lease {
 }
 
 /**
- * Who works on which line of a bench. At most one test or examination does so at a time: two would take each other's
+ * Who works on which line of a simulator. At most one test or examination does so at a time: two would take each other's
  * faults for their own.
  */
 export class LineLeases {

@@ -16,7 +16,7 @@ interface Runnable {
   run(): Promise<Report>;
 }
 
-/** A test or an examination that runs, or has run, on lines of a running bench. */
+/** A test or an examination that runs, or has run, on lines of a running simulator. */
 export interface KnownRun {
   readonly id: number;
   readonly kind: RunKind;
@@ -30,7 +30,7 @@ export interface KnownRun {
   readonly stop: (failure?: string) => void;
 }
 
-/** The tests and the examinations of a running bench: all that run, and the newest that are over. */
+/** The tests and the examinations of a running simulator: all that run, and the newest that are over. */
 export class Runs {
   readonly simulator: Simulator;
   readonly #leases = new LineLeases();

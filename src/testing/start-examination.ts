@@ -13,7 +13,7 @@ import type { KnownRun, Runs } from './runs.js';
 
 const DEFAULT_LIMIT_MS = 600_000;
 
-/** Starts an examination on a running bench, as `orderSchema` describes it. */
+/** Starts an examination on a running simulator, as `orderSchema` describes it. */
 export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
   const findings = new Findings();
@@ -35,23 +35,23 @@ export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun>
 }
 
 /**
- * Reads what a request asks to examine, and checks it against a running bench. Undefined after reporting every mistake.
+ * Reads what a request asks to examine, and checks it against a running simulator. Undefined after reporting every mistake.
  * Of observers only registers are allowed: a command would run with the rights of this program, and an address would be
  * asked from inside this machine's network.
  */
-function readOrder(at: At, bench: Simulator): ExaminationOrder | undefined {
+function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
   return at.unlessWrong(() => {
     if (hasForeignObserver(at.key('witness'))) return undefined;
     const source = at.check(orderSchema);
     if (!source) return undefined;
-    const line = bench.lines.get(source.line);
-    if (!line) return at.key('line').wrong(unknownName('line', source.line, [...bench.lines.keys()]));
+    const line = simulator.lines.get(source.line);
+    if (!line) return at.key('line').wrong(unknownName('line', source.line, [...simulator.lines.keys()]));
     if (source.unit !== undefined && !line.owns(source.unit)) {
       return at.key('unit').wrong(`line ${line.name} has no unit ${source.unit}`);
     }
     const checks = chosenChecks(source.checks ?? [], line);
     if (typeof checks === 'string') return at.key('checks').wrong(checks);
-    const observer = source.witness && registerObserver(source.witness.register, bench.devices);
+    const observer = source.witness && registerObserver(source.witness.register, simulator.devices);
     if (typeof observer === 'string') return at.key('witness').key('register').wrong(observer);
     return {
       line,
@@ -64,7 +64,7 @@ function readOrder(at: At, bench: Simulator): ExaminationOrder | undefined {
   });
 }
 
-/** Reports observers that only `modbus-sim examine` takes, on a bench of its own. */
+/** Reports observers that only `modbus-sim examine` takes, on a simulator of its own. */
 function hasForeignObserver(at: At): boolean {
   for (const key of ['command', 'url'] as const) {
     if (at.key(key).value === undefined) continue;

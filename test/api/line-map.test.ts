@@ -4,7 +4,7 @@ import { LineMap } from '../../src/api/line-map.js';
 import { LocalDoor } from '../../src/door/local-door.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { newTestRoom } from '../../src/testing/commands.js';
-import { deskOf } from '../mqtt/bench-on.js';
+import { deskOf } from '../mqtt/desk-of.js';
 import { nativeSetup } from '../support/configuration.js';
 import { frameEvent, replyEvent } from '../traffic/events.js';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { ApiRules } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
-import { type Bench, newBench } from '../../src/library/bench.js';
+import { type LocalSimulator, newLocalSimulator } from '../../src/library/local-simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { expectDocumented } from '../support/documented.js';
 
@@ -53,7 +53,7 @@ interface CallRow {
 
 /** A simulator with its REST interface, without any port: requests are injected. */
 export class Rest {
-  readonly bench: Bench;
+  readonly local: LocalSimulator;
   readonly app: FastifyInstance;
   readonly simulator: Simulator;
 
@@ -63,9 +63,9 @@ export class Rest {
     log: Logger = pino({ level: 'silent' }),
     writesIn?: string,
   ) {
-    this.bench = newBench(configuration, rules, log, writesIn);
-    this.simulator = this.bench.simulator;
-    this.app = this.bench.app;
+    this.local = newLocalSimulator(configuration, rules, log, writesIn);
+    this.simulator = this.local.simulator;
+    this.app = this.local.app;
   }
 
   /**

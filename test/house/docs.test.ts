@@ -12,7 +12,7 @@ import { HELP } from '../../src/config/help.js';
 import { checkFile, loadNativeFile } from '../../src/config/load.js';
 import { conditionSchema } from '../../src/faults/condition.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
-import { newBench } from '../../src/library/bench.js';
+import { newLocalSimulator } from '../../src/library/local-simulator.js';
 import { FunctionCode } from '../../src/protocol/function-code.js';
 import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { At } from '../../src/schema/at.js';
@@ -21,7 +21,7 @@ import { formatProblems } from '../../src/schema/problem.js';
 import { changesOf } from '../../src/service/changes.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { CHECKS } from '../../src/testing/checks.js';
-import { loadBench } from '../../src/testing/scenario/bench.js';
+import { loadOwnConfiguration } from '../../src/testing/scenario/own-configuration.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
@@ -152,7 +152,7 @@ async function routes(): Promise<string[]> {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
   const log = pino({ level: 'silent' });
-  const { app } = newBench(setup, { host: '127.0.0.1' }, log);
+  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, log);
   await app.ready();
   const tree = app.printRoutes({ commonPrefix: false });
   await app.close();
@@ -328,7 +328,7 @@ describe('the examples in the documents', () => {
 function mistakesOfScenario(file: string): string {
   const loaded = loadScenarioFile(file, []);
   if (!loaded.ok) return loaded.text;
-  const bench = loadBench(loaded.scenario);
+  const bench = loadOwnConfiguration(loaded.scenario);
   if (!bench.ok) return bench.text;
   const findings = fileFindings();
   const simulator = new Simulator(bench.configuration, pino({ level: 'silent' }));

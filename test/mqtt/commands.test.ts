@@ -5,7 +5,7 @@ import { CALLS, LISTS } from '../../src/door/table.js';
 import type { Arrived } from '../../src/mqtt/broker.js';
 import { Commands } from '../../src/mqtt/commands.js';
 import type { Message } from '../../src/mqtt/outbox.js';
-import { deskOf } from './bench-on.js';
+import { deskOf } from './desk-of.js';
 
 const FILE = {
   devices: { meter: { registers: { holding: [{ address: 0, name: 'power', value: 7 }] } } },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Inlets } from '../../src/mqtt/inlets.js';
-import { deskOf } from './bench-on.js';
+import { deskOf } from './desk-of.js';
 
 function fileWith(...signals: readonly object[]) {
   const holding = signals.map((mqtt, address) => ({ address, name: `v${address}`, signal: { mqtt } }));

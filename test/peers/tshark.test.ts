@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askAll, NINETEEN, startCaptureBench } from '../support/capture-bench.js';
+import { askAll, NINETEEN, startCapturePlant } from '../support/capture-plant.js';
 import type { RunningSimulator } from '../support/simulator.js';
 import { RawClient, until } from '../transport/socket/raw-client.js';
 import { describeWithPeer, isInstalled } from './peer.js';
@@ -30,7 +30,7 @@ describeWithPeer('tshark', missing, () => {
   let running: RunningSimulator;
 
   beforeAll(async () => {
-    running = await startCaptureBench();
+    running = await startCapturePlant();
     for (const line of ['bench', 'text', 'lan', 'gateway']) await askAll(running, line, NINETEEN);
     running.addRule({ name: 'bad-crc', when: { line: 'bench' }, do: [{ delay: 20 }, { crc: 'invert' }] });
     running.addRule({ name: 'pieces', when: { line: 'lan' }, do: [{ split: { at: 'middle', gap: 5 } }] });

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { pino } from 'pino';
 import type { DescribedOperation, OpenApiDocument } from '../../src/api/openapi/document.js';
 import type { Response } from '../../src/api/openapi/responses.js';
-import { newBench } from '../../src/library/bench.js';
+import { newLocalSimulator } from '../../src/library/local-simulator.js';
 import { nativeSetup } from './configuration.js';
 
 /** An answer of the REST interface as it went out. */
@@ -20,7 +20,7 @@ async function readDocument(): Promise<OpenApiDocument> {
     devices: { meter: { registers: { holding: [{ address: 0 }] } } },
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
-  const { app } = newBench(setup, { host: '127.0.0.1' }, pino({ level: 'silent' }));
+  const { app } = newLocalSimulator(setup, { host: '127.0.0.1' }, pino({ level: 'silent' }));
   const answer = await app.inject({ url: '/api/v1/openapi.json', headers: { host: 'localhost' } });
   await app.close();
   return answer.json();

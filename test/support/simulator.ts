@@ -42,8 +42,8 @@ export async function startSimulator(
   const log: LogEntry[] = [];
   const write = (entry: string) => void log.push(JSON.parse(entry) as LogEntry);
   const rest = new Rest(configuration, rules, pino({ level: 'debug' }, { write }), writesIn);
-  const { bench, simulator } = rest;
-  await bench.start();
+  const { local, simulator } = rest;
+  await local.start();
 
   const place = (line: string): string => {
     const state = simulator.lines.get(line)?.state;
@@ -67,7 +67,7 @@ export async function startSimulator(
     async stop() {
       running.delete(self);
       for (const { socket } of clients) socket.destroy();
-      await bench.stop();
+      await local.stop();
     },
   };
   running.add(self);

@@ -1,5 +1,5 @@
 import type { LineMetrics, ProgramMetrics } from '../../control/program.js';
-import type { BenchStatus } from '../../control/schemas/bench.js';
+import type { MqttStatus } from '../../control/schemas/mqtt.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { FrameCounts } from '../../traffic/meters.js';
 import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from './family.js';
@@ -70,14 +70,8 @@ export function* simulatorFamilies(
   );
 }
 
-/** The metrics of a bench on a broker. */
-export function* brokerFamilies({
-  connected,
-  sent,
-  received,
-  waiting,
-  lost,
-}: BenchStatus): Generator<Family> {
+/** The metrics of a simulator on a broker. */
+export function* brokerFamilies({ connected, sent, received, waiting, lost }: MqttStatus): Generator<Family> {
   yield gauge('mqtt_connected', 'Whether the broker is there (1) or not (0).', [[{}, connected ? 1 : 0]]);
   yield counter('mqtt_messages_out', 'Messages that the broker has acknowledged.', [[{}, sent]]);
   yield counter('mqtt_messages_in', 'Messages that came from the broker.', [[{}, received]]);

@@ -28,7 +28,7 @@ export function metricsRoutes(desk: Desk): FastifyPluginCallback {
       // The counts live in the lines, so prom-client takes each metric as it takes those of other processes.
       const families = [
         ...simulatorFamilies(lines, program.value),
-        ...(desk.bench ? brokerFamilies(desk.bench.status) : []),
+        ...(desk.mqtt ? brokerFamilies(desk.mqtt.status) : []),
       ];
       const texts = families.map((family) =>
         AggregatorRegistry.aggregate([[family]]).getSingleMetricAsString(family.name),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LINE_SCHEMAS } from '../../config/native/line-schema.js';
 import { refusal } from '../../control/refusal.js';
-import { benchSchema, seenSchema } from '../../control/schemas/bench.js';
+import { seenSchema, statusSchema } from '../../control/schemas/mqtt.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { type PortStatus, portStatuses } from '../../simulator/ports.js';
 import { orderSchema } from '../../testing/examination-order-schema.js';
@@ -110,14 +110,14 @@ export function programRoutes(desk: Desk): Routes {
       summary: 'Get how the bench is on its broker',
       description:
         'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
-      handle: async () => ({ mqtt: desk.bench?.status ?? null }),
-      response: { 200: z.object({ mqtt: benchSchema.nullable() }).describe('The broker, or null.') },
+      handle: async () => ({ mqtt: desk.mqtt?.status ?? null }),
+      response: { 200: z.object({ mqtt: statusSchema.nullable() }).describe('The broker, or null.') },
     },
     'GET /mqtt/benches': {
       summary: 'List the benches on the broker',
       description:
         'Those whose topics are beside that of this bench, as far as the broker lets it read them. They are listened to while somebody asks, so the first answer may be empty; ask again after a second. Null without a broker.',
-      handle: async () => ({ benches: desk.bench?.benches ?? null }),
+      handle: async () => ({ benches: desk.mqtt?.benches ?? null }),
       response: {
         200: z.object({ benches: z.array(seenSchema).nullable() }).describe('The benches, or null.'),
       },

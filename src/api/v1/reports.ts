@@ -43,7 +43,7 @@ const XML = 'application/xml; charset=utf-8';
 /** A report has its styles in itself. It may do nothing else, wherever it is opened. */
 const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/** The configuration of a large bench is hundreds of megabytes; a report has no more of it than this. */
+/** The configuration of a large simulator is hundreds of megabytes; a report has no more of it than this. */
 const LONGEST_CONFIGURATION = 256 * 1024;
 
 const file = (type: string, description: string) => ({

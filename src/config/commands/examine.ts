@@ -36,7 +36,7 @@ export type ExamineRequest =
         readonly restart?: boolean;
         /** What was written of an observer; empty when there is none. */
         readonly witness: WrittenObserver;
-        /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
+        /** REST of a simulator that runs already; without it, the examination has a simulator of its own. */
         readonly url?: string;
         readonly token?: string;
       });

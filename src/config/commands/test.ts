@@ -16,9 +16,9 @@ export interface TestCommand extends Reports {
   readonly files: readonly string[];
   /** Parameters of the scenarios, as `name=value`. */
   readonly settings: readonly string[];
-  /** The lines of each bench are on free ports, whatever its configuration says. */
+  /** The lines of each simulator are on free ports, whatever its configuration says. */
   readonly freePorts?: boolean;
-  /** REST of a simulator that runs already; without it, each scenario has a bench of its own. */
+  /** REST of a simulator that runs already; without it, each scenario has a simulator of its own. */
   readonly url?: string;
   readonly token?: string;
 }

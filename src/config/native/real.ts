@@ -70,7 +70,7 @@ function readTarget(at: At, { serial, tcp, framing }: z.output<typeof realSchema
   return { kind: 'serial', ...port, framing: framing ?? 'rtu' };
 }
 
-/** What is wrong with the real devices of a bench, each with the path in the entry of its device. */
+/** What is wrong with the real devices of a simulator, each with the path in the entry of its device. */
 export function realProblems(
   devices: readonly DeviceDefinition[],
   lines: readonly LineDefinition[],

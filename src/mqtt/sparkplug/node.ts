@@ -1,6 +1,6 @@
 import type { SparkplugDefinition } from '../../config/configuration.js';
 import { done, type Outcome, type Refusal, refusal } from '../../control/refusal.js';
-import type { SparkplugStatus } from '../../control/schemas/bench.js';
+import type { SparkplugStatus } from '../../control/schemas/mqtt.js';
 import type { Summary } from '../../control/schemas/summary.js';
 import type { ValueView } from '../../control/schemas/value.js';
 import { unknownName } from '../../schema/nearest.js';
@@ -97,7 +97,7 @@ export class SparkplugNode {
     await this.#link.end(death);
   }
 
-  /** Reports what is different about the bench as a whole: lines, and which devices there are. */
+  /** Reports what is different about the simulator as a whole: lines, and which devices there are. */
   look(summary: Summary, devices: readonly string[]): void {
     this.#present = { summary, devices };
     const { lines } = summary;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export const BENCH_FILE = 'bench.json';
+export const SIMULATOR_FILE = 'bench.json';
 export const CLOCK_FILE = 'clock.json';
 
 /** The file of a device. Names of devices may have any characters, so a digest tells them apart. */

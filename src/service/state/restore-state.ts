@@ -4,16 +4,11 @@ import { problemText } from '../../control/refusal.js';
 import type { Room } from '../../control/room.js';
 import { restoreSignal } from '../../control/values.js';
 import { pathText } from '../../schema/problem.js';
-import type { FileContent } from '../../state/bench-state.js';
 import { restoreDevice } from '../../state/device-state.js';
-import { restoreBench } from '../../state/restore-bench.js';
-import {
-  benchStateSchema,
-  type ClockState,
-  clockStateSchema,
-  deviceStateSchema,
-} from '../../state/schema.js';
-import { BENCH_FILE, CLOCK_FILE, deviceFile, isDeviceFile } from './file-names.js';
+import type { FileContent } from '../../state/kept-state.js';
+import { restoreSimulator } from '../../state/restore-simulator.js';
+import { type ClockState, clockStateSchema, deviceStateSchema, keptStateSchema } from '../../state/schema.js';
+import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE } from './file-names.js';
 import type { StateFiles } from './state-files.js';
 
 /** How often a running clock is noted, in ms. After an end without notice the clocks are ahead by at most this. */
@@ -49,9 +44,11 @@ export async function restoreState(surroundings: Surroundings): Promise<Restored
   const reader = new StateReader(surroundings);
   if (hasEnded) for (const name of found) await reader.ended(name);
   const names = hasEnded ? [] : found;
-  const bench = names.includes(BENCH_FILE) ? await reader.read(BENCH_FILE, benchStateSchema) : undefined;
-  const restored = bench && (await restoreBench(room, file, bench));
-  if (restored && restored.problems.length > 0) await reader.unfitting(BENCH_FILE, restored.problems);
+  const kept = names.includes(SIMULATOR_FILE)
+    ? await reader.read(SIMULATOR_FILE, keptStateSchema)
+    : undefined;
+  const restored = kept && (await restoreSimulator(room, file, kept));
+  if (restored && restored.problems.length > 0) await reader.unfitting(SIMULATOR_FILE, restored.problems);
   const clock = names.includes(CLOCK_FILE) ? await reader.read(CLOCK_FILE, clockStateSchema) : undefined;
 
   const states = [];

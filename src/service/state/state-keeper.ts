@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Device } from '../../device/device.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { benchState, type FileContent, isAsInFile } from '../../state/bench-state.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../state/device-state.js';
 import { deviceFingerprint } from '../../state/fingerprint.js';
+import { type FileContent, isAsInFile, keptState } from '../../state/kept-state.js';
 import { type ClockState, FORMAT } from '../../state/schema.js';
-import { BENCH_FILE, CLOCK_FILE, deviceFile } from './file-names.js';
+import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './file-names.js';
 import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';
 import type { StateFiles } from './state-files.js';
 
@@ -31,7 +31,7 @@ export class StateKeeper {
   /** What `Device.changes` was when the device was last written. */
   readonly #written = new Map<Device, number>();
   /** The things that `bench.json` is made from, as they were when it was last written. */
-  #bench: readonly unknown[];
+  #simulator: readonly unknown[];
   /** The time of the program when the uptime was 0. */
   readonly #earlier: number;
   /** When the clock was last noted. A program that starts notes it at once: from now on it may be killed. */
@@ -53,7 +53,7 @@ export class StateKeeper {
         this.#written.set(device, device.changes);
       }
     }
-    this.#bench = restored.setAside > 0 ? [] : this.#benchParts();
+    this.#simulator = restored.setAside > 0 ? [] : this.#parts();
   }
 
   /** What the configuration says now: it was read again. */
@@ -98,14 +98,14 @@ export class StateKeeper {
     const gone = Array.from(this.#written.keys()).filter(
       (device) => simulator.devices.get(device.name) !== device,
     );
-    const bench = this.#benchParts();
-    const isBenchDue = !isSame(bench, this.#bench);
+    const parts = this.#parts();
+    const isSimulatorDue = !isSame(parts, this.#simulator);
     const hasClocks = (isClockDue || due.length > 0) && devices.some(hasSignals);
-    if (due.length + gone.length === 0 && !isBenchDue && !hasClocks) return false;
+    if (due.length + gone.length === 0 && !isSimulatorDue && !hasClocks) return false;
     try {
-      // The devices of REST come with the bench: a killed program must not leave their registers without them.
-      if (isBenchDue) await this.#writeBench();
-      this.#bench = bench;
+      // The devices of REST come with this file: a killed program must not leave their registers without them.
+      if (isSimulatorDue) await this.#writeSimulator();
+      this.#simulator = parts;
       for (const device of due) await this.#writeDevice(device);
       for (const device of gone) await this.#forget(device);
       if (hasClocks) await this.#writeClock(isEnd);
@@ -139,11 +139,11 @@ export class StateKeeper {
     this.#written.delete(device);
   }
 
-  async #writeBench(): Promise<void> {
+  async #writeSimulator(): Promise<void> {
     const { simulator, files } = this.#kept;
-    const state = benchState(this.#file, simulator.running);
-    if (isAsInFile(state)) await files.remove(BENCH_FILE);
-    else await files.write(BENCH_FILE, [JSON.stringify(state, undefined, 1), '\n']);
+    const state = keptState(this.#file, simulator.running);
+    if (isAsInFile(state)) await files.remove(SIMULATOR_FILE);
+    else await files.write(SIMULATOR_FILE, [JSON.stringify(state, undefined, 1), '\n']);
   }
 
   async #writeClock(ended: boolean): Promise<void> {
@@ -158,7 +158,7 @@ export class StateKeeper {
     return this.#earlier + this.#kept.uptime();
   }
 
-  #benchParts(): readonly unknown[] {
+  #parts(): readonly unknown[] {
     const { lines, devices, faults } = this.#kept.simulator;
     const definitions = Array.from(lines.values(), ({ definition }) => definition);
     return [this.#file, faults.rules.changes, ...definitions, ...devices.values()];

@@ -2,7 +2,7 @@ import type { TrafficEvent } from '../../traffic/event.js';
 
 /**
  * What became of a check or a step. `inconclusive`: what happened on the line does not decide it. `not run`: it was not
- * reached. `error`: the bench itself failed.
+ * reached. `error`: the simulator itself failed.
  */
 export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
 
@@ -80,7 +80,7 @@ export interface Report {
   /** The same in numbers, of an examination. */
   readonly found?: Measurements;
   readonly findings: readonly Finding[];
-  /** The native file of the bench. */
+  /** The native file of the simulator. */
   readonly configuration: string;
   /** Of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];

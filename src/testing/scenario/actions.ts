@@ -26,7 +26,7 @@ export class Actions {
     return this.#hits > before;
   }
 
-  /** @returns why the bench can't do it, undefined when it is done */
+  /** @returns why the simulator can't do it, undefined when it is done */
   begin({ faults, changes, power }: Step): string | undefined {
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';

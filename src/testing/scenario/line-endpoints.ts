@@ -8,7 +8,7 @@ const ENDPOINT = /\{lines\.([^{}]+)\.(\w+)\}/g;
 const SERIAL = ['path'];
 const SOCKET = ['host', 'port'];
 
-/** Reports endpoints that a command line names and the bench does not have. */
+/** Reports endpoints that a command line names and the simulator does not have. */
 export function reportUnknownEndpoints(command: string, simulator: Simulator, at: At): void {
   for (const [, name = '', key = ''] of command.matchAll(ENDPOINT)) {
     const line = simulator.lines.get(name);
@@ -18,7 +18,7 @@ export function reportUnknownEndpoints(command: string, simulator: Simulator, at
   }
 }
 
-/** Where the lines of a bench are, by name: the path of a port, or host and port. */
+/** Where the lines of a simulator are, by name: the path of a port, or host and port. */
 export type LineEndpoints = ReadonlyMap<string, string>;
 
 /** Puts the endpoints of the lines into a command line; lines that are not open leave their text as it is. */

@@ -12,7 +12,7 @@ import type { Scenario } from './scenario.js';
 import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
 
 /**
- * Reads a scenario whose parameters and files have been put in, and checks it against the bench: which lines, devices
+ * Reads a scenario whose parameters and files have been put in, and checks it against the simulator: which lines, devices
  * and values there are. Undefined after reporting every mistake.
  */
 export function readScenario(at: At, simulator: Simulator): Scenario | undefined {
@@ -23,7 +23,7 @@ export function readScenario(at: At, simulator: Simulator): Scenario | undefined
   }
 }
 
-/** The same in small pieces: yields where the lines of a running bench can be served. */
+/** The same in small pieces: yields where the lines of a running simulator can be served. */
 export function* readingScenario(at: At, simulator: Simulator): Generator<void, Scenario | undefined> {
   const { count } = at.findings;
   const source = at.check(scenarioSchema);

@@ -5,10 +5,10 @@ import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
-import { loadBench } from './bench.js';
 import { writeCapture } from './capture-file.js';
 import { Dut } from './dut.js';
 import { openEndpoints, withEndpoints } from './line-endpoints.js';
+import { loadOwnConfiguration } from './own-configuration.js';
 import { readScenario } from './read-scenario.js';
 import type { ScenarioFile } from './scenario-file.js';
 import { TestRun } from './test-run.js';
@@ -16,7 +16,7 @@ import { TestRun } from './test-run.js';
 /** What the person who runs scenarios wants to know, and says. */
 export interface Audience {
   readonly log: Logger;
-  /** Prints a line about the bench. */
+  /** Prints a line about the simulator. */
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
   /** Called when a step has ended. */
@@ -34,18 +34,18 @@ export type ScenarioEnd =
   | { readonly ok: false; readonly text: string };
 
 /**
- * Runs a scenario on a bench of its own, with its program, and stops both.
- * @param freePorts the lines of the bench are on free ports, whatever its configuration says
+ * Runs a scenario on a simulator of its own, with its program, and stops both.
+ * @param freePorts the lines of the simulator are on free ports, whatever its configuration says
  */
 export async function runScenario(
   file: ScenarioFile,
   audience: Audience,
   freePorts: boolean,
 ): Promise<ScenarioEnd> {
-  const bench = loadBench(file);
-  if (!bench.ok) return bench;
-  if (bench.warnings !== '') audience.warn(bench.warnings);
-  const { configuration } = bench;
+  const loaded = loadOwnConfiguration(file);
+  if (!loaded.ok) return loaded;
+  if (loaded.warnings !== '') audience.warn(loaded.warnings);
+  const { configuration } = loaded;
   const simulator = new Simulator(freePorts ? onFreePorts(configuration) : configuration, audience.log);
   const findings = fileFindings();
   const scenario = readScenario(new At(file.value, findings), simulator);

@@ -9,10 +9,10 @@ import { startingTest } from '../../../src/testing/scenario/start-test.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { BENCH, read } from './read.js';
 
-const newBench = () => new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
+const newLocalSimulator = () => new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
 
 function pausesOf(steps: unknown): number {
-  const reading = readingScenario(new At({ name: 'long', steps }, fileFindings()), newBench());
+  const reading = readingScenario(new At({ name: 'long', steps }, fileFindings()), newLocalSimulator());
   let pauses = 0;
   while (!reading.next().done) pauses++;
   return pauses;
@@ -43,7 +43,7 @@ it('lists within a step have a limit', () => {
 });
 
 it('does not start when a device has come while the scenario was read', () => {
-  const bench = newBench();
+  const bench = newLocalSimulator();
   const starting = startingTest(new Runs(bench), {
     name: 'a',
     steps: [{ wait: '1s' }],

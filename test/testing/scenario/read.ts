@@ -29,12 +29,12 @@ export const BENCH = {
   lines: { bus: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'relay' } } },
 };
 
-function newBench(): Simulator {
+function newLocalSimulator(): Simulator {
   return new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
 }
 
 /** The scenario, or its mistakes as `path: message`. */
-export function read(source: object, bench = newBench()): Scenario | string[] {
+export function read(source: object, bench = newLocalSimulator()): Scenario | string[] {
   const findings = fileFindings();
   const scenario = readScenario(new At({ name: 'a test', ...source }, findings), bench);
   return scenario ?? findings.listed.map(({ path, message }) => `${pathText(path)}: ${message}`);

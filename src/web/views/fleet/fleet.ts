@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { BenchStatus, SeenBench } from '../../../control/schemas/bench.js';
+import type { MqttStatus, SeenBench } from '../../../control/schemas/mqtt.js';
 import { serverNow, summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { Empty, Fact, State } from '../../ui/controls.js';
@@ -10,7 +10,7 @@ import './fleet.css';
 /** How this bench is on its broker; null without one. */
 export const broker = resource(
   () => '/mqtt',
-  ({ mqtt }: { readonly mqtt: BenchStatus | null }) => mqtt,
+  ({ mqtt }: { readonly mqtt: MqttStatus | null }) => mqtt,
 );
 
 const EVERY_US = 2e6;

@@ -21,7 +21,7 @@ const sparkplugSchema = connectionSchema.extend({
 export type SparkplugStatus = z.infer<typeof sparkplugSchema>;
 
 /** How the bench is on its broker. */
-export const benchSchema = z
+export const statusSchema = z
   .object({
     topic: z.string().describe('What its topics begin with.'),
     ...connectionSchema.shape,
@@ -50,7 +50,7 @@ export const benchSchema = z
     ],
   });
 
-export type BenchStatus = z.infer<typeof benchSchema>;
+export type MqttStatus = z.infer<typeof statusSchema>;
 
 /** A bench on the same broker. */
 export const seenSchema = z

@@ -6,15 +6,15 @@ import { fileFindings } from '../../schema/findings.js';
 import { formatProblems, formatWarnings } from '../../schema/problem.js';
 import type { ScenarioFile } from './scenario-file.js';
 
-/** The sections of a scenario that describe its bench. A bench that runs already has its own. */
-const BENCH = ['configuration', 'devices', 'lines'] as const;
+/** The sections of a scenario that describe a simulator of its own. One that runs already has them. */
+const OWN = ['configuration', 'devices', 'lines'] as const;
 
-export type LoadedBench =
+export type LoadedConfiguration =
   | { readonly ok: true; readonly configuration: Configuration; readonly warnings: string }
   | { readonly ok: false; readonly text: string };
 
-/** The configuration of the bench that a scenario names, or describes in place. */
-export function loadBench({ directory, value, format }: ScenarioFile): LoadedBench {
+/** The configuration of the simulator that a scenario names, or describes in place. */
+export function loadOwnConfiguration({ directory, value, format }: ScenarioFile): LoadedConfiguration {
   const findings = fileFindings();
   const at = new At(value, findings);
   const { value: named } = at.key('configuration');
@@ -37,8 +37,8 @@ export function loadBench({ directory, value, format }: ScenarioFile): LoadedBen
   return { ok: true, configuration: loaded.configuration, warnings };
 }
 
-/** A scenario for a bench that runs already: without the sections about a bench of its own, and without its program. */
-export function forRunningBench({ value }: ScenarioFile): Readonly<Record<string, unknown>> {
-  const left = new Set<string>([...BENCH, 'dut']);
+/** A scenario for a simulator that runs already: without the sections about one of its own, and without its program. */
+export function forRunningSimulator({ value }: ScenarioFile): Readonly<Record<string, unknown>> {
+  const left = new Set<string>([...OWN, 'dut']);
   return Object.fromEntries(Object.entries(value as object).filter(([key]) => !left.has(key)));
 }

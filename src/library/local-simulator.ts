@@ -8,7 +8,7 @@ import { Simulator } from '../simulator/simulator.js';
 import { newTestRoom } from '../testing/commands.js';
 
 /** A simulator in this process, and its REST interface, which listens nowhere: requests are injected. */
-export interface Bench {
+export interface LocalSimulator {
   readonly simulator: Simulator;
   readonly desk: Desk;
   readonly app: FastifyInstance;
@@ -21,12 +21,12 @@ export interface Bench {
  * @param rules who may use the REST interface
  * @param writesIn where clients may let files be made; where the configuration is when absent
  */
-export function newBench(
+export function newLocalSimulator(
   configuration: Configuration,
   rules: ApiRules,
   log: Logger,
   writesIn?: string,
-): Bench {
+): LocalSimulator {
   const simulator = new Simulator(configuration, log);
   const room = newTestRoom(simulator, log, writesIn);
   const desk = newDesk(new LocalDoor(room), simulator.traffic, {

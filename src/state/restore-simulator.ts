@@ -4,12 +4,12 @@ import { addLine, changeLine, removeLine } from '../control/lines.js';
 import { problemText } from '../control/refusal.js';
 import type { Room } from '../control/room.js';
 import { isMapping } from '../schema/parts.js';
-import type { FileContent } from './bench-state.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
-import type { BenchState } from './schema.js';
+import type { FileContent } from './kept-state.js';
+import type { KeptState } from './schema.js';
 
 /** What was restored and what could not be, in words. */
-export interface RestoredBench {
+export interface RestoredSimulator {
   readonly done: readonly string[];
   readonly problems: readonly string[];
   /** The names of lines whose settings are not those of the file. */
@@ -19,11 +19,11 @@ export interface RestoredBench {
 const OTHER_FILE = 'the file defines it differently now';
 
 /** Gives a simulator that is not started yet the devices, lines and rules that it had. */
-export async function restoreBench(
+export async function restoreSimulator(
   room: Room,
   file: FileContent,
-  { devices, lines, faults }: BenchState,
-): Promise<RestoredBench> {
+  { devices, lines, faults }: KeptState,
+): Promise<RestoredSimulator> {
   const { simulator } = room;
   const done: string[] = [];
   const problems: string[] = [];

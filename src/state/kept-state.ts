@@ -3,13 +3,13 @@ import { sourceWithCopies } from '../config/native/copies.js';
 import { sourceChange } from '../config/native/line-source.js';
 import { type RunningConfiguration, ruleSource } from '../simulator/written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
-import { type BenchState, FORMAT } from './schema.js';
+import { FORMAT, type KeptState } from './schema.js';
 
 /** What the file says, with which a running simulator is compared. */
 export type FileContent = Pick<Configuration, 'devices' | 'lines' | 'faults'>;
 
 /** How what is running differs from the file, apart from the devices themselves. */
-export function benchState(file: FileContent, running: RunningConfiguration): BenchState {
+export function keptState(file: FileContent, running: RunningConfiguration): KeptState {
   const definitions = running.devices.map(({ definition }) => definition);
   const devices = new Set(definitions.map(({ name }) => name));
   const configuredDevices = new Set(file.devices.map(({ name }) => name));
@@ -39,7 +39,7 @@ export function benchState(file: FileContent, running: RunningConfiguration): Be
 }
 
 /** True when nothing differs from the file. */
-export function isAsInFile({ devices, lines, faults }: BenchState): boolean {
+export function isAsInFile({ devices, lines, faults }: KeptState): boolean {
   const lists = [devices.added, devices.removed, lines.added, lines.removed, lines.changed];
   return faults === undefined && lists.every(({ length }) => length === 0);
 }
@@ -49,14 +49,14 @@ function changeOf(
   before: LineDefinition,
   definitions: Configuration['devices'],
   now: LineDefinition | undefined,
-): BenchState['lines']['changed'] {
+): KeptState['lines']['changed'] {
   if (!now || now === before) return [];
   const change = sourceChange(sourceWithCopies(devices, before), sourceWithCopies(definitions, now));
   if (Object.keys(change).length === 0) return [];
   return [{ name: before.name, fingerprint: lineFingerprint(before), change: { ...change } }];
 }
 
-function changedRules({ faults }: FileContent, { rules }: RunningConfiguration): Pick<BenchState, 'faults'> {
+function changedRules({ faults }: FileContent, { rules }: RunningConfiguration): Pick<KeptState, 'faults'> {
   const fingerprint = rulesFingerprint(faults);
   // A program that is killed during a test or an examination must not go on disturbing the client after its restart.
   const lasting = rules.filter(({ temporary }) => !temporary);

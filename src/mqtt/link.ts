@@ -5,7 +5,7 @@ import type { NamedView, WrittenValue } from '../api/known-values.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
 import type { Outcome } from '../control/refusal.js';
-import type { BenchStatus, SeenBench } from '../control/schemas/bench.js';
+import type { MqttStatus, SeenBench } from '../control/schemas/mqtt.js';
 import type { Summary } from '../control/schemas/summary.js';
 import type { ValueView } from '../control/schemas/value.js';
 import { allParts } from '../door/door.js';
@@ -21,8 +21,8 @@ import type { SparkplugNode, Written } from './sparkplug/node.js';
 import { level, nameIn } from './topics.js';
 import { ValuesOut } from './values.js';
 
-/** With what a bench is put on a broker. */
-export interface BenchOrder {
+/** With what a simulator is put on a broker. */
+export interface LinkOrder {
   readonly definition: MqttDefinition;
   readonly credentials: BrokerCredentials;
   /** Where REST is. */
@@ -36,11 +36,11 @@ const RATES_US = 5e6;
 /** The most devices that are named in the state. */
 const MOST_NAMED = 1000;
 
-/** A bench on a broker: reports its state, values and findings, takes values, and carries out commands. */
-export class MqttBench {
+/** The link of a simulator to its broker: reports its state, values and findings, takes values, and carries out commands. */
+export class MqttLink {
   readonly #desk: Desk;
   readonly #log: FastifyBaseLogger;
-  readonly #order: BenchOrder;
+  readonly #order: LinkOrder;
   readonly #topic: string;
   readonly #since = new Date(Date.now() - 1000 * process.uptime()).toISOString();
   readonly #broker: Broker;
@@ -64,7 +64,7 @@ export class MqttBench {
   /** The tests and examinations that run. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
-  constructor(desk: Desk, order: BenchOrder, log: FastifyBaseLogger) {
+  constructor(desk: Desk, order: LinkOrder, log: FastifyBaseLogger) {
     this.#desk = desk;
     this.#log = log;
     this.#order = order;
@@ -109,7 +109,7 @@ export class MqttBench {
     if (this.#values || definition.sparkplug) this.#every(publish.every, () => this.#reportValues());
   }
 
-  get status(): BenchStatus {
+  get status(): MqttStatus {
     return {
       ...this.#broker.status,
       topic: this.#topic,
@@ -124,7 +124,7 @@ export class MqttBench {
     return this.#seen.list();
   }
 
-  /** Says that the bench is gone, and goes. */
+  /** Says that the simulator is gone, and goes. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const timer of this.#timers) clearInterval(timer);
@@ -160,7 +160,7 @@ export class MqttBench {
       mayWrite: commands === 'all',
       every: publish.every,
       connect: (events) => {
-        // Commands are subscribed to with QoS 1, whatever the bench has (Sparkplug 3.0, 5.4). A client identifier is for one connection.
+        // Commands are subscribed to with QoS 1, whatever the simulator has (Sparkplug 3.0, 5.4). A client identifier is for one connection.
         const settings = {
           ...definition,
           credentials,
@@ -231,7 +231,7 @@ export class MqttBench {
     else this.#announced.delete(device);
   }
 
-  /** Reports what is different about the bench as a whole. */
+  /** Reports what is different about the simulator as a whole. */
   async #look(): Promise<void> {
     const { door } = this.#desk;
     const came = await door.call('program.summary', undefined);

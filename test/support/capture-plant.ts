@@ -81,6 +81,6 @@ function serialSender(path: string) {
 }
 
 /** A running simulator with all of `CAPTURE_SETUP`. */
-export function startCaptureBench(): Promise<RunningSimulator> {
+export function startCapturePlant(): Promise<RunningSimulator> {
   return startSimulator(CAPTURE_SETUP);
 }
