@@ -98,12 +98,12 @@ const SUSPICIOUS = /__proto__|constructor|\\u/;
 /** Finds a forbidden key. */
 function forbiddenKey(value: unknown): Path | undefined {
   const waiting: Visited[] = [{ value, key: '', parent: undefined }];
-  for (let place = waiting.pop(); place; place = waiting.pop()) {
-    if (typeof place.value !== 'object' || place.value === null) continue;
-    for (const [key, content] of Object.entries(place.value)) {
-      const inner = { value: content, key: Array.isArray(place.value) ? Number(key) : key, parent: place };
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    if (typeof node.value !== 'object' || node.value === null) continue;
+    for (const [key, content] of Object.entries(node.value)) {
+      const inner = { value: content, key: Array.isArray(node.value) ? Number(key) : key, parent: node };
       if (key === '__proto__') return pathOf(inner);
-      if (key === 'prototype' && place.key === 'constructor') return pathOf(inner);
+      if (key === 'prototype' && node.key === 'constructor') return pathOf(inner);
       if (typeof content === 'object') waiting.push(inner);
     }
   }

@@ -56,7 +56,7 @@ const SERVER_ITSELF: readonly number[] = [0, 255];
 const NO_FAULTS: readonly ActedFault[] = [];
 
 /** The stations of an address of a line; of the whole line, where it has one address or the same devices at each. */
-class Place {
+class Endpoint {
   readonly stations: ReadonlyMap<number | '*', Station>;
   /** Where all units of a line with MBAP headers have one device: the station of the first of them. */
   readonly only: Station | undefined;
@@ -64,7 +64,7 @@ class Place {
   readonly activity: Activity;
 
   /** @param before what was there; a unit that keeps its device keeps its counters */
-  constructor(units: Units, framing: Framing, before?: Place) {
+  constructor(units: Units, framing: Framing, before?: Endpoint) {
     this.activity = before?.activity ?? { messages: 0, errors: 0, overruns: 0 };
     this.stations = new Map(
       Array.from(units, ([unitId, device]) => {
@@ -93,10 +93,10 @@ export class Bus {
   #line: BusLine;
   /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
-  /** The place of the line, or the first of its addresses. */
-  #first: Place;
-  /** The places by address; empty where all addresses have the same devices. */
-  #places: ReadonlyMap<string, Place> = new Map();
+  /** The endpoint of the line, or the first of its addresses. */
+  #first: Endpoint;
+  /** The endpoints by address; empty where all addresses have the same devices. */
+  #endpoints: ReadonlyMap<string, Endpoint> = new Map();
   /** The unit identifiers of each device. */
   #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
   readonly #faults: FaultRules;
@@ -109,7 +109,7 @@ export class Bus {
     this.#line = line;
     this.#framing = line.framing;
     this.#faults = faults;
-    this.#first = new Place(served.units, this.#framing);
+    this.#first = new Endpoint(served.units, this.#framing);
     this.#station(served);
   }
 
@@ -144,7 +144,7 @@ export class Bus {
    */
   deviceAt(unitId: number, host?: string): Device | undefined {
     const isBroadcast = unitId === BROADCAST && this.#framing.broadcasts;
-    return isBroadcast ? undefined : this.#placeOf(host).at(unitId)?.device;
+    return isBroadcast ? undefined : this.#endpointAt(host).at(unitId)?.device;
   }
 
   /** The unit identifiers that a device answers for; none where it is not on this line. */
@@ -164,7 +164,7 @@ export class Bus {
 
   /** Counts of the traffic with the devices at an address; of the line where that has one. */
   activityAt(host: string | undefined): Activity {
-    return this.#placeOf(host).activity;
+    return this.#endpointAt(host).activity;
   }
 
   /**
@@ -175,7 +175,7 @@ export class Bus {
   answer(request: BusRequest, moment?: Moment): Answer | LaterAnswer | undefined {
     const framing = this.#framing;
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
-    const station = this.#placeOf(request.host).at(request.unitId);
+    const station = this.#endpointAt(request.host).at(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
     const unheard = moment && station.device.conduct?.whyUnheard(moment);
@@ -192,7 +192,7 @@ export class Bus {
 
   /** A client has connected to the line. @param host the address that it came to */
   connected(connection: Connection, host: string | undefined): void {
-    for (const { conduct } of this.#placeOf(host).devices) conduct?.connected(connection);
+    for (const { conduct } of this.#endpointAt(host).devices) conduct?.connected(connection);
   }
 
   /** Drops the stored reply of a client that has disconnected. */
@@ -206,18 +206,18 @@ export class Bus {
     this.#framing = this.#line.framing;
   }
 
-  #placeOf(host: string | undefined): Place {
-    return (host === undefined ? undefined : this.#places.get(host)) ?? this.#first;
+  #endpointAt(host: string | undefined): Endpoint {
+    return (host === undefined ? undefined : this.#endpoints.get(host)) ?? this.#first;
   }
 
   #station({ units, at = new Map() }: Served): void {
-    const places = Array.from(at, ([host, unitsThere]) => {
-      return [host, new Place(unitsThere, this.#framing, this.#places.get(host))] as const;
+    const endpoints = Array.from(at, ([host, unitsThere]) => {
+      return [host, new Endpoint(unitsThere, this.#framing, this.#endpoints.get(host))] as const;
     });
-    this.#first = places[0]?.[1] ?? new Place(units, this.#framing, this.#first);
-    this.#places = new Map(places);
+    this.#first = endpoints[0]?.[1] ?? new Endpoint(units, this.#framing, this.#first);
+    this.#endpoints = new Map(endpoints);
     const unitsOf = new Map<Device, Set<number | '*'>>();
-    for (const { stations } of places.length > 0 ? this.#places.values() : [this.#first]) {
+    for (const { stations } of endpoints.length > 0 ? this.#endpoints.values() : [this.#first]) {
       for (const [unitId, { device }] of stations) {
         const known = unitsOf.get(device) ?? new Set();
         unitsOf.set(device, known.add(unitId));
@@ -241,12 +241,12 @@ export class Bus {
 
   /** Executes a broadcast on every device once, silently. */
   #broadcast({ pdu, client, host }: BusRequest, moment: Moment | undefined): Answer {
-    const place = this.#placeOf(host);
+    const endpoint = this.#endpointAt(host);
     const executed: Executed = new Map();
     let framing = this.#framing;
     const deaf = new Set<Device>();
-    for (const device of place.devices) if (moment && device.conduct?.whyUnheard(moment)) deaf.add(device);
-    for (const station of place.stations.values()) {
+    for (const device of endpoint.devices) if (moment && device.conduct?.whyUnheard(moment)) deaf.add(device);
+    for (const station of endpoint.stations.values()) {
       if (deaf.has(station.device)) continue;
       station.device.writer = { by: 'line', line: this.#line.name, client };
       station.broadcast(pdu, framing, executed);

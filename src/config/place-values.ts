@@ -7,7 +7,7 @@ import { pathText } from '../schema/problem.js';
 
 /** What one entry of a file defines: equal values side by side, or a list of values. */
 export interface PlacedValues {
-  /** The entry's place in the file. */
+  /** The entry's path in the file. */
   readonly at: At;
   readonly first: number;
   readonly last: number;

@@ -165,8 +165,8 @@ function presentReal({ simulator }: Room, name: string): unknown {
   return isMapping(source) ? source.real : undefined;
 }
 
-function below(wrong: Refusal, place: string): Refusal {
-  return { ...wrong, problems: wrong.problems.map((each) => ({ ...each, path: `${place}.${each.path}` })) };
+function below(wrong: Refusal, path: string): Refusal {
+  return { ...wrong, problems: wrong.problems.map((each) => ({ ...each, path: `${path}.${each.path}` })) };
 }
 
 function changeOf({ devices, lines }: Difference, { faults }: Configuration): ConfigurationChange {

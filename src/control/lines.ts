@@ -99,14 +99,14 @@ function unknownLine(name: string, path = 'line'): Refusal {
 }
 
 function lineView(line: Line): LineView {
-  const { state, reason, place, link, uptime, clients, times, port, errorCounts } = lineStatus(line);
+  const { state, reason, endpoint, link, uptime, clients, times, port, errorCounts } = lineStatus(line);
   return {
     name: line.name,
     description: describeLine(line),
     state,
     ...(line.definition.kind === 'serial' && { mode: line.definition.mode }),
     reason: reason ?? null,
-    place,
+    place: endpoint,
     link: link ?? null,
     settings: lineSource(line.definition),
     units: Object.fromEntries(line.definition.units),

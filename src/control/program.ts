@@ -33,13 +33,13 @@ export function summary({ simulator, run, revisionOf }: Room): Outcome<Summary> 
 }
 
 function summaryOf(line: Line, edition: number): Summary['lines'][number] {
-  const { state, reason, place, uptime, clients } = lineStatus(line);
+  const { state, reason, endpoint, uptime, clients } = lineStatus(line);
   const { counts, sum } = line.meters.turnaround;
   return {
     name: line.name,
     state,
     reason: reason ?? null,
-    place,
+    place: endpoint,
     uptime: uptime === undefined ? null : thousandths(uptime),
     ...(clients !== undefined && { clients }),
     counters: { ...line.counters },

@@ -1,9 +1,9 @@
 import type { LineStatus } from '../simulator/line-status.js';
 
 /** The status text for the service manager, such as `3 lines open, 1 waiting for /dev/ttyUSB0`. */
-export function statusText(lines: readonly Pick<LineStatus, 'state' | 'place'>[]): string {
+export function statusText(lines: readonly Pick<LineStatus, 'state' | 'endpoint'>[]): string {
   const placesOf = (state: LineStatus['state']) =>
-    lines.filter((line) => line.state === state).map(({ place }) => place);
+    lines.filter((line) => line.state === state).map(({ endpoint }) => endpoint);
   const [open, waiting, failed, stopped] = [
     placesOf('open'),
     placesOf('waiting'),

@@ -14,7 +14,7 @@ export interface LineStatus {
   /** Why the line is not open, as a sentence. */
   readonly reason: string | undefined;
   /** Where clients find the line: the path of the port, or address and port. */
-  readonly place: string;
+  readonly endpoint: string;
   /** The permanent link to the port of a virtual line. */
   readonly link: string | undefined;
   /** How long the line has been open, in seconds. */
@@ -32,7 +32,7 @@ export function lineStatus(line: Line): LineStatus {
   return {
     state: state.kind,
     reason: 'reason' in state ? state.reason : undefined,
-    place: state.kind === 'open' ? state.place : endpointOf(line),
+    endpoint: state.kind === 'open' ? state.endpoint : endpointOf(line),
     link: state.kind === 'open' ? port?.link : undefined,
     uptime: openSince === undefined ? undefined : (performance.now() - openSince) / 1000,
     clients: line.clients,
@@ -61,14 +61,14 @@ export function describeLine(line: Line): string {
 
 function description(line: Line): string {
   const { definition } = line;
-  const { place, link, times } = lineStatus(line);
+  const { endpoint, link, times } = lineStatus(line);
   const units = `units ${unitRanges([...definition.units.keys()])}`;
   if (definition.kind !== 'serial' || !times)
-    return `${protocolName(definition)} on ${place}${addresses(definition)}, ${units}`;
+    return `${protocolName(definition)} on ${endpoint}${addresses(definition)}, ${units}`;
   const settings = describeSettings(definition);
   const gap = `gap ${times.gap.toFixed(1)} ms`;
   const pauses = `t1.5 ${times.t15.toFixed(3)} ms, t3.5 ${times.t35.toFixed(3)} ms, ${gap}${turnaround(definition)}`;
-  const path = link ? `${place} (also ${link})` : place;
+  const path = link ? `${endpoint} (also ${link})` : endpoint;
   const role = definition.mode === 'monitor' ? 'listens only' : units;
   return `${protocolName(definition)} on ${path} ${settings}, ${role}; ${pauses}`;
 }

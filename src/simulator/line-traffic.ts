@@ -153,8 +153,8 @@ export class LineTraffic {
     this.reportRequest();
     switch (event.kind) {
       case 'open':
-        for (const note of event.notes) this.#log.warn({ place: event.place }, note);
-        this.state('open', event.place);
+        for (const note of event.notes) this.#log.warn({ place: event.endpoint }, note);
+        this.state('open', event.endpoint);
         break;
       case 'lost':
         this.state('lost', event.reason);

@@ -58,7 +58,7 @@ const SYSTEM_TOOLS: LineTools = {
       : new SocketLine(definition, framing, handler),
 };
 
-/** Whether a line is as it was asked to be; `error` is one sentence that names the place. */
+/** Whether a line is as it was asked to be; `error` is one sentence that names the endpoint. */
 export type LineOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };

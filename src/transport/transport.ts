@@ -82,7 +82,7 @@ type FromClient = Partial<OfClient>;
 
 /** What happens on a line besides requests. */
 export type LineEvent =
-  | { readonly kind: 'open'; readonly place: string; readonly notes: readonly string[] }
+  | { readonly kind: 'open'; readonly endpoint: string; readonly notes: readonly string[] }
   /** The port is gone, and the line waits for it. */
   | { readonly kind: 'lost'; readonly reason: string }
   /** The port is still gone. */
@@ -127,8 +127,8 @@ export type LineEvent =
   | ({ readonly kind: 'rejected'; readonly reason: Rejection; readonly text: string } & OfClient);
 
 export type LineState =
-  /** `place` in the usual notation: a port's path, or `127.0.0.1:502`. `port` is the real port number of a socket. */
-  | { readonly kind: 'open'; readonly place: string; readonly port?: number }
+  /** `endpoint` in the usual notation: a port's path, or `127.0.0.1:502`. `port` is the real port number of a socket. */
+  | { readonly kind: 'open'; readonly endpoint: string; readonly port?: number }
   /** The port vanished or does not open. The line keeps trying. */
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'stopped' }
@@ -136,8 +136,8 @@ export type LineState =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TransportStart =
-  | { readonly ok: true; readonly place: string; readonly port?: number }
-  /** One sentence that names the place, what is wrong and what to do. `inUse`: somebody else listens on the port. */
+  | { readonly ok: true; readonly endpoint: string; readonly port?: number }
+  /** One sentence that names the endpoint, what is wrong and what to do. `inUse`: somebody else listens on the port. */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
 /** What a serial line has besides, for its status and its self-test. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { statusText } from '../../src/service/status-text.js';
 
-const at = (state: 'open' | 'waiting' | 'stopped' | 'failed', place: string) => ({ state, place });
+const at = (state: 'open' | 'waiting' | 'stopped' | 'failed', endpoint: string) => ({ state, endpoint });
 
 it.each([
   ['1 line open', [at('open', '/dev/ttyUSB0')]],

@@ -70,7 +70,7 @@ describe.concurrent('a self-test of a line with its own client', () => {
     });
     while (!found) {
       const { state } = plant.line;
-      if (state.kind === 'open') await visit(Number(state.place.split(':')[1]));
+      if (state.kind === 'open') await visit(Number(state.endpoint.split(':')[1]));
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await ended;

@@ -48,7 +48,7 @@ export async function startSimulator(
   const place = (line: string): string => {
     const state = simulator.lines.get(line)?.state;
     if (state?.kind !== 'open') throw new Error(`line ${line} is ${state?.kind ?? 'not there'}`);
-    return state.place;
+    return state.endpoint;
   };
   const port = (line: string) => Number(new URL(`tcp://${place(line)}`).port);
   const clients: RawClient[] = [];

@@ -11,7 +11,13 @@ import {
   Tokens,
 } from './clients.js';
 import { ALLOWED_ATTEMPTS, FailedAttempts, WINDOW_S } from './failed-attempts.js';
-import { type AllowedOrigins, hostRefusal, namesOfMachine, originRefusal, type Refusal } from './place.js';
+import {
+  type AllowedOrigins,
+  hostRefusal,
+  namesOfMachine,
+  originRefusal,
+  type Refusal,
+} from './host-and-origin.js';
 
 /** Who may use the REST interface. Without a token, every program of this machine may. */
 export interface AccessRules extends TokenRules {

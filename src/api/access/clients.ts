@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { hostPortOf } from './place.js';
+import { hostPortOf } from './host-and-origin.js';
 
 /** What a client may do: `read` looks only, `write` may do everything. */
 export type Role = 'read' | 'write';

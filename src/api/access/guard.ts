@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refusal } from '../../control/refusal.js';
 import { refuse } from '../answers.js';
 import type { Access } from './access.js';
-import { corsHeaders, isPreflight, PREFLIGHT_HEADERS, type Refusal } from './place.js';
+import { corsHeaders, isPreflight, PREFLIGHT_HEADERS, type Refusal } from './host-and-origin.js';
 
 /**
  * Headers of every answer, for browsers. They are those of helmet that mean something here. Pages get scripts, styles

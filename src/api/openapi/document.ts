@@ -126,13 +126,13 @@ function idOf({ method, path }: Operation): string {
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-function parametersIn(place: Parameter['in'], schema: JsonSchema | undefined): Parameter[] {
+function parametersIn(location: Parameter['in'], schema: JsonSchema | undefined): Parameter[] {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { description, ...rest } = property as JsonSchema;
     return {
       name,
-      in: place,
-      required: place === 'path' || (schema?.required ?? []).includes(name),
+      in: location,
+      required: location === 'path' || (schema?.required ?? []).includes(name),
       ...(description !== undefined && { description }),
       schema: rest,
     };

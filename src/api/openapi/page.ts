@@ -70,8 +70,8 @@ ${requestBody ? html`<h4>Body</h4>${Object.entries(requestBody.content).map(([ty
 </details>`;
 }
 
-function parameterHtml({ name, in: place, required, description = '', schema }: Parameter): Html {
-  return html`<dt><code>${name}</code> ${typeHtml(schema)} <i>in the ${place}${required ? '' : ', optional'}</i></dt><dd>${prose(description)}</dd>`;
+function parameterHtml({ name, in: location, required, description = '', schema }: Parameter): Html {
+  return html`<dt><code>${name}</code> ${typeHtml(schema)} <i>in the ${location}${required ? '' : ', optional'}</i></dt><dd>${prose(description)}</dd>`;
 }
 
 /** Errors are described in words; their bodies are all alike. */

@@ -54,9 +54,9 @@ const NO_OTHERS = () => undefined;
 /** The row of a request, or of a response of which something was sent. */
 function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
   const { line, time, unitId, functionCode } = event;
-  const [range] = addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));
-  const place = { address: range?.address ?? null, count: range?.quantity ?? null };
-  const common = { time: new Date(time).toISOString(), line, unit: unitId, fc: functionCode, ...place };
+  const [asked] = addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));
+  const range = { address: asked?.address ?? null, count: asked?.quantity ?? null };
+  const common = { time: new Date(time).toISOString(), line, unit: unitId, fc: functionCode, ...range };
   if (event.kind !== 'reply')
     return { call: 'request', ...common, data: dataText(filter, event, event.bytes) };
   const sent = concatBytes(...sentBytes(event.plan, event.report));

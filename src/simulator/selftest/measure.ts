@@ -117,7 +117,7 @@ export function waitsForOthers(definition: LineDefinition): boolean {
 async function ownClient(line: Line): Promise<Client | string | undefined> {
   const { definition, state } = line;
   if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
-  if (definition.kind === 'serial') return serialClient(state.place, definition);
+  if (definition.kind === 'serial') return serialClient(state.endpoint, definition);
   const { port = definition.port } = state;
   const host = LOOPBACK[definition.host] ?? definition.host;
   return definition.kind === 'tcp' ? tcpClient(host, port) : udpClient(host, port);

@@ -36,7 +36,7 @@ export function withEndpoints(command: string, endpoints: LineEndpoints): string
 export function openEndpoints(simulator: Simulator): LineEndpoints {
   return new Map(
     Array.from(simulator.lines.values()).flatMap(({ name, state }) =>
-      state.kind === 'open' ? [[name, state.place] as const] : [],
+      state.kind === 'open' ? [[name, state.endpoint] as const] : [],
     ),
   );
 }

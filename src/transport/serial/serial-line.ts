@@ -84,7 +84,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
       return opened;
     }
     this.#attach(opened.port, opened.notes);
-    return { ok: true, place: opened.port.path };
+    return { ok: true, endpoint: opened.port.path };
   }
 
   async stop(): Promise<void> {
@@ -145,8 +145,8 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#port = port;
     this.#adapter = adapter;
     this.#session = this.#newSession(port, this.#behaviour(adapter));
-    this.#state = { kind: 'open', place: port.path };
-    this.#handler.event({ kind: 'open', place: port.path, notes });
+    this.#state = { kind: 'open', endpoint: port.path };
+    this.#handler.event({ kind: 'open', endpoint: port.path, notes });
   }
 
   #newSession(port: BytePort, behaviour: SerialBehaviour): PortSession {

@@ -9,7 +9,7 @@ import type { Listening } from './listen.js';
  * clients come about depends on the kind of socket.
  */
 export interface Binding {
-  /** To be called once. Every failure is reported as a sentence that names the place, and leaves nothing open. */
+  /** To be called once. Every failure is reported as a sentence that names the endpoint, and leaves nothing open. */
   open(): Promise<Listening>;
   /**
    * Accepts nothing from now on; resolves when the port is free. Clients are not ended. Also ends an `open` under way.

@@ -19,7 +19,7 @@ export function clientAddress({ remoteAddress, remotePort }: Socket): string {
   return clientName(remoteAddress, remotePort);
 }
 
-/** `error` is a sentence that names the place. */
+/** `error` is a sentence that names the endpoint. */
 export interface NotListening {
   readonly ok: false;
   readonly error: string;
@@ -70,7 +70,7 @@ function refused(host: string, port: number, error: NodeJS.ErrnoException): NotL
   return { ...cannotListen(host, port, why), inUse: code === 'EADDRINUSE' };
 }
 
-/** Opens `server`. Every failure is reported as a sentence that names the place. */
+/** Opens `server`. Every failure is reported as a sentence that names the endpoint. */
 export function listen(server: Server, host: string, port: number): Promise<Listening> {
   if (!isPort(port)) return Promise.resolve(cannotListen(host, port, NO_PORT));
   const stopped = cannotListen(host, port, STOPPED);
@@ -106,7 +106,7 @@ export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options,
   else found(null, host, family);
 };
 
-/** Binds `socket`; every way to fail is a sentence that names the place, and leaves the socket closed. */
+/** Binds `socket`; every way to fail is a sentence that names the endpoint, and leaves the socket closed. */
 export function listenUdp(socket: UdpSocket, host: string, port: number): Promise<Listening> {
   return new Promise((resolve) => {
     const settle = (listening: Listening) => {

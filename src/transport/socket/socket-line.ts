@@ -124,10 +124,10 @@ export class SocketLine implements Transport {
     const bound = await binding.open();
     if (this.#binding !== binding) return cannotListen(host, port, STOPPED);
     if (!bound.ok) return this.#notOpened(bound);
-    const place = hostPort(bound.address, bound.port);
-    this.#state = { kind: 'open', place, port: bound.port };
-    this.#handler.event({ kind: 'open', place, notes: bound.notes ?? [] });
-    return { ok: true, place, port: bound.port };
+    const endpoint = hostPort(bound.address, bound.port);
+    this.#state = { kind: 'open', endpoint, port: bound.port };
+    this.#handler.event({ kind: 'open', endpoint, notes: bound.notes ?? [] });
+    return { ok: true, endpoint, port: bound.port };
   }
 
   async stop(): Promise<void> {
@@ -150,7 +150,7 @@ export class SocketLine implements Transport {
 
   /** The listening socket failed after it had opened. */
   #fail({ message }: Error): void {
-    const reason = this.#state.kind === 'open' ? `${this.#state.place}: ${message}` : message;
+    const reason = this.#state.kind === 'open' ? `${this.#state.endpoint}: ${message}` : message;
     this.#state = { kind: 'failed', reason };
     void this.#close(reason);
     this.#handler.event({ kind: 'failed', text: reason });

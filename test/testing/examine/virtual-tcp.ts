@@ -47,9 +47,9 @@ export class VirtualTcp implements Transport {
   }
 
   async start(): Promise<TransportStart> {
-    this.#state = { kind: 'open', place: '127.0.0.1:502', port: 502 };
-    this.#handler.event({ kind: 'open', place: '127.0.0.1:502', notes: [] });
-    return { ok: true, place: '127.0.0.1:502', port: 502 };
+    this.#state = { kind: 'open', endpoint: '127.0.0.1:502', port: 502 };
+    this.#handler.event({ kind: 'open', endpoint: '127.0.0.1:502', notes: [] });
+    return { ok: true, endpoint: '127.0.0.1:502', port: 502 };
   }
 
   async stop(): Promise<void> {

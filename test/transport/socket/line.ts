@@ -44,7 +44,7 @@ export async function openLine({
   const line = new SocketLine(settings, framing, device, limits);
   const started = await line.start();
   if (!started.ok) throw new Error(started.error);
-  const { host: address, port } = placeOf(started.place);
+  const { host: address, port } = endpointOf(started.endpoint);
   const clients: RawClient[] = [];
   return {
     line,
@@ -63,7 +63,7 @@ export async function openLine({
 }
 
 /** `127.0.0.1:502`, `[::1]:502`. */
-function placeOf(place: string): { host: string; port: number } {
-  const colon = place.lastIndexOf(':');
-  return { host: place.slice(0, colon).replace(/[[\]]/g, ''), port: Number(place.slice(colon + 1)) };
+function endpointOf(endpoint: string): { host: string; port: number } {
+  const colon = endpoint.lastIndexOf(':');
+  return { host: endpoint.slice(0, colon).replace(/[[\]]/g, ''), port: Number(endpoint.slice(colon + 1)) };
 }

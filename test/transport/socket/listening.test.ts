@@ -28,7 +28,7 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     const line = lineAt('127.0.0.1', 0);
     const started = await line.start();
     if (!started.ok) throw new Error(started.error);
-    return { line, port: Number(started.place.split(':')[1]) };
+    return { line, port: Number(started.endpoint.split(':')[1]) };
   }
 
   async function errorOf(host: string, port: number): Promise<string> {
@@ -67,7 +67,7 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     const line = lineAt('127.0.0.1', other.port);
     expect(await line.start()).toMatchObject({ ok: false });
     await other.line.stop();
-    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}`, port: other.port });
+    expect(await line.start()).toEqual({ ok: true, endpoint: `127.0.0.1:${other.port}`, port: other.port });
     expect(await line.start()).toEqual({
       ok: false,
       error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,

@@ -31,12 +31,12 @@ test('the state of a line follows it: stopped, open at its real port, failed wit
   const line = new SocketLine(socketSettings('tcp'), SOCKET, device);
   expect(line.state).toEqual({ kind: 'stopped' });
   const started = await line.start();
-  const place = started.ok ? started.place : '';
-  expect(place).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
-  const port = Number(place.split(':')[1]);
-  expect(started).toEqual({ ok: true, place, port });
-  expect(line.state).toEqual({ kind: 'open', place, port });
-  expect(device.events).toEqual([{ kind: 'open', place, notes: [] }]);
+  const endpoint = started.ok ? started.endpoint : '';
+  expect(endpoint).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
+  const port = Number(endpoint.split(':')[1]);
+  expect(started).toEqual({ ok: true, endpoint, port });
+  expect(line.state).toEqual({ kind: 'open', endpoint, port });
+  expect(device.events).toEqual([{ kind: 'open', endpoint, notes: [] }]);
   const second = new SocketLine(socketSettings('tcp', { port }), SOCKET, device);
   const refused = await second.start();
   expect(second.state).toEqual({ kind: 'failed', reason: refused.ok ? '' : refused.error });

@@ -19,7 +19,7 @@ beforeAll(() => {
 
 afterAll(() => certificates.remove());
 
-/** Why a line with these files does not start, without the place; the state of the line says the same. */
+/** Why a line with these files does not start, without the path; the state of the line says the same. */
 async function refusal(files: Partial<TlsFiles>): Promise<string> {
   const tls = { ...server, ca: certificates.ca.cert, ...files };
   const line = new SocketLine(socketSettings('tls', { files: tls }), SOCKET, new HoldingRegisters());

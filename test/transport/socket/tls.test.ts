@@ -80,7 +80,7 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     const address = `127.0.0.1:${client.socket.localPort}`;
     expect(ofKind('client')).toEqual([{ kind: 'client', client: address, clientId: 1, role: 'Operator' }]);
     expect(line.device.requests[0]).toMatchObject({ client: address, clientId: 1 });
-    expect(ofKind('open')).toMatchObject([{ place: `127.0.0.1:${line.port}`, notes: [] }]);
+    expect(ofKind('open')).toMatchObject([{ endpoint: `127.0.0.1:${line.port}`, notes: [] }]);
     await client.end();
     await until(() => ofKind('client-gone').length === 1, 'gone');
     expect(line.line.clients).toBe(0);
@@ -362,7 +362,7 @@ test('stop ends TLS clients and handshakes, and a start afterwards takes the ren
   const newer = certificates.signed('newer');
   certificates.copy(newer, files);
   const started = await line.line.start();
-  const port = Number(started.ok && started.place.split(':')[1]);
+  const port = Number(started.ok && started.endpoint.split(':')[1]);
   const again = new TlsClient(port, { ca: certificates.ca, identity: operator });
   clients.push(again);
   await until(() => again.server !== undefined, 'connected');

@@ -49,7 +49,7 @@ test('an error of the socket ends the line, with a reason, and it can be started
   const restarted = await line.line.start();
   if (!restarted.ok) expect.fail(restarted.error);
   line.device.fault = (plan) => plan;
-  const next = new Peer(Number(restarted.place.replace(/.*:/, '')));
+  const next = new Peer(Number(restarted.endpoint.replace(/.*:/, '')));
   await next.send(readRequest(2));
   await next.receivedOf(1);
   expect(next.transactions).toEqual([2]);

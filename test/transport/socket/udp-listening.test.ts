@@ -36,14 +36,14 @@ async function errorOf(host: string, port: number): Promise<string> {
 
 test('an open line says where it is', async () => {
   const { line, device, port } = await opened();
-  expect(line.state).toEqual({ kind: 'open', place: `127.0.0.1:${port}`, port });
-  expect(device.events).toEqual([{ kind: 'open', place: `127.0.0.1:${port}`, notes: [] }]);
+  expect(line.state).toEqual({ kind: 'open', endpoint: `127.0.0.1:${port}`, port });
+  expect(device.events).toEqual([{ kind: 'open', endpoint: `127.0.0.1:${port}`, notes: [] }]);
   expect(line.clients).toBe(0);
 });
 
 test('a host name is looked up', async () => {
   const { device, peer, line } = await opened({ host: 'localhost' });
-  expect(line.state).toMatchObject({ place: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+  expect(line.state).toMatchObject({ endpoint: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
   const client = peer();
   await client.send(readRequest(1));
   await client.receivedOf(1);
@@ -56,7 +56,7 @@ test('a stopped line can be started again, and goes on counting its clients', as
   const device = new Device(SOCKET);
   const line = new SocketLine(socketSettings('udp', { port }), SOCKET, device);
   for (const clientId of [1, 2, 3]) {
-    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${port}`, port });
+    expect(await line.start()).toEqual({ ok: true, endpoint: `127.0.0.1:${port}`, port });
     const client = new Peer(port);
     await client.send(readRequest(clientId));
     await client.receivedOf(1);
@@ -133,7 +133,7 @@ if (!hasIpv6) console.warn('IPv6 is not tested: this machine has no address ::1'
 
 test.skipIf(!hasIpv6)('serves IPv6 clients and names them', async () => {
   const { device, peer, line, port } = await opened({ host: '::1' });
-  expect(line.state).toEqual({ kind: 'open', place: `[::1]:${port}`, port });
+  expect(line.state).toEqual({ kind: 'open', endpoint: `[::1]:${port}`, port });
   const client = peer('::1');
   await client.send(readRequest(1));
   await client.receivedOf(1);

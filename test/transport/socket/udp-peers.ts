@@ -117,7 +117,7 @@ export async function openUdpLine({
   const line = new SocketLine(settings, framing, device);
   const started = await line.start();
   if (!started.ok) throw new Error(started.error);
-  const port = Number(started.place.replace(/.*:/, ''));
+  const port = Number(started.endpoint.replace(/.*:/, ''));
   const peers: Peer[] = [];
   return {
     line,
