@@ -14,6 +14,17 @@ export function onFreePorts(
   return { ...configuration, lines: configuration.lines.map((line) => onFreePort(line, linkOf)) };
 }
 
+/** Why lines did not open, for a command that has `--free-ports`: with that option where a port is taken. */
+export function withFreePortsHint({
+  error,
+  inUse,
+}: {
+  readonly error: string;
+  readonly inUse?: boolean;
+}): string {
+  return inUse ? `${error} With --free-ports all lines are on free ports.` : error;
+}
+
 function onFreePort(line: LineDefinition, linkOf: (line: string) => string): LineDefinition {
   if (line.kind !== 'serial') return { ...line, host: '127.0.0.1', port: 0 };
   // A pseudo-terminal has no driver to switch and no parity errors to mark.

@@ -3,6 +3,7 @@ import { ADDRESS_SPACE } from '../protocol/limits.js';
 import type { Action } from '../registers/actions.js';
 import type { RegisterImage } from '../registers/image.js';
 import { parseValue } from '../registers/parse-value.js';
+import { notDefined } from '../registers/undefined.js';
 import { unknownName } from '../schema/nearest.js';
 import { expectedMessage } from '../schema/problem.js';
 import type { Simulator } from '../simulator/simulator.js';
@@ -64,7 +65,7 @@ export function setCell(
   const wrong = outside(list, { from: register, to: register }, 'register') ?? outside(list, range);
   if (wrong) return wrong;
   const span = image.valueSpan(register);
-  if (!span) return refusal('register.undefined', 'register', `${register} is not defined`);
+  if (!span) return refusal('register.undefined', 'register', notDefined(register));
   if (span.address !== register) {
     const message = `${register} is a part of the ${span.type} at ${span.address}, expected ${span.address}`;
     return refusal('register.inside_value', 'register', message);

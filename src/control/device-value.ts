@@ -3,6 +3,7 @@ import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { RegisterImage } from '../registers/image.js';
 import { parseValue } from '../registers/parse-value.js';
+import { notDefined } from '../registers/undefined.js';
 import { nearestValue, type Value, type ValueLocation } from '../registers/value.js';
 import { quote } from '../schema/problem.js';
 import type { Code } from './refusal.js';
@@ -69,11 +70,6 @@ export function whyUnchangeable({ image, point }: DeviceValue): string | undefin
   return 'is moved by its signal; DELETE of the signal makes it stay';
 }
 
-/** What is wrong with an address at which the device has no register. */
-export function notDefined(table: TableName, address: number): string {
-  return `${table} ${address} is not defined`;
-}
-
 /** Writes a value that `parseChange` accepted, for REST. The value reacts. */
 export function writeValue({ image, location }: Pick<DeviceValue, 'image' | 'location'>, value: Value): void {
   image.write(location, value);
@@ -96,7 +92,7 @@ export function valuesOfWords(
   const end = address + words.length;
   for (let next = address; next < end; ) {
     const found = valueAtAddress(device, table, next);
-    if (!found) return { key: 'address', wrong: notDefined(table, next), code: 'register.undefined' };
+    if (!found) return { key: 'address', wrong: notDefined(`${table} ${next}`), code: 'register.undefined' };
     const why = whyUnchangeable(found);
     if (why !== undefined)
       return { key: 'address', wrong: `${table} ${next} ${why}`, code: 'value.moved_by_signal' };

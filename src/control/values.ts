@@ -3,6 +3,7 @@ import type { Point } from '../device/point.js';
 import type { TableName } from '../device/tables.js';
 import { ADDRESS_SPACE } from '../protocol/limits.js';
 import type { AddressRange } from '../protocol/pdu.js';
+import { notDefined } from '../registers/undefined.js';
 import { type Value, withoutSentinel } from '../registers/value.js';
 import { At } from '../schema/at.js';
 import { Findings, MOST_LISTED } from '../schema/findings.js';
@@ -11,7 +12,6 @@ import { type Problem, pathText } from '../schema/problem.js';
 import type { Simulator } from '../simulator/simulator.js';
 import {
   type DeviceValue,
-  notDefined,
   parseChange,
   tablesMeant,
   valueAtAddress,
@@ -325,7 +325,7 @@ function findTarget(device: Device, { name, table, address }: Change, at: At): D
   if (name !== undefined || table === undefined || address === undefined)
     return at.wrong('expected a name, or a table and an address', 'request.invalid');
   const found = valueAtAddress(device, table, address);
-  if (!found) return at.key('address').wrong(notDefined(table, address), 'register.undefined');
+  if (!found) return at.key('address').wrong(notDefined(`${table} ${address}`), 'register.undefined');
   if (found.address === address) return found;
   return at
     .key('address')
@@ -377,7 +377,7 @@ function expectedWords(
   if (words.length === 0 || !words.every(isWord)) return at.wrong('expected a value, or a list of registers');
   const values = words.map((_, i) => valueAtAddress(device, table, address + i));
   const missing = values.indexOf(undefined);
-  if (missing >= 0) return at.wrong(notDefined(table, address + missing), 'register.undefined');
+  if (missing >= 0) return at.wrong(notDefined(`${table} ${address + missing}`), 'register.undefined');
   return () => {
     for (const value of values) if (value) value.image.refresh(value.location.address, value.location.cells);
     const present = image.servedWords(base + address, words.length);

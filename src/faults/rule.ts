@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../random.js';
 import type { At } from '../schema/at.js';
-import { bounded, flag, isMapping, section, wholeNumber } from '../schema/parts.js';
+import { bounded, flag, isMapping, section, WITHOUT_CONTROLS, wholeNumber } from '../schema/parts.js';
 import type { Issue } from '../schema/problem.js';
 import { duration } from '../schema/units.js';
 import { documentAs } from '../schema/written-as.js';
@@ -25,6 +25,7 @@ const nameSchema = z
   .string({ error: 'a name' })
   .min(1, { error: 'a name' })
   .max(MAX_NAME_LENGTH, { error: `at most ${MAX_NAME_LENGTH} characters` })
+  .refine(...WITHOUT_CONTROLS)
   .regex(/^[\w.-]+$/, { error: 'letters, digits, dots, hyphens and underscores' });
 
 const faultList = bounded(

@@ -74,7 +74,7 @@ async function listen(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const address = hostPort(host, port);
-    const inUse = `${address} is in use by another program; choose another port with api.port or --http_port`;
+    const inUse = `${address} is in use by another program; choose another port with api.port, --http_port or --free-ports`;
     const reason = code === 'EADDRINUSE' ? inUse : `can't listen on ${address}: ${message}`;
     post({ kind: 'refused', error: `REST: ${reason}` });
     return undefined;

@@ -1,4 +1,5 @@
 import type { ExaminationWanted } from '../config/commands/examine.js';
+import { withFreePortsHint } from '../config/free-ports.js';
 import { MAX_SEED } from '../random.js';
 import { At } from '../schema/at.js';
 import { fileFindings } from '../schema/findings.js';
@@ -35,7 +36,7 @@ export async function examineHere(
   const order = orderOf(wanted, makeObserver, simulator);
   if (typeof order === 'string') return order;
   const started = await simulator.start();
-  if (!started.ok) return started.error;
+  if (!started.ok) return withFreePortsHint(started);
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   try {
     return await examineLine(wanted, simulator, order, stop);

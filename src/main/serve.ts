@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { findMisbehaviour, rulesOf } from '../config/catalogue.js';
 import type { ServeCommand, StateOptions } from '../config/commands/serve.js';
+import { withFreePortsHint } from '../config/free-ports.js';
 import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
 import { armMisbehaviour } from '../control/catalogue.js';
 import { problemText } from '../control/refusal.js';
@@ -56,7 +57,7 @@ export async function serve(command: ServeCommand): Promise<number> {
   const started = await simulator.start(state?.lines);
   if (!started.ok) {
     await state?.keeper.cancel();
-    return complain(`${started.error}${demoHint(source)}`);
+    return complain(`${withFreePortsHint(started)}${demoHint(source)}`);
   }
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);

@@ -102,6 +102,19 @@ export function text(error: string) {
   return z.string({ error }).regex(/^\P{Cc}+$/u, { error });
 }
 
+/** What is wrong with a name that has control characters, which would be seen in no message. */
+export const NO_CONTROLS = 'control characters are not allowed in a name';
+
+export function hasControls(name: string): boolean {
+  return /\p{Cc}/u.test(name);
+}
+
+/** For `refine` of a schema of names, before it says which characters there may be. */
+export const WITHOUT_CONTROLS = [
+  (name: string) => !hasControls(name),
+  { error: NO_CONTROLS, abort: true },
+] as const;
+
 /** Text that no message may show: a token. Mistakes of other schemas say what was found. */
 export const secret = z.custom<string>((value) => typeof value === 'string' && value !== '', {
   error: 'expected text of at least one character',

@@ -23,7 +23,11 @@ import type { RunningConfiguration } from './written/written-configuration.js';
 /** The result of starting each line, for the person who started the simulator. */
 export type SimulatorStart =
   | { readonly ok: true; readonly lines: readonly { readonly name: string; readonly description: string }[] }
-  | { readonly ok: false; readonly error: string };
+  | {
+      readonly ok: false;
+      readonly error: string /** Somebody else listens on the port. */;
+      readonly inUse?: boolean;
+    };
 
 /** A set of devices on lines, built from a configuration. */
 export class Simulator {
@@ -127,7 +131,7 @@ export class Simulator {
       const started = await line.start({ waits: patient.has(line.name) });
       if (!started.ok) {
         await this.stop();
-        return { ok: false, error: `line ${line.name}: ${started.error}` };
+        return { ...started, error: `line ${line.name}: ${started.error}` };
       }
       lines.push({ name: line.name, description: describeLine(line) });
     }

@@ -213,6 +213,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/protocol/function-table.ts',
       'src/protocol/limits.ts',
       'src/protocol/sub-function.ts',
+      'src/registers/undefined.ts',
     ],
     external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals)$|\.css$/,
     why: 'it runs in a browser, and knows of the simulator what REST tells',

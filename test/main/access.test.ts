@@ -158,7 +158,7 @@ it('a second program at the port of the first is told which port, and how to cho
   const { code, stderr } = await run(['--config', file, '--log', 'error'], newDirectory());
   expect(code).toBe(1);
   expect(stderr).toBe(
-    `REST: 127.0.0.1:${port} is in use by another program; choose another port with api.port or --http_port\n`,
+    `REST: 127.0.0.1:${port} is in use by another program; choose another port with api.port, --http_port or --free-ports\n`,
   );
   expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
 });

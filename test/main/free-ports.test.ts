@@ -21,6 +21,7 @@ afterAll(() => {
   other.close();
 });
 
+const HINT = '(EADDRINUSE). With --free-ports all lines are on free ports.';
 const DEVICES = { meter: { registers: { holding: [{ address: 0, value: 230 }] } } };
 const lines = () => ({
   bus: { tcp: { host: '127.0.0.1', port }, units: { 1: 'meter', 2: 'meter' } },
@@ -40,7 +41,8 @@ it('a scenario has free ports, and its program is told of them', async () => {
     steps: [{ expect: { unit: 1, function: 3 }, within: '30s' }],
   });
   const taken = await run(['test', scenario], newDirectory());
-  expect(taken).toMatchObject({ code: 2, stdout: expect.stringContaining(String(port)) });
+  expect(taken).toMatchObject({ code: 2, stdout: expect.stringContaining(`:${port}: another program`) });
+  expect(taken.stdout).toContain(HINT);
   const free = await run(['test', scenario, '--free-ports'], newDirectory());
   expect({ code: free.code, stderr: free.stderr }).toEqual({ code: 0, stderr: '' });
   expect(printed(free.stdout)).toBeGreaterThan(0);
@@ -64,7 +66,7 @@ it('an examination has free ports', async () => {
   ];
   expect(await run(args, newDirectory())).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(String(port)),
+    stderr: expect.stringContaining(HINT),
   });
   const { stdout } = await run([...args, '--free-ports'], newDirectory());
   expect(printed(stdout)).not.toBe(port);
@@ -73,6 +75,10 @@ it('an examination has free ports', async () => {
 
 it('a simulator has free ports, REST too, and leaves no link behind', async () => {
   const config = { devices: DEVICES, lines: lines(), api: { port } };
+  expect(await run(['--config', newFile({ ...config, api: { port: 0 } })], newDirectory())).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(HINT),
+  });
   const program = await startProgram({ config, args: ['--free-ports'] });
   const link = /^line rtu: .*\(also ([^)]+)\)/m.exec(program.output.stdout)?.[1] ?? '';
   expect(existsSync(link)).toBe(true);

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { REACTIONS } from '../../reactions/kinds.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, PADDINGS, type ValueType } from '../../registers/cell-type.js';
-import { flag, number, oneOf, readApart, section, text, wholeNumber } from '../../schema/parts.js';
+import {
+  flag,
+  number,
+  oneOf,
+  readApart,
+  section,
+  text,
+  WITHOUT_CONTROLS,
+  wholeNumber,
+} from '../../schema/parts.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
 import { seedSchema } from './device-schema.js';
 
@@ -23,6 +32,7 @@ const entryShape = {
   max: number.optional(),
   name: z
     .string({ error: NAME })
+    .refine(...WITHOUT_CONTROLS)
     .regex(/^[A-Za-z_]\w{0,63}$/, { error: NAME })
     .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
     .optional(),

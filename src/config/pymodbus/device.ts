@@ -1,4 +1,5 @@
 import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import { notDefined } from '../../registers/undefined.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import type { DeviceRegisters, WindowDefinition } from '../configuration.js';
@@ -70,7 +71,7 @@ function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): vo
     for (let address = range.first; address <= range.last; address++) {
       if (builder.isDefined(address)) builder.allowWrite(address);
       else if (complete) {
-        item.wrong(`expected defined registers, address ${address} is not defined`);
+        item.wrong(`expected defined registers, ${notDefined(`address ${address}`)}`);
         break;
       }
     }

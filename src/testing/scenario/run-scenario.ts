@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { onFreePorts } from '../../config/free-ports.js';
+import { onFreePorts, withFreePortsHint } from '../../config/free-ports.js';
 import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
 import { Simulator } from '../../simulator/simulator.js';
@@ -52,7 +52,7 @@ export async function runScenario(
   if (!scenario) return { ok: false, text: file.format(findings.listed) };
   const run = new TestRun(simulator, scenario, audience.onFinding);
   const started = await simulator.start();
-  if (!started.ok) return { ok: true, report: run.notBegun(started.error), simulator };
+  if (!started.ok) return { ok: true, report: run.notBegun(withFreePortsHint(started)), simulator };
   for (const { name, description } of started.lines) audience.say(`line ${name}: ${description}`);
   try {
     const report = await runWithDut(run, simulator, file.directory, audience.stop);
@@ -76,7 +76,7 @@ async function runWithDut(
   if (!definition) return run.run();
   const command = withEndpoints(definition.command, openEndpoints(simulator));
   const started = await Dut.start(definition, { command, directory, giveUp: stop });
-  if (!started.ok) return run.notBegun(started.error);
+  if (!started.ok) return run.notBegun(withFreePortsHint(started));
   const { dut } = started;
   void dut.died().then((how) => run.end('fail', how));
   try {

@@ -66,10 +66,7 @@ function ask(
 
 describe('REST over HTTPS', () => {
   test('answers clients that check its certificate', async () => {
-    expect(await ask('/healthz')).toMatchObject({
-      status: 200,
-      body: expect.stringContaining('"status":"ok"'),
-    });
+    expect(await ask('/healthz')).toMatchObject({ status: 200 });
     expect(await ask('/api/v1/lines')).toMatchObject({ status: 401 });
     const headers = { authorization: `Bearer ${TOKEN}` };
     expect(await ask('/api/v1/lines', { headers })).toMatchObject({ status: 200 });

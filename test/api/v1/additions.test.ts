@@ -61,11 +61,7 @@ describe('a device that is added over REST', () => {
   });
 
   it.each([
-    [
-      { ...PUMP, name: '' },
-      400,
-      'name: expected a device name of 1 to 64 printable characters, not "." or ".."',
-    ],
+    [{ ...PUMP, name: '' }, 400, 'name: expected a device name of 1 to 64 characters, not "." or ".."'],
     [{ registers: {} }, 400, 'name: missing, expected a name'],
     [{ name: 'a' }, 400, 'missing, expected registers, or pymodbus with the path of a pymodbus file'],
     [

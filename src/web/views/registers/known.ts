@@ -1,4 +1,5 @@
 import type { RegisterView, Words } from '../../../control/schemas/value.js';
+import { notDefined } from '../../../registers/undefined.js';
 
 /** What was last read of a table, by address. */
 export class Known {
@@ -43,7 +44,7 @@ export class Known {
 /** Why a register can't be changed; undefined where it can. @param mayWrite what this session may */
 export function whyNot(known: Known, address: number, mayWrite: boolean): string | undefined {
   if (!mayWrite) return 'this session may only read';
-  if (known.wordAt(address) === null) return `${address} is not defined in this device`;
+  if (known.wordAt(address) === null) return notDefined(address);
   const kind = Object.keys(known.valueAt(address)?.signal ?? {})[0];
   if (kind === undefined || kind === 'counter') return undefined;
   return `a signal (${kind}) moves this value; freeze it first`;
