@@ -51,6 +51,25 @@ export async function changeLine(
   return 'issues' in changed ? refusalOf(changed.issues, 'line.invalid') : notOpened(changed);
 }
 
+/** Changes settings of several lines together: all of them, or none. */
+export async function changeLines(
+  room: Room,
+  changes: readonly { readonly line: string; readonly settings: Settings }[],
+): Promise<Outcome<null>> {
+  const { simulator } = room;
+  const wanted: { readonly line: Line; readonly change: Settings }[] = [];
+  for (const { line: name, settings } of changes) {
+    const line = simulator.lines.get(name);
+    if (!line) return unknownLine(name);
+    const wrong = await wrongFiles(room, settings, line.definition);
+    if (wrong) return wrong;
+    wanted.push({ line, change: settings });
+  }
+  const changed = await simulator.changes.changeLines(wanted);
+  if (changed.ok) return done(null);
+  return 'issues' in changed ? refusalOf(changed.issues, 'line.invalid') : notOpened(changed);
+}
+
 /** Closes a line and removes it. The last one stays, because a configuration needs one. */
 export async function removeLine(
   { simulator, isOwner }: Room,

@@ -1,13 +1,14 @@
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration, LineDefinition } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
 import { sourceWithCopies } from '../config/native/copies.js';
 import { sourceChange } from '../config/native/line-source.js';
 import { addReadDevice, removeDevice } from '../control/devices.js';
 import { configureRules } from '../control/faults.js';
-import { addLine, changeLine, removeLine } from '../control/lines.js';
+import { addLine, changeLine, changeLines, removeLine } from '../control/lines.js';
 import { type Outcome, problemText } from '../control/refusal.js';
 import type { Room } from '../control/room.js';
 import { formatProblems } from '../schema/problem.js';
+import { linesThatMeet } from '../simulator/changeover.js';
 import { changesOf } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */
@@ -57,14 +58,23 @@ export async function reload(
     const { name } = device;
     note(`device ${name}`, problemText(addReadDevice(room, device)), () => devices.set(name, device));
   }
+  const meeting = linesThatMeet(
+    room.simulator.lines,
+    changes.lines.map((line) => line.after),
+  );
+  const settingsOf = (line: { readonly before: LineDefinition; readonly after: LineDefinition }) =>
+    sourceChange(sourceWithCopies(before.devices, line.before), sourceWithCopies(after.devices, line.after));
+  const together = changes.lines.filter((line) => meeting.has(line.after.name));
+  const changed = await changeLines(
+    room,
+    together.map((line) => ({ line: line.after.name, settings: settingsOf(line) })),
+  );
   for (const line of changes.lines) {
     const { name } = line.after;
-    const change = sourceChange(
-      sourceWithCopies(before.devices, line.before),
-      sourceWithCopies(after.devices, line.after),
-    );
-    const changed = await changeLine(room, { line: name, settings: change });
-    note(`line ${name}`, problemText(changed), () => lines.set(name, line.after));
+    const outcome = meeting.has(name)
+      ? changed
+      : await changeLine(room, { line: name, settings: settingsOf(line) });
+    note(`line ${name}`, problemText(outcome), () => lines.set(name, line.after));
   }
   for (const line of changes.newLines) {
     const { name } = line;

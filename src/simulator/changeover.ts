@@ -106,11 +106,23 @@ export async function changeOver(
   );
   const steps: Step[] = [
     ...difference.lines.gone.map((name) => removal(lines, name)),
-    ...[...kept.map(({ definition }) => definition), ...difference.lines.changed].map((definition) =>
-      change(lines, definition),
-    ),
+    ...changesOfLines(lines, [...kept.map(({ definition }) => definition), ...difference.lines.changed]),
     ...difference.lines.added.map((definition) => addition(lines, definition, isStarted)),
   ];
+  const came = await allOrNone(steps, () => {
+    // Somebody may have removed one meanwhile.
+    for (const { name } of [...changed, ...added])
+      if (devices.byName.has(name)) devices.end(devices.take(name));
+    for (const each of taken) devices.putBack(each);
+    devices.graph.link();
+  });
+  if (came.ok) for (const each of taken) devices.end(each);
+  lines.arrange(came.ok ? difference.order : order);
+  return came;
+}
+
+/** Does one step after the other. When one can't be done, `fail` is called and those before it are undone, the last first. */
+async function allOrNone(steps: readonly Step[], fail: () => void): Promise<LineOutcome> {
   const undo: (() => Promise<unknown>)[] = [];
   for (const step of steps) {
     const came = await step().catch(({ message }: Error) => ({ ok: false, error: message }) as const);
@@ -118,18 +130,46 @@ export async function changeOver(
       undo.push(came);
       continue;
     }
-    // Somebody may have removed one meanwhile.
-    for (const { name } of [...changed, ...added])
-      if (devices.byName.has(name)) devices.end(devices.take(name));
-    for (const each of taken) devices.putBack(each);
-    devices.graph.link();
+    fail();
     for (const back of undo.reverse()) await back();
-    lines.arrange(order);
     return came;
   }
-  for (const each of taken) devices.end(each);
-  lines.arrange(difference.order);
   return { ok: true };
+}
+
+/** Gives lines other definitions: all of them, or none. Their devices have to be there. */
+export function changeTogether(lines: Lines, definitions: readonly LineDefinition[]): Promise<LineOutcome> {
+  return allOrNone(changesOfLines(lines, definitions), () => {});
+}
+
+/** The names of those lines of which one has, or waits for, a port that another one is to have. */
+export function linesThatMeet(
+  lines: ReadonlyMap<string, Line>,
+  definitions: readonly LineDefinition[],
+): ReadonlySet<string> {
+  const meeting = definitions.flatMap(({ name }) => {
+    const others = definitions.filter((other) => other.name !== name && lines.get(name)?.isInTheWayOf(other));
+    return others.length === 0 ? [] : [name, ...others.map((other) => other.name)];
+  });
+  return new Set(meeting);
+}
+
+/** A line that has, or waits for, a port that another one is to have is closed before all changes and opened after them. */
+function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): Step[] {
+  const meeting = linesThatMeet(lines.byName, definitions);
+  const opened = [...lines.byName.values()].filter((line) => meeting.has(line.name) && isOpened(line));
+  const waiting = new Set(opened.filter(({ state }) => state.kind === 'waiting'));
+  return [
+    ...opened.map((line) => async () => {
+      await line.stop();
+      return () => line.start({ waits: true });
+    }),
+    ...definitions.map((definition) => change(lines, definition)),
+    ...opened.map((line) => async () => {
+      const started = await line.start({ waits: waiting.has(line) });
+      return started.ok ? () => line.stop() : { ...started, error: `line ${line.name}: ${started.error}` };
+    }),
+  ];
 }
 
 function removal(lines: Lines, name: string): Step {

@@ -5,7 +5,7 @@ import { devicesOf } from '../config/native/each.js';
 import { reportSharedEndpoint } from '../config/native/endpoints.js';
 import { MAX_HOSTS } from '../config/native/hosts.js';
 import { nativeLine } from '../config/native/line.js';
-import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { type LineSource, lineSource, mergedSource, sourceToChange } from '../config/native/line-source.js';
 import { checkName } from '../config/native/names.js';
 import { readSignal, reportStale } from '../config/native/points.js';
 import { realProblems } from '../config/native/real.js';
@@ -19,7 +19,13 @@ import type { FaultRules } from '../faults/rules.js';
 import type { AddressRange } from '../protocol/pdu.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
-import { changeOver, type Difference, differenceFrom, type WantedSetup } from './changeover.js';
+import {
+  changeOver,
+  changeTogether,
+  type Difference,
+  differenceFrom,
+  type WantedSetup,
+} from './changeover.js';
 import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
@@ -142,6 +148,24 @@ export class Changes {
     this.ofLines++;
     this.#plant.devices.keepCopies(this.#devicesInUse());
     return findings.count > 0 ? { ok: false, issues: findings } : changed;
+  }
+
+  /** The same for several lines, which may change their ports for those of each other. If any part fails, all stay as they were. */
+  async changeLines(
+    changes: readonly { readonly line: Line; readonly change: LineSource }[],
+  ): Promise<LineChange> {
+    if (this.#isBecoming) return BUSY;
+    const findings = new Findings();
+    const definitions = changes.flatMap(({ line, change }) => {
+      return this.#wantedLine(line.definition, change, findings)?.definition ?? [];
+    });
+    for (const definition of definitions) this.#wanted.add(definition);
+    const { lines, devices } = this.#plant;
+    const changed = findings.count > 0 ? undefined : await changeTogether(lines, definitions);
+    for (const definition of definitions) this.#wanted.delete(definition);
+    this.ofLines++;
+    devices.keepCopies(this.#devicesInUse());
+    return changed ?? { ok: false, issues: findings };
   }
 
   /**
@@ -332,7 +356,7 @@ export class Changes {
 
   /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
   #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
-    return this.#readLine(now.name, new At(mergedSource(lineSource(now), change), findings));
+    return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings));
   }
 
   /**

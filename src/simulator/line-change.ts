@@ -27,11 +27,23 @@ export function wayOfChange(
     if (next.kind !== 'serial') return 'beside';
     if (isDeepStrictEqual(settingsOf(now), settingsOf(next))) return 'keep';
     if (isDeepStrictEqual(portOf(now), portOf(next))) return 'adjust';
-    return endpointOf(now, realPathOf) === endpointOf(next, realPathOf) ? 'replace' : 'beside';
+    return isInTheWay(now, next, openPort, realPathOf) ? 'replace' : 'beside';
   }
   if (next.kind === 'serial') return 'beside';
   if (isDeepStrictEqual(settingsOf(now), settingsOf(next))) return 'keep';
-  return mayCollide(now, next, openPort) ? 'beside or replace' : 'beside';
+  return isInTheWay(now, next, openPort, realPathOf) ? 'beside or replace' : 'beside';
+}
+
+/** Whether `next`, of this line or of another one, may need the port that is open for `now`. @see wayOfChange */
+export function isInTheWay(
+  now: LineDefinition,
+  next: LineDefinition,
+  openPort: number | undefined,
+  realPathOf: (path: string) => string,
+): boolean {
+  if (now.kind === 'serial' && next.kind === 'serial')
+    return endpointOf(now, realPathOf) === endpointOf(next, realPathOf);
+  return now.kind !== 'serial' && next.kind !== 'serial' && mayCollide(now, next, openPort);
 }
 
 /**

@@ -29,7 +29,7 @@ import type {
   Transport,
   TransportStart,
 } from '../transport/transport.js';
-import { type WayOfChange, wayOfChange } from './line-change.js';
+import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import { PendingReplies } from './pending-replies.js';
 import { Unasked } from './unasked.js';
@@ -339,9 +339,19 @@ export class Line implements LineHandler {
   }
 
   #wayTo(definition: LineDefinition): WayOfChange {
+    return wayOfChange(this.#definition, definition, this.#openPort, followed);
+  }
+
+  /** Whether the port that this line has, or waits for, may be the one that another line is to have. */
+  isInTheWayOf(other: LineDefinition): boolean {
+    const { kind } = this.state;
+    if (kind !== 'open' && kind !== 'waiting') return false;
+    return isInTheWay(this.#definition, other, this.#openPort, followed);
+  }
+
+  get #openPort(): number | undefined {
     const { state } = this;
-    const openPort = state.kind === 'open' ? state.port : undefined;
-    return wayOfChange(this.#definition, definition, openPort, (path) => realPathOf(path) ?? path);
+    return state.kind === 'open' ? state.port : undefined;
   }
 
   /**
@@ -377,6 +387,10 @@ export class Line implements LineHandler {
     }
     return started;
   }
+}
+
+function followed(path: string): string {
+  return realPathOf(path) ?? path;
 }
 
 /** A port that has once been there is waited for; a socket only where its line says so. */

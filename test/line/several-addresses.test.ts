@@ -181,6 +181,23 @@ describe('a line with several addresses', () => {
   });
 });
 
+it('has room for as many clients as its addresses need after a change, unless it says how many', async () => {
+  const running = await startSimulator(setup());
+  const put = async (tcp: object) => {
+    const { body } = await running.rest.send<{ settings: { tcp: { maxClients: number } } }>(
+      'PUT',
+      '/api/v1/lines/plant',
+      { tcp },
+    );
+    return body.settings.tcp.maxClients;
+  };
+  expect(await put({ hosts: '127.1.0.1-127.1.0.200' })).toBe(400);
+  expect(await put({ hosts: '127.1.0.1-127.1.0.8' })).toBe(256);
+  expect(await put({ maxClients: 3 })).toBe(3);
+  expect(await put({ hosts: '127.1.0.1-127.1.0.200' })).toBe(3);
+  expect(await put({ maxClients: null })).toBe(400);
+});
+
 describe('an address that a line can not have', () => {
   it('is named, and nothing stays open', async () => {
     const taken = createServer().listen(0, '127.1.0.7');

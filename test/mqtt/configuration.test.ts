@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { newClient } from '../../src/client/client.js';
 import { deskOf } from './desk-of.js';
 
 /* A configuration that is sent to a running bench: `configuration.check` and `configuration.apply` of the door. */
@@ -91,6 +92,37 @@ describe('a configuration that is sent', () => {
     });
     expect([...simulator.lines.keys(), ...simulator.devices.keys()]).toEqual(['other', 'meter']);
     expect(simulator.lines.get('other')?.state).toMatchObject({ kind: 'open', port });
+  });
+
+  it('swaps the ports of two lines, or leaves both where they were', async () => {
+    const { simulator, apply } = await bench();
+    const lines = (lan: number, second: number) => ({
+      ...FILE,
+      lines: {
+        lan: { tcp: { port: lan }, units: { 1: 'meter' } },
+        second: { tcp: { port: second }, units: { 1: 'pump' } },
+      },
+    });
+    expect(await apply(lines(0, 0))).toMatchObject({ ok: true });
+    const portOf = (name: string) => {
+      const state = simulator.lines.get(name)?.state;
+      return state?.kind === 'open' ? (state.port ?? 0) : 0;
+    };
+    const [a, b] = [portOf('lan'), portOf('second')];
+    const read = async (port: number) => {
+      const client = newClient({ kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' });
+      const came = await client.ask({ unitId: 1, pdu: Uint8Array.of(3, 0, 0, 0, 1), timeout: 5000 });
+      await client.close();
+      return came.kind === 'answered' ? came.pdu.at(-1) : came.kind;
+    };
+    expect([await read(a), await read(b)]).toEqual([7, 1]);
+    expect(await apply(lines(b, a))).toMatchObject({ ok: true });
+    expect([await read(a), await read(b)]).toEqual([1, 7]);
+    const third = await busyPort();
+    // The first line could have the port of the second, which is to have one that is taken.
+    expect(await apply(lines(a, third))).toMatchObject({ ok: false, code: 'line.port_busy' });
+    expect([await read(a), await read(b)]).toEqual([1, 7]);
+    expect([...simulator.lines.values()].map(({ state }) => state.kind)).toEqual(['open', 'open']);
   });
 
   it('leaves all as it was when a port can not be opened', async () => {

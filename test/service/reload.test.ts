@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LoadResult } from '../../src/config/load.js';
 import { lineSource } from '../../src/config/native/line-source.js';
 import { ownersRoom } from '../../src/control/room.js';
@@ -24,6 +29,15 @@ const loaded = (content: object): LoadResult => ({
   configuration: nativeSetup(content),
   warnings: [],
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 async function start() {
   const { simulator } = await startSimulator(nativeSetup(PLANT));
@@ -126,6 +140,56 @@ describe('a configuration that is read again', () => {
       });
     }
     expect(line('bench').state.kind).toBe('open');
+  });
+
+  it('lets lines swap their ports, and serves each at its new one', async () => {
+    const ports = [await freePort(), await freePort(), await freePort()] as const;
+    const at = (lan: number, plant: number, more: object = {}) => ({
+      devices: PLANT.devices,
+      lines: {
+        lan: { tcp: { port: lan }, units: { 1: 'meter' } },
+        plant: { tcp: { port: plant, ...more }, units: { 1: 'pump' } },
+      },
+    });
+    const file = nativeSetup(at(ports[0], ports[1]));
+    const { simulator } = await startSimulator(nativeSetup(at(ports[0], ports[1])));
+    const room = ownersRoom(simulator, pino({ level: 'silent' }));
+    const swapped = await reload(room, file, loaded(at(ports[1], ports[0])), 'plant.yaml');
+    expect(swapped).toMatchObject({ done: ['line lan', 'line plant'], refused: [] });
+    const state = (name: string) => simulator.lines.get(name)?.state;
+    expect(state('lan')).toMatchObject({ kind: 'open', port: ports[1] });
+    expect(state('plant')).toMatchObject({ kind: 'open', port: ports[0] });
+    const busy = await reload(
+      room,
+      swapped.configuration,
+      loaded(at(ports[0], ports[2], { host: '192.0.2.1' })),
+      'plant.yaml',
+    );
+    const reason = `Cannot listen on 192.0.2.1:${ports[2]}: this machine has no such address (EADDRNOTAVAIL).`;
+    expect(busy).toMatchObject({
+      done: [],
+      refused: [`line lan: line plant: ${reason}`, `line plant: line plant: ${reason}`],
+    });
+    expect(state('lan')).toMatchObject({ kind: 'open', port: ports[1] });
+    expect(state('plant')).toMatchObject({ kind: 'open', port: ports[0] });
+  });
+
+  it('lets serial lines swap their links', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-swap-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const [a, b] = [join(directory, 'a'), join(directory, 'b')];
+    const line = (link: string) => ({ serial: { path: 'virtual', link }, units: { 1: 'meter' } });
+    const file = { devices: PLANT.devices, lines: { first: line(a), second: line(b) } };
+    const { simulator } = await startSimulator(nativeSetup(file));
+    const room = ownersRoom(simulator, pino({ level: 'silent' }));
+    const swapped = { ...file, lines: { first: line(b), second: line(a) } };
+    expect(await reload(room, nativeSetup(file), loaded(swapped), 'plant.yaml')).toMatchObject({
+      done: ['line first', 'line second'],
+      refused: [],
+    });
+    const state = simulator.lines.get('first')?.state;
+    expect(state).toMatchObject({ kind: 'open', endpoint: realpathSync(b) });
+    expect(realpathSync(a)).not.toBe(realpathSync(b));
   });
 
   it('says each time what only a restart changes: devices that are different, the REST interface', async () => {

@@ -14,6 +14,11 @@ export interface Hosts {
   readonly hosts: readonly string[];
 }
 
+/** How many clients a line has room for when nothing is said: two at each of its addresses, and some hundred at least. */
+export function usualClients(hosts: readonly string[] = []): number {
+  return Math.max(256, 2 * hosts.length);
+}
+
 /** Reads `hosts` of a line. Reports its mistakes and returns undefined when there are any. */
 export function readHosts(at: At): Hosts | undefined {
   const { value } = at;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { flag, hexadecimal, oneOf, readApart, section, text, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
+import { usualClients } from './hosts.js';
 import { startSchema } from './schema.js';
 
 /** The longest useful wait on a line; a longer one is probably in the wrong unit. */
@@ -71,7 +72,7 @@ export const serialLineSchema = section({
 
 const listening = {
   host: text('a host name or an address').default('127.0.0.1'),
-  maxClients: wholeNumber(1, 65535).default(256),
+  maxClients: wholeNumber(1, 65535).default(usualClients()),
 };
 const connections = {
   idleTimeout: duration(10, DAY_MS).default(300_000),

@@ -9,12 +9,21 @@ import type {
   UnaskedDefinition,
   UnitNames,
 } from '../configuration.js';
+import { usualClients } from './hosts.js';
 
 /** A complete line in the form of the native file. Reading it again gives the same definition. */
 export type LineSource = Readonly<Record<string, unknown>>;
 
 export function lineSource(definition: LineDefinition): LineSource {
   return definition.kind === 'serial' ? serialSource(definition) : socketSource(definition);
+}
+
+/** The same without the limit on clients where the number of addresses has made it: with other addresses it is another one. */
+export function sourceToChange(definition: LineDefinition): LineSource {
+  const source = lineSource(definition);
+  if (definition.kind === 'serial' || definition.maxClients !== usualClients(definition.hosts)) return source;
+  const { maxClients, ...socket } = source[definition.kind] as Readonly<Record<string, unknown>>;
+  return { ...source, [definition.kind]: socket };
 }
 
 function serialSource({

@@ -14,7 +14,7 @@ import type {
   UnitNames,
 } from '../configuration.js';
 import { readEach } from './each.js';
-import { type Hosts, readHosts } from './hosts.js';
+import { type Hosts, readHosts, usualClients } from './hosts.js';
 import {
   type rs485Schema,
   serialLineSchema,
@@ -196,14 +196,13 @@ function shortestGap(t35: number): number {
   return Math.floor(100 * t35) / 100;
 }
 
-/** A line with several addresses has room for two clients at each, unless the file says how many. */
 function severalHosts(at: At, maxClients: number): (Hosts & { readonly maxClients: number }) | undefined {
   const hosts = at.key('hosts');
   if (hosts.value === undefined) return undefined;
   if (at.key('host').value !== undefined) return hosts.wrong('expected either host or hosts');
   const read = readHosts(hosts);
   if (!read || at.key('maxClients').value !== undefined) return read && { ...read, maxClients };
-  return { ...read, maxClients: Math.max(maxClients, 2 * read.hosts.length) };
+  return { ...read, maxClients: usualClients(read.hosts) };
 }
 
 function socketLine(
