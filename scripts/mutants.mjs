@@ -1,28 +1,35 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 /*
  * How strong the tests are: changes the code of a room in one place at a time, and counts the changes that a test of the room notices
- * (mutation testing, Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes 3 to 30 minutes. `node scripts/mutants.mjs ROOM FILE.ts...`
- * changes only these files, named from the top folder on. Works in a copy of what is committed.
+ * (mutation testing, with the mutants of Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes a few minutes.
+ * `node scripts/mutants.mjs ROOM FILE.ts...` changes only these files, named from the top folder on. Works in a copy of what is
+ * committed. `scripts/mutants/tries.mjs` tries the mutants.
  */
 
 /** What is changed, and the tests that should notice: those of the room, and of its neighbour where the neighbour is what it is made for. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
 const ROOMS = {
-  protocol: ['src/protocol/**/*.ts', 'test/protocol/**/*.test.ts'],
-  registers: ['src/registers/**/*.ts', 'test/{registers,device}/**/*.test.ts'],
-  faults: ['src/faults/**/*.ts', 'test/{faults,bus}/**/*.test.ts'],
-  signals: ['src/signals/**/*.ts', 'test/signals/**/*.test.ts'],
-  device: ['src/device/**/*.ts', 'test/device/**/*.test.ts'],
-  framers: ['src/transport/framer/**/*.ts', 'test/transport/{framer,serial}/**/*.test.ts'],
+  protocol: ['src/protocol/', 'test/protocol/**/*.test.ts'],
+  registers: ['src/registers/', 'test/{registers,device}/**/*.test.ts'],
+  faults: ['src/faults/', 'test/{faults,bus}/**/*.test.ts'],
+  signals: ['src/signals/', 'test/signals/**/*.test.ts'],
+  device: ['src/device/', 'test/device/**/*.test.ts'],
+  framers: ['src/transport/framer/', 'test/transport/{framer,serial}/**/*.test.ts'],
   verdicts: ['src/testing/examine/trial/verdict.ts', 'test/testing/examine/{verdict,core}.test.ts'],
 };
-/** Fails with few tries, because they do not make every kind of request. It is no part of the quick tests. */
-const OF_MANY_TRIES = 'test/device/hostile-requests.test.ts';
-const STRYKER = ['@stryker-mutator/core@9', '@stryker-mutator/vitest-runner@9'];
+/** Left out: the first fails with few tries, which do not make every kind of request; the second opens a port, which it can do only once. */
+const LEFT_OUT = ['test/device/hostile-requests.test.ts', 'test/device/diagnostics-line.test.ts'];
+const INSTRUMENTER = '@stryker-mutator/instrumenter@9';
+/** A mutant that is not done by then goes round in circles. */
+const LONGEST_MUTANT_MS = 10_000;
+
+/** @typedef {{id: string, fileName: string, location: Record<'start' | 'end', {line: number, column: number}>, mutatorName: string, replacement: string}} Mutant */
+/** @typedef {import('./mutants/tries.mjs').Outcome} Outcome */
 
 const files = process.argv.slice(2).filter((each) => each.endsWith('.ts'));
 const wanted = process.argv.slice(2).filter((each) => !files.includes(each));
@@ -36,67 +43,153 @@ if (files.length > 0 && wanted.length !== 1) {
   process.exit(2);
 }
 
-const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
-process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
-execFileSync('git', ['clone', '-q', '.', copy]);
-cpSync('node_modules', join(copy, 'node_modules'), { recursive: true, verbatimSymlinks: true });
-execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', ...STRYKER], {
-  cwd: copy,
-  stdio: 'inherit',
-});
+const modules = resolve('node_modules');
+const tools = join(modules, '.cache/mutants');
+if (!existsSync(join(tools, 'node_modules'))) {
+  const install = ['install', '--no-audit', '--no-fund', '--prefix', tools, INSTRUMENTER];
+  execFileSync('npm', install, { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+const { Instrumenter } = await import(
+  pathToFileURL(join(tools, 'node_modules/@stryker-mutator/instrumenter/dist/src/index.js')).href
+);
 
 console.log(
   '| room | mutants | noticed | survived | no test | share |\n| --- | --- | --- | --- | --- | --- |',
 );
-for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
-  const [mutate, tests] = /** @type {readonly [string, string]} */ (ROOMS[room]);
-  const report = join(copy, 'mutants.json');
+for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) console.log(await row(room));
+
+/** @param {string} room */
+async function row(room) {
+  const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
+  try {
+    execFileSync('git', ['clone', '-q', '.', copy]);
+    symlinkSync(modules, join(copy, 'node_modules'));
+    const [folder, tests] = /** @type {readonly [string, string]} */ (ROOMS[room]);
+    const sources = files.length > 0 ? files : sourcesIn(folder);
+    const texts = new Map(sources.map((name) => [name, readFileSync(join(copy, name), 'utf8')]));
+    const mutants = await putMutantsInto(copy, texts);
+    const outcomes = await tryAll(mutants, copy, tests);
+    const count = (/** @type {Outcome} */ outcome) =>
+      mutants.filter(({ id }) => outcomes.get(id) === outcome).length;
+    for (const mutant of mutants) tellOf(mutant, outcomes.get(mutant.id), texts.get(mutant.fileName) ?? '');
+    const [noticed, survived, untested] = [count('noticed'), count('survived'), count('no test')];
+    const total = noticed + survived + untested;
+    const share = ((100 * noticed) / total).toFixed(1);
+    return `| ${room} | ${total} | ${noticed} | ${survived} | ${untested} | ${share} % |`;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} place a folder or a file */
+function sourcesIn(place) {
+  const all = execFileSync('git', ['ls-files', place], { encoding: 'utf8' }).trim().split('\n');
+  return all.filter((path) => path.endsWith('.ts'));
+}
+
+/**
+ * Replaces sources by ones that have all their mutants in them, each behind a switch.
+ * @param {string} copy @param {ReadonlyMap<string, string>} texts of the sources, by their paths @returns {Promise<Mutant[]>}
+ */
+async function putMutantsInto(copy, texts) {
+  const quiet = { debug() {}, info() {}, warn() {}, isDebugEnabled: () => false };
+  const { files: changed, mutants } = await new Instrumenter(quiet).instrument(
+    Array.from(texts, ([name, content]) => ({ name, mutate: true, content })),
+    { plugins: null, excludedMutations: [], ignorers: [] },
+  );
+  for (const { name, content } of changed) writeFileSync(join(copy, name), content);
+  return mutants;
+}
+
+/**
+ * Tries mutants, in a new process after each that has hung or has left something behind.
+ * @param {readonly Mutant[]} mutants @param {string} copy @param {string} tests
+ */
+async function tryAll(mutants, copy, tests) {
   // A property is tried a few times for each mutant: what more tries alone would notice counts as not noticed.
   writeFileSync(
     join(copy, 'few-tries.js'),
-    `import fc from '${pathToFileURL(join(copy, 'node_modules/fast-check/lib/fast-check.js'))}';
-    const assert = (property, settings) => fc.assert(property, { ...settings, numRuns: 20 });
+    `import fc from '${pathToFileURL(join(modules, 'fast-check/lib/fast-check.js'))}';
+    const assert = (property, settings) => fc.assert(property, { seed: 1, ...settings, numRuns: 20 });
     export default { ...fc, assert };`,
   );
   writeFileSync(
     join(copy, 'vitest.mutants.config.js'),
-    // Stryker asks for threads, in which serialport can end the whole run. One process runs all files of a mutant.
-    `const forks = ({ vitest, project }) => { vitest.config.pool = project.config.pool = 'forks'; };
-    export default {
-      test: { include: ['${tests}'], exclude: ['${OF_MANY_TRIES}'], testTimeout: 20_000, isolate: false },
-      plugins: [{ name: 'forks', configureVitest: forks }],
+    `export default {
+      test: {
+        include: ['${tests}'], exclude: ${JSON.stringify(LEFT_OUT)}, testTimeout: 20_000, silent: true,
+        pool: 'forks', isolate: false, maxWorkers: 1, runner: './scripts/mutants/tries.mjs',
+      },
       resolve: { alias: { 'fast-check': '${join(copy, 'few-tries.js')}' } },
     };`,
   );
-  const settings = {
-    testRunner: 'vitest',
-    plugins: ['@stryker-mutator/vitest-runner'],
-    vitest: { configFile: 'vitest.mutants.config.js' },
-    // TypeScript 7 has not the functions that Stryker reads a tsconfig.json with, and vitest needs none.
-    tsconfigFile: 'none.json',
-    mutate: files.length > 0 ? files : [mutate],
-    // A change in what a module does when it is loaded would need all tests again, in a new process.
-    ignoreStatic: true,
-    concurrency: 1,
-    reporters: ['json', 'clear-text', 'progress-append-only'],
-    clearTextReporter: { reportTests: false, reportScoreTable: false, allowColor: false },
-    jsonReporter: { fileName: report },
-  };
-  writeFileSync(join(copy, 'stryker.config.json'), JSON.stringify(settings));
-  rmSync(report, { force: true });
-  // The mutants that survive, with their lines, go to standard error.
-  spawnSync('npx', ['stryker', 'run'], { cwd: copy, stdio: ['ignore', process.stderr, process.stderr] });
-  console.log(row(room, report));
+  const vitest = (/** @type {string[]} */ ...command) => [
+    join(modules, 'vitest/vitest.mjs'),
+    ...command,
+    '--config',
+    'vitest.mutants.config.js',
+  ];
+  const listed = execFileSync('node', vitest('list', '--filesOnly'), { cwd: copy, encoding: 'utf8' });
+  /** @type {Map<string, Outcome>} */
+  const outcomes = new Map();
+  const path = join(copy, 'outcomes.jsonl');
+  while (outcomes.size < mutants.length) {
+    writeFileSync(path, '');
+    const left = mutants.filter(({ id }) => !outcomes.has(id)).map(({ id }) => id);
+    const job = { files: listed.trim().split('\n').length, mutants: left, outcomes: path };
+    const run = spawn('node', vitest('run', '--reporter', 'dot'), {
+      cwd: copy,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, MUTANTS: JSON.stringify(job) },
+    });
+    let printed = '';
+    run.stdout?.on('data', (text) => {
+      printed += text;
+    });
+    const noted = await untilItEnds(run, path);
+    if (noted.length === 0) throw new Error(`the tests do not run\n${printed}`);
+    for (const { mutant, outcome } of noted)
+      if (outcome && outcome !== 'again') outcomes.set(mutant, outcome);
+    const last = noted.at(-1);
+    if (last && !last.outcome) outcomes.set(last.mutant, 'noticed');
+    console.error(`${outcomes.size} of ${mutants.length} mutants tried`);
+  }
+  return outcomes;
 }
 
-/** @param {string} room @param {string} report */
-function row(room, report) {
-  /** @type {{files: Record<string, {mutants: {status: string}[]}>}} */
-  const { files } = JSON.parse(readFileSync(report, 'utf8'));
-  const all = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status));
-  const count = (/** @type {string[]} */ ...statuses) =>
-    all.filter((status) => statuses.includes(status)).length;
-  const [noticed, survived, untested] = [count('Killed', 'Timeout'), count('Survived'), count('NoCoverage')];
-  const total = noticed + survived + untested;
-  return `| ${room} | ${total} | ${noticed} | ${survived} | ${untested} | ${((100 * noticed) / total).toFixed(1)} % |`;
+/**
+ * Waits for a run, and ends it when it is stuck with a mutant. Returns what it has noted.
+ * @param {import('node:child_process').ChildProcess} run @param {string} path
+ */
+async function untilItEnds(run, path) {
+  let changedAt = Date.now();
+  let size = 0;
+  const noted = () => readFileSync(path, 'utf8');
+  while (run.exitCode === null && run.signalCode === null) {
+    await sleep(500);
+    const now = noted().length;
+    if (now !== size) changedAt = Date.now();
+    size = now;
+    if (size > 0 && Date.now() - changedAt > LONGEST_MUTANT_MS && run.pid) {
+      process.kill(-run.pid, 'SIGKILL');
+      changedAt = Date.now();
+    }
+  }
+  const lines = noted().split('\n').slice(0, -1);
+  return lines.map((line) => /** @type {{mutant: string, outcome?: Outcome}} */ (JSON.parse(line)));
+}
+
+/**
+ * Tells standard error of a mutant that no test notices, with its lines.
+ * @param {Mutant} mutant @param {Outcome | undefined} outcome @param {string} text of its file, as it is committed
+ */
+function tellOf({ fileName, location: { start, end }, mutatorName, replacement }, outcome, text) {
+  if (outcome !== 'survived' && outcome !== 'no test') return;
+  const lines = text.split('\n').slice(start.line, end.line + 1);
+  const last = lines.length - 1;
+  lines[last] = lines[last]?.slice(0, end.column) ?? '';
+  lines[0] = lines[0]?.slice(start.column) ?? '';
+  const place = `${fileName}:${start.line + 1}:${start.column + 1}`;
+  console.error(`${place} ${outcome}, ${mutatorName}: ${lines.join('\n')} -> ${replacement}`);
 }
