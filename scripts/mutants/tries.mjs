@@ -50,14 +50,10 @@ export default class Tries extends VitestTestRunner {
 
   async #tryMutants() {
     const { static: whenLoaded, perTest } = structuredClone(SWITCH.mutantCoverage);
-    for (const suite of new Set(passed.flatMap(suitesOf))) {
-      for (const prepare of getHooks(suite).beforeAll) await prepare({}, suite);
-    }
     const repeatable = new Set(await this.#thatPass(await this.#thatPass(passed)));
     const quickestFirst = passed
       .filter((test) => repeatable.has(test))
       .toSorted((one, other) => (one.result?.duration ?? 0) - (other.result?.duration ?? 0));
-    for (const test of passed) if (!repeatable.has(test)) console.error(`passes only once: ${test.fullName}`);
     for (const [tried, mutant] of JOB.mutants.entries()) {
       note(mutant);
       const tests = quickestFirst.filter(({ id }) => perTest[id]?.[mutant]);

@@ -21,15 +21,13 @@ class Pages<Page> {
     const number = address >>> PAGE_BITS;
     const known = this.#pages.get(number);
     if (known) return known;
-    const [oldest] = this.#pages.size >= this.#most ? this.#pages.keys() : [];
-    if (oldest !== undefined) this.#pages.delete(oldest);
+    for (const oldest of this.#pages.keys()) {
+      if (this.#pages.size < this.#most) break;
+      this.#pages.delete(oldest);
+    }
     const page = this.#newPage();
     this.#pages.set(number, page);
     return page;
-  }
-
-  get isEmpty(): boolean {
-    return this.#pages.size === 0;
   }
 
   clear(): void {
@@ -49,8 +47,13 @@ export class Counters {
 
   /** Copies the counters of the cells from `address` on into a list of zeros. */
   copy(address: number, counts: Uint32Array): void {
-    if (this.#pages.isEmpty) return;
-    for (let i = 0; i < counts.length; i++) counts[i] = this.get(address + i);
+    for (let done = 0; done < counts.length; ) {
+      const first = indexOf(address + done);
+      const end = Math.min(PAGE_SIZE, first + counts.length - done);
+      const page = this.#pages.get(address + done);
+      if (page) counts.set(page.subarray(first, end), done);
+      done += end - first;
+    }
   }
 
   increment(address: number): void {
