@@ -158,8 +158,8 @@ function withoutNumber(action: string, type: ValueType): string | undefined {
 function next(value: number | bigint, type: ValueType, minval?: number, maxval?: number): Value {
   const range = integerRange(type);
   if (!range) return nextFloat(Number(value), type, minval, maxval);
-  const min = minval === undefined ? range[0] : within(range, minval);
-  const max = maxval === undefined ? range[1] : within(range, maxval);
+  const min = within(range, minval ?? -Infinity);
+  const max = within(range, maxval ?? Infinity);
   const next = BigInt(value) + 1n;
   return narrow(next > max || next < min ? min : next, type);
 }
@@ -170,11 +170,11 @@ function nextFloat(value: number, type: ValueType, minval?: number, maxval?: num
   const max = withinFloat(type, maxval ?? Infinity);
   const next = value + 1;
   if (next > max) return min ?? Math.min(0, max);
-  return min !== undefined && next < min ? min : next;
+  return Math.max(next, min ?? next);
 }
 
 function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: number): Value {
-  const min = minval ?? Math.min(RANDOM_MIN, maxval ?? RANDOM_MIN);
+  const min = minval ?? RANDOM_MIN;
   const max = maxval ?? Math.max(min, RANDOM_MAX);
   const share = source.random();
   const range = integerRange(type);
@@ -183,7 +183,7 @@ function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: n
     : drawFloat(withinFloat(type, min), withinFloat(type, max), share);
 }
 
-/** Beyond 2^53 the product is rounded, and could exceed `max`. */
+/** Beyond 2^53 the product is rounded, and could exceed `max`; and a `max` of its own may lie below the usual `min`. */
 function drawInteger(min: bigint, max: bigint, share: number): bigint {
   const value = min + BigInt(Math.floor(share * Number(max - min + 1n)));
   return value > max ? max : value;

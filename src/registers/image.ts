@@ -70,7 +70,7 @@ export class RegisterImage implements ActiveCells {
   }
 
   typeAt(address: number): CellType {
-    return address < this.size ? typeOfMeta(this.#meta[address] as number) : 'invalid';
+    return typeOfMeta(this.#meta[address] ?? 0);
   }
 
   isWritable(address: number): boolean {
@@ -147,9 +147,9 @@ export class RegisterImage implements ActiveCells {
   /** The location of the value that includes the cell; undefined for an undefined cell. */
   valueSpan(address: number): ValueLocation | undefined {
     let start = address;
-    while (start > 0 && this.typeAt(start) === 'next') start--;
-    const type = this.typeAt(start);
-    if (type === 'invalid' || type === 'next') return undefined;
+    let type = this.typeAt(start);
+    while (type === 'next') type = this.typeAt(--start);
+    if (type === 'invalid') return undefined;
     let end = start + 1;
     while (this.typeAt(end) === 'next') end++;
     return { address: start, cells: end - start, type };
@@ -216,10 +216,8 @@ export class RegisterImage implements ActiveCells {
   block(address: number, count: number) {
     const { reads, writes, words, meta } = newBlock(count);
     const end = Math.min(address + count, this.size);
-    if (address < end) {
-      words.set(this.#words.subarray(address, end));
-      meta.set(this.#meta.subarray(address, end));
-    }
+    words.set(this.#words.subarray(address, end));
+    meta.set(this.#meta.subarray(address, end));
     const actions: [cell: number, action: Action][] = [];
     for (let cell = address; this.#layout.actions.size > 0 && cell < end; cell++) {
       const action = this.#layout.actions.get(cell);

@@ -98,7 +98,7 @@ export class LayoutBuilder {
   }
 
   isDefined(address: number): boolean {
-    return address < this.size && typeOfMeta(this.#meta[address] as number) !== 'invalid';
+    return typeOfMeta(this.#meta[address] ?? 0) !== 'invalid';
   }
 
   /** Defines one value. Defines nothing and returns the conflict when the value doesn't fit. */

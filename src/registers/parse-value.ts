@@ -22,7 +22,7 @@ export function parseValue(type: ValueType, input: unknown, cells: number): Pars
 
 function parseString(input: unknown, cells: number): ParsedValue {
   if (typeof input !== 'string') return { ok: false, expected: 'text' };
-  const length = Buffer.byteLength(input, 'utf8');
+  const length = Buffer.byteLength(input);
   if (length > 2 * cells) {
     return { ok: false, expected: `text of at most ${2 * cells} bytes (two to a register), got ${length}` };
   }

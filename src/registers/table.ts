@@ -135,8 +135,8 @@ export class Table {
   /** Reads bits after running the actions of their cells. Call only where {@link canReadBits}. */
   readBits(address: number, quantity: number): boolean[] {
     const { image, base } = this.window;
-    const first = this.#cellOfBit(address);
-    image.touch(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
+    const [first, cells] = this.#cellsOfBits(address, quantity);
+    image.touch(base + first, cells);
     return this.#servedBits(address, quantity);
   }
 
@@ -148,8 +148,8 @@ export class Table {
 
   #servedBits(address: number, quantity: number): boolean[] {
     const { image, base, bitsPerCell } = this.window;
-    const first = this.#cellOfBit(address);
-    const words = image.servedWords(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
+    const [first, cells] = this.#cellsOfBits(address, quantity);
+    const words = image.servedWords(base + first, cells);
     const bits = new Array<boolean>(quantity);
     for (let i = 0; i < quantity; i++) {
       const word = words[this.#cellOfBit(address + i) - first] as number;
@@ -178,8 +178,7 @@ export class Table {
       const isFirstOfCell = i === 0 || (address + i) % bitsPerCell === 0;
       if (isFirstOfCell || countsAsPymodbus) image.writes.increment(base + this.#cellOfBit(address + i));
     });
-    const first = this.#cellOfBit(address);
-    const cells = this.#cellOfBit(address + bits.length - 1) - first + 1;
+    const [first, cells] = this.#cellsOfBits(address, bits.length);
     if (this.writer) image.noteWrite(base + first, cells, this.writer);
     image.live?.written(base + first, cells);
   }
@@ -213,6 +212,12 @@ export class Table {
     return this.window.bitsPerCell === 1 ? address : address >>> 4;
   }
 
+  /** The first cell of the window that holds bits of a range, and how many do. */
+  #cellsOfBits(address: number, quantity: number): [first: number, cells: number] {
+    const first = this.#cellOfBit(address);
+    return [first, this.#cellOfBit(address + quantity - 1) - first + 1];
+  }
+
   /** Cells after the 4096th have no bit addresses. They can still be accessed as registers. */
   #allowsBits(first: number, last: number, write: boolean): boolean {
     return last < ADDRESS_SPACE && this.#allows(this.#cellOfBit(first), this.#cellOfBit(last), write);
@@ -238,6 +243,7 @@ export class Table {
 
 /** Where the entries that are equal to the one at `from` end. */
 function endOfRun(entries: readonly boolean[], from: number): number {
-  const end = entries.findIndex((entry, i) => i > from && entry !== entries[from]);
-  return end < 0 ? entries.length : end;
+  let end = from + 1;
+  while (entries[end] === entries[from]) end++;
+  return end;
 }

@@ -182,7 +182,7 @@ function arranged(words: readonly number[], order: ValueOrder): number[] {
 }
 
 function stringWords(text: string, cells: number, { padding }: ValueOrder): number[] {
-  const bytes = Buffer.alloc(2 * cells, padding === 'space' ? ' ' : '\0');
-  bytes.write(text, 'utf8');
+  const bytes = Buffer.alloc(2 * cells, padding === 'space' ? ' ' : 0);
+  bytes.write(text);
   return Array.from({ length: cells }, (_, i) => bytes.readUInt16BE(2 * i));
 }

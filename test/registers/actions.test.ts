@@ -82,6 +82,9 @@ describe('the action random', () => {
     ['uint16', { minval: 1.5, maxval: 3.5 }, 1, 3],
     ['uint16', { minval: -1.7e308, maxval: 1.7e308 }, 0, 65535],
     ['uint64', { minval: 0, maxval: 2 ** 53 - 1 }, 0n, 2n ** 53n - 1n],
+    ['int16', { maxval: -5 }, -5, -5],
+    ['float64', { maxval: 0.5 }, 0.5, 0.5],
+    ['uint32', { minval: 100_000 }, 100_000, 100_000],
   ];
   it.each(rows)('of %s with %j goes from %s to %s', (type, bounds, smallest, largest) => {
     expect(reads(1, type, type.endsWith('int64') ? 0n : 0, { name: 'random', ...bounds }, low)).toEqual([

@@ -33,6 +33,8 @@ it('a block has the words, flags, counters and actions of its cells, and nothing
     true,
     true,
   ]);
+  expect(image.hasActions(5, 3)).toBe(false);
+  expect(image.block(1, 2).actions).toEqual([[2, { name: 'increment' }]]);
 });
 
 it('cells are as configured until a word or a flag of theirs is changed, and again after a reset', () => {
@@ -85,6 +87,30 @@ it('a value is known as it would be after a write of a part of it', () => {
   expect(image.valueAt(location)).toBe(0x0001_0002);
 });
 
+it('knows the order and the padding of the value at a cell', () => {
+  const image = imageOf(6, [
+    { address: 0 },
+    { address: 1, type: 'uint32', order: { wordOrder: 'little', byteOrder: 'big' } },
+    { address: 3, type: 'string', order: { wordOrder: 'big', byteOrder: 'little', padding: 'space' } },
+    { address: 4, type: 'string', order: { wordOrder: 'big', byteOrder: 'big', padding: 'nul' } },
+  ]);
+  expect([0, 1, 2, 3, 4].map((cell) => image.orderAt(cell))).toEqual([
+    { wordOrder: 'big', byteOrder: 'big' },
+    { wordOrder: 'little', byteOrder: 'big', padding: undefined },
+    { wordOrder: 'little', byteOrder: 'big', padding: undefined },
+    { wordOrder: 'big', byteOrder: 'little', padding: 'space' },
+    { wordOrder: 'big', byteOrder: 'big' },
+  ]);
+  image.write({ address: 3, cells: 1, type: 'string' }, 'A');
+  expect(image.wordAt(3)).toBe(0x2041);
+});
+
+it('a snapshot of what nobody has changed takes no memory of its own', () => {
+  const image = imageOf(8, ENTRIES);
+  const { layout, words, meta } = image.snapshot();
+  expect([words === layout.words, meta === layout.meta]).toEqual([true, true]);
+});
+
 it('a snapshot keeps what was there, and a cell of it can be restored', () => {
   const image = imageOf(8, ENTRIES);
   const first = image.snapshot();
@@ -106,6 +132,7 @@ it('a write to a part of an image is noted with its cells, and only where a writ
   const image = imageOf(40, run(10, 20));
   const table = tableOf(image, { base: 10, size: 20 });
   table.writeWords(3, [1]);
+  table.writeBits(48, [true]);
   expect(image.lastWrites.get(13)).toBeUndefined();
   table.writer = { by: 'line', line: 'lan' };
   table.writeWords(3, [1, 2]);
@@ -150,6 +177,11 @@ it('whoever computes values is asked before a cell changes, and hears of each ch
   expect(after(() => image.touch(1, 3))).toEqual(['refresh 1 3 8']);
   expect(after(() => tableOf(image).writeWords(2, [4, 5])).at(-1)).toBe('written 2 2 4');
   expect(after(() => tableOf(image).writeBits(37, [true])).at(-1)).toBe('written 2 1 36');
+  const part = tableOf(image, { base: 2, size: 6 });
+  expect(after(() => part.currentWords(1, 2))).toEqual(['refresh 3 2 36']);
+  expect(after(() => part.maskedWord(1, 0, 0))).toEqual(['refresh 3 1 36']);
+  expect(after(() => part.readBits(15, 2))).toEqual(['refresh 2 2 36']);
+  expect(after(() => part.currentBit(16))).toEqual(['refresh 3 1 36']);
 });
 
 it('what clients read in place of a value that is not there is put over the words that they ask for', () => {

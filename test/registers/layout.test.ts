@@ -97,6 +97,7 @@ describe('repeating a cell', () => {
     const image = imageFrom(builder);
     image.touch(2, 1);
     expect(image.wordAt(2)).toBe(7);
+    expect(image.hasActions(0, 4)).toBe(false);
     expect(image.typeAt(3)).toBe('invalid');
   });
 });

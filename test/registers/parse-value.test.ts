@@ -17,6 +17,7 @@ describe('a value from a file or a request', () => {
     ['uint16', 1.0, 1],
     ['uint16', -0, 0],
     ['uint16', '0x1f', 31],
+    ['uint16', '7'.padStart(40, '0'), 7],
     ['uint16', '0XFFFF', 65535],
     ['uint16', 65535, 65535],
     ['uint16', 5n, 5],
@@ -42,6 +43,7 @@ describe('a value from a file or a request', () => {
     ['float32', '230.1', Math.fround(230.1)],
     ['float32', 230.1, Math.fround(230.1)],
     ['float32', '.5', 0.5],
+    ['float32', ' 12.5 ', 12.5],
     ['float32', '5.', 5],
     ['float32', '-1e-3', Math.fround(-0.001)],
     ['float32', 1e-60, 0],
@@ -85,6 +87,7 @@ describe('a value from a file or a request', () => {
     ['uint64', -1],
     ['int64', '9223372036854775808'],
     ['uint16', '9'.repeat(300_000)],
+    ['uint16', '7'.padStart(41, '0')],
     ['uint64', `0x${'f'.repeat(300_000)}`],
   ];
   const noInteger: unknown[] = [
@@ -158,6 +161,20 @@ describe('a value from a file or a request', () => {
         expect(parsed.expected.length, name).toBeLessThan(120);
       }
     }
+  });
+
+  it.each<[type: ValueType, input: unknown, expected: string]>([
+    ['uint16', -1, 'a whole number from 0 to 65535 (uint16)'],
+    [
+      'int64',
+      1.5,
+      'a whole number from -9223372036854775808 to 9223372036854775807 (int64, as text beyond 2^53)',
+    ],
+    ['float32', 'x', 'a number (float32)'],
+    ['string', 'ABCDE', 'text of at most 4 bytes (two to a register), got 5'],
+    ['string', 5, 'text'],
+  ])('that %s can not hold is answered with what was expected: %j', (type, input, expected) => {
+    expect(parseValue(type, input, cellsOf(type))).toEqual({ ok: false, expected });
   });
 
   it('that is a long text of digits and no number is refused in no time', () => {

@@ -135,6 +135,12 @@ describe('which registers a client may reach', () => {
     expect(words.canReadBits(65535, 2), 'coil 65536 would be bit 0 of cell 4096').toBe(false);
     expect(words.canWriteBits(65535, 2)).toBe(false);
     expect(words.canReadBits(65520, 17)).toBe(false);
+    expect(words.defines(65535, 'bits')).toBe(true);
+    expect(words.refused({ address: 65535, quantity: 2 }, 'bits', false)).toEqual({
+      address: 65536,
+      quantity: 1,
+      why: 'not defined',
+    });
     const bits = tableOf(large, { bitsPerCell: 1 });
     expect(bits.canReadBits(65535, 1)).toBe(true);
     expect(bits.canReadBits(65535, 2)).toBe(false);
@@ -146,6 +152,14 @@ describe('bits in registers', () => {
     const image = imageOf(3, [{ address: 0, value: 0x8001 }, { address: 1, value: 0x0002 }, { address: 2 }]);
     const bits = tableOf(image).readBits(0, 48);
     expect(bits.flatMap((bit, address) => (bit ? [address] : []))).toEqual([0, 15, 17]);
+  });
+
+  it('are known as they were last computed, in a part of an image, too', () => {
+    const image = imageOf(4, [...run(0, 2), { address: 2, value: 0x8001 }, { address: 3, value: 2 }]);
+    const part = tableOf(image, { base: 2, size: 2 });
+    expect(
+      Array.from({ length: 32 }, (_, bit) => part.bitAt(bit)).flatMap((bit, i) => (bit ? [i] : [])),
+    ).toEqual([0, 15, 17]);
   });
 
   it('writing coils changes these bits and no other, and is seen in the holding registers', () => {
@@ -247,6 +261,7 @@ describe('counters', () => {
   it('count each register of a request once, whatever number of its bits is touched', () => {
     expect(counts(true, (table) => table.readWords(1, 2))).toEqual([0, 1, 1, 0]);
     expect(counts(true, (table) => table.readBits(3, 5))).toEqual([1, 0, 0, 0]);
+    expect(counts(true, (table) => table.readBits(0, 16))).toEqual([1, 0, 0, 0]);
     expect(counts(true, (table) => table.readBits(15, 34))).toEqual([1, 1, 1, 1]);
     expect(counts(false, (table) => table.writeWords(1, [1, 2]))).toEqual([0, 1, 1, 0]);
     expect(counts(false, (table) => table.writeBits(3, [true, true, false]))).toEqual([1, 0, 0, 0]);
@@ -332,6 +347,7 @@ describe('registers and bits that are defined while the device runs', () => {
       true,
     ]);
     expect(table.canReadWords(0, 7)).toBe(false);
+    expect([0, 3].map((cell) => image.typeAt(cell))).toEqual(['uint16', 'uint16']);
     expect(image.changes).toBe(before + 1);
   });
 

@@ -9,6 +9,7 @@ import {
 import {
   integerRange,
   nearestValue,
+  usualSentinel,
   type Value,
   valueOfWords,
   wordsOfValue,
@@ -48,6 +49,20 @@ describe('the value of a type that is nearest to a number', () => {
   ])('%s, %d: %s, %s', (type, number, value, fits) => {
     expect(nearestValue(type, number)).toEqual({ value, fits });
   });
+});
+
+it.each<[type: ValueType, value: Value | undefined]>([
+  ['bit', undefined],
+  ['bits', undefined],
+  ['string', undefined],
+  ['uint16', 65_535],
+  ['int16', -32_768],
+  ['uint32', 0xffff_ffff],
+  ['int64', -(2n ** 63n)],
+  ['uint64', 2n ** 64n - 1n],
+  ['float32', Number.NaN],
+])('%s: what is not available shows %s', (type, value) => {
+  expect(usualSentinel(type)).toBe(value);
 });
 
 describe('values in registers', () => {
@@ -99,6 +114,8 @@ describe('values in registers', () => {
     ['A  ', 2, 'big/big', '4120 2000'],
     ['ABCDEF', 3, 'little/big', '4546 4344 4142'],
     ['ü€', 3, 'big/big', 'c3bc e282 ac00'],
+    ['Example Co', 6, 'big/big', '4578 616d 706c 6520 436f 0000'],
+    ['A\0B', 2, 'big/big', '4100 4200'],
   ];
   it.each(texts)('text %j in %i cells in order %s is %s, padded with NUL', (text, cells, order, words) => {
     const stored = wordsOfValue('string', text, cells, orderOf(order));
@@ -111,6 +128,12 @@ describe('values in registers', () => {
     const stored = wordsOfValue('string', 'ABC', 3, order);
     expect(hexWords(stored)).toBe('4241 2043 2020');
     expect(valueOfWords('string', stored, order)).toBe('ABC   ');
+    expect(valueOfWords('string', [0x4100], { ...order, byteOrder: 'big' })).toBe('A\0');
+  });
+
+  it('reads 0 for what is cut off at the end of a value, whatever is behind it', () => {
+    expect(valueOfWords('uint32', [1, 7, 9], orderOf('big/big'), 0, 1)).toBe(0x0001_0000);
+    expect(valueOfWords('float64', [0x4000, 7], orderOf('big/big'), 0, 1)).toBe(2);
   });
 
   it('reads back every value that it stores, in every order', () => {
