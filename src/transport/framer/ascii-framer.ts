@@ -37,7 +37,7 @@ export class AsciiFramer implements Framer {
   /** Where in the pending bytes a message has begun; everything before it is noise. */
   #begun: number | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** The last message, when it was a request to one of our units. */
+  /** The last message, unless it was a broadcast or another device's response to one of ours. */
   #asked: AduContent | undefined;
   readonly #unanswered = new UnansweredRequests();
   /** Damage of the message under way was reported. */
@@ -142,7 +142,7 @@ export class AsciiFramer implements Framer {
     const { unitId } = content;
     const isOurs = unitId === BROADCAST || this.#owns(unitId);
     const isDuplicate = isOurs && this.#isDuplicate(content);
-    this.#asked = isOurs && !isDuplicate && unitId !== BROADCAST ? content : undefined;
+    this.#asked = isDuplicate || unitId === BROADCAST ? undefined : content;
     if (isOurs) events.push({ kind: isDuplicate ? 'duplicate' : 'request', ...frame });
     else events.push({ kind: 'foreign', role: this.#roleBetweenOthers(content), ...frame });
   }

@@ -87,9 +87,9 @@ export class Conversation {
    */
   rolesAt(bytes: Uint8Array, start: number): readonly Role[] {
     const unitId = bytes[start] as number;
-    const mayAnswer = this.#hasAsked(unitId, bytes[start + 1]);
-    if (!this.isOurs(unitId)) return mayAnswer ? RESPONSE_OR_REQUEST : REQUEST_OR_RESPONSE;
-    return mayAnswer && this.#mayBeDuplicate(bytes, start) ? REQUEST_OR_RESPONSE : REQUEST;
+    const asked = this.#askedBefore(unitId, bytes[start + 1]);
+    if (!this.isOurs(unitId)) return asked ? RESPONSE_OR_REQUEST : REQUEST_OR_RESPONSE;
+    return asked && this.#mayAnswer(asked, bytes.subarray(start + 1)) ? REQUEST_OR_RESPONSE : REQUEST;
   }
 
   /** A valid frame was found that looks like a `supposed`. Returns what it is. */
@@ -100,16 +100,15 @@ export class Conversation {
     return role;
   }
 
-  #hasAsked(unitId: number, functionCode: number | undefined): boolean {
-    if (this.#asked?.[0] !== unitId) return false;
-    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#asked[1];
+  /** The last request, if it was for this unit and this function. */
+  #askedBefore(unitId: number, functionCode = 0): Uint8Array | undefined {
+    const asked = this.#asked;
+    return asked?.[0] === unitId && asked?.[1] === (functionCode & ~EXCEPTION_FLAG) ? asked : undefined;
   }
 
-  /** A stream has no other devices. */
-  #mayBeDuplicate(bytes: Uint8Array, start: number): boolean {
-    if (this.#carrier === 'stream' || this.#asked === undefined) return false;
-    const response = bytes.subarray(start + 1);
-    return response.length < 2 || hasQuantityOf(response, this.#asked.subarray(1));
+  /** Whether another device with our unit identifier may answer so. A stream has no other devices. */
+  #mayAnswer(asked: Uint8Array, response: Uint8Array): boolean {
+    return this.#carrier !== 'stream' && hasQuantityOf(response, asked.subarray(1));
   }
 
   /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */

@@ -143,7 +143,6 @@ export class RtuFramer implements Framer {
    */
   #frameAtFront(): Found | undefined {
     const { bytes } = this.#pending;
-    if (bytes.length === 0) return undefined;
     for (const role of this.#conversation.rolesAt(bytes, 0)) {
       const length = lengthAs(role, bytes, 0);
       if (length === 'unknown') continue;
@@ -156,7 +155,6 @@ export class RtuFramer implements Framer {
   /** Emits frames that end with a read of `length` bytes from a stream, where no predicted length shows their end. */
   #framesAtEndOfRead(length: number, afterPause: boolean, events: FramerEvent[]): void {
     const pending = this.#pending.length;
-    if (pending === 0) return;
     const whole = this.#isAligned ? this.#wholeFrame() : undefined;
     if (whole !== undefined) {
       this.#emit(whole, events);
@@ -171,13 +169,13 @@ export class RtuFramer implements Framer {
   #wholeFrame(): Found | undefined {
     const { bytes } = this.#pending;
     const expected = requestLength(bytes, 0, bytes.length);
-    if (expected === 'more' || (expected !== 'unknown' && expected > bytes.length)) return undefined;
+    if (typeof expected === 'number' ? expected > bytes.length : expected === 'more') return undefined;
     return isRtuFrame(bytes) ? { length: bytes.length, role: this.#likeliestRole(0) } : undefined;
   }
 
   #possibleStarts(): number[] {
     const first = this.#isAligned ? Array.from({ length: MAX_STRAY_BYTES + 1 }, (_, i) => i) : [];
-    return [...first, ...this.#pending.pauses().filter((offset) => !first.includes(offset))];
+    return [...first, ...this.#pending.pauses()];
   }
 
   /**

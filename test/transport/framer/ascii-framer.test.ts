@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AsciiFraming, MAX_ASCII_LENGTH } from '../../../src/protocol/ascii.js';
+import { RTU } from '../../../src/protocol/framing.js';
+import { encodeRtu } from '../../../src/protocol/rtu.js';
 import { AsciiFramer } from '../../../src/transport/framer/ascii-framer.js';
 import type { FramerEvent } from '../../../src/transport/framer/framer.js';
+import { newFramer } from '../../../src/transport/framer/new-framer.js';
 import { message } from '../../faults/plans.js';
 
 const OURS = 17;
@@ -121,6 +124,17 @@ describe('messages', () => {
   }
 });
 
+it('a line of ASCII and one of RTU have a framer each', () => {
+  const owns = (unitId: number) => unitId === OURS;
+  const kinds = (framing: Parameters<typeof newFramer>[0], adu: Uint8Array) =>
+    newFramer(framing, owns, { t35: 4 })
+      .push(adu, 0)
+      .map(({ kind }) => kind);
+  const rtu = encodeRtu(OURS, Uint8Array.of(6, 0, 1, 0, 3));
+  expect([kinds(new AsciiFraming(), bytes(WRITE)), kinds(RTU, rtu)]).toEqual([['request'], ['request']]);
+  expect([kinds(new AsciiFraming(), rtu), kinds(RTU, bytes(READ))]).toEqual([[], []]);
+});
+
 describe('times', () => {
   it('are those of the chunks that brought the first and the last character', () => {
     const listening = framer();
@@ -183,6 +197,36 @@ describe('a damaged character', () => {
     expect(listening.push(bytes(`037E\r\n${READ}`), 6).map(summary)).toEqual([noise('037E'), request(READ)]);
   });
 
+  it('is told of once for each message', () => {
+    const listening = new AsciiFramer(() => true, new AsciiFraming(), { t35: 4, longestPause: 20 });
+    const isRest = (at: number) => listening.damaged(at).isRest;
+    expect(listening.push(bytes(':1103'), 1000)).toEqual([]);
+    expect(listening.damaged(1001)).toEqual({
+      isRest: false,
+      noise: [{ kind: 'noise', isRest: true, bytes: bytes(':1103'), startedAt: 1000, receivedAt: 1000 }],
+    });
+    expect([isRest(1002), isRest(1026), isRest(1051)]).toEqual([true, true, false]);
+    listening.push(bytes(':11'), 1052);
+    expect([isRest(1053), isRest(1054)]).toEqual([false, true]);
+    listening.silence();
+    expect([isRest(1055), isRest(1056)]).toEqual([false, true]);
+    listening.push(bytes(READ), 1057);
+    expect([isRest(1058), isRest(1059)]).toEqual([false, true]);
+    listening.push(bytes('xx\r\n'), 1060);
+    expect([isRest(1061), isRest(1062)]).toEqual([false, true]);
+    listening.reset();
+    expect([isRest(1063), isRest(1064)]).toEqual([false, true]);
+  });
+
+  it('makes the rest of its message the rest of a damage, and nothing of the next message', () => {
+    const listening = framer();
+    listening.damaged(0);
+    const told = [...listening.push(bytes('037E\r\n'), 1), ...listening.push(bytes(':12G\r\n'), 2)];
+    expect(told).toMatchObject([{ isRest: true }, { isRest: false }]);
+    listening.damaged(3);
+    expect(listening.push(bytes(':12G\r\n'), 4)).toMatchObject([{ isRest: false }]);
+  });
+
   it('is nothing to tell of where nothing has begun', () => {
     expect(framer().damaged(5).noise).toEqual([]);
     expect(framer().silence()).toEqual([]);
@@ -207,6 +251,28 @@ describe('noise', () => {
     const kept = listening.silence().reduce((sum, event) => sum + event.bytes.length, 0);
     expect(kept).toBeLessThanOrEqual(2 * MAX_ASCII_LENGTH);
     expect(lengths.reduce((sum, length) => sum + length, kept)).toBe(20_000);
+  });
+
+  it('ends with the delimiter behind a carriage return, or when it is longer than a message', () => {
+    const listening = framer();
+    const told = (some: string) => listening.push(bytes(some), 0).map((event) => event.bytes.length);
+    expect([told('no line\n'), told('\r\n')]).toEqual([[], [10]]);
+    expect([told('z'.repeat(MAX_ASCII_LENGTH)), told('z')]).toEqual([[], [MAX_ASCII_LENGTH + 1]]);
+  });
+
+  it('that goes on is the rest of what was told', () => {
+    const listening = framer();
+    const piece = bytes('z'.repeat(MAX_ASCII_LENGTH + 1));
+    expect(listening.push(piece, 0)).toMatchObject([{ isRest: false }]);
+    expect(listening.push(piece, 1)).toMatchObject([{ isRest: true }]);
+  });
+
+  it('keeps the line busy for no longer than a message', () => {
+    const listening = framer();
+    listening.push(bytes(`:${'0'.repeat(MAX_ASCII_LENGTH - 2)}`), 0);
+    expect(listening.busy).toBe(true);
+    listening.push(bytes('0'), 1);
+    expect(listening.busy).toBe(false);
   });
 
   it('in one chunk is one, however much it is', () => {
@@ -300,6 +366,26 @@ describe('another device with our unit identifier', () => {
     ['wrongly, and like a response with values of another quantity', message('11 03 02 0001')],
   ])('is not suspected when the client asks %s', (_what, next) => {
     expect(listen(READ, next, next)).toEqual([request(READ), request(next), request(next)]);
+  });
+
+  it('answers a request once, and a broadcast never', () => {
+    const [asked, answer] = [message('11 03 0000 0002'), message('11 03 04 0100 0201')];
+    expect(listen(asked, answer, answer)).toEqual([
+      request(asked),
+      `duplicate ${answer.trimEnd()}`,
+      request(answer),
+    ]);
+    const [all, like] = [message('00 03 0000 0002'), message('00 03 04 0100 0201')];
+    expect(listen(all, like)).toEqual([request(all), request(like)]);
+  });
+
+  it('is not suspected on a stream, where nobody else is', () => {
+    const options = { t35: 0, carrier: 'stream' } as const;
+    const listening = new AsciiFramer((unitId) => unitId === OURS, new AsciiFraming(), options);
+    expect(listening.push(bytes(READ + READ_ANSWER), 0).map(summary)).toEqual([
+      request(READ),
+      request(READ_ANSWER),
+    ]);
   });
 
   it('is not suspected of what does not follow its request', () => {

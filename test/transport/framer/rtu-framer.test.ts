@@ -141,6 +141,64 @@ describe('damage', () => {
   });
 });
 
+describe('a silence or a pause that is missing', () => {
+  const unknown = encodeRtu(OURS, Uint8Array.of(0x64, 1, 2, 3));
+  const short = encodeRtu(OURS, Uint8Array.of(3, 0, 0, 0));
+
+  it('lets no frame begin behind noise', () => {
+    expect(listen(Uint8Array.of(9, 9, 9, 9, 9), 1, write(OURS))).toEqual(['noise 13']);
+  });
+
+  it('lets no frame of unknown length end', () => {
+    expect(listen(unknown, 1, Uint8Array.of(9))).toEqual([`noise ${unknown.length + 1}`]);
+    expect(listen(unknown, T35, Uint8Array.of(9))).toEqual(['request 17/100', 'noise 1']);
+  });
+
+  it('is the time that the characters of a chunk do not fill', () => {
+    const heard = (pause: number) => {
+      const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35, characterTime: 1 });
+      const events = [Uint8Array.of(9, 9, 9, 9, 9), write(OURS)].flatMap((chunk, i) =>
+        framer.push(chunk, i * pause),
+      );
+      return [...events, ...framer.silence()].map(summary);
+    };
+    expect(heard(8 + T35 - 1)).toEqual(['noise 13']);
+    expect(heard(8 + T35)).toEqual(['noise 5', 'request 17/6']);
+  });
+
+  it('lets no frame end that is shorter or longer than its function wants', () => {
+    expect(listen(short, PAUSE, read(OURS))).toEqual(['noise 7', 'request 17/3']);
+    const long = encodeRtu(OURS, Uint8Array.of(3, 0, 0, 0, 1, 0));
+    expect(listen(long, PAUSE, read(OURS))).toEqual(['noise 9', 'request 17/3']);
+    expect(listen(join(Uint8Array.of(0), long))).toEqual(['noise 1', 'request 17/3']);
+  });
+
+  it('leaves each frame the times of its own bytes', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
+    framer.push(unknown, 1000);
+    framer.push(unknown, 1003);
+    expect(framer.silence()).toMatchObject([
+      { kind: 'request', startedAt: 1000, receivedAt: 1000 },
+      { kind: 'request', startedAt: 1003, receivedAt: 1003 },
+    ]);
+  });
+});
+
+describe('more bytes than a frame has', () => {
+  const junk = (length: number) => new Uint8Array(length).fill(OURS);
+
+  it('are noise at once, and no frame begins right behind them', () => {
+    const framer = new RtuFramer(() => true, { t35: T35 });
+    expect(framer.push(junk(256), 0)).toEqual([]);
+    expect(framer.push(junk(1), 1)).toMatchObject([{ kind: 'noise', isRest: false }]);
+    expect(listen(junk(257), 1, write(OURS))).toEqual(['noise 257', 'noise 8']);
+  });
+
+  it('are noise up to the last pause, where a frame may begin', () => {
+    expect(listen(junk(250), PAUSE, write(OURS))).toEqual(['noise 250', 'request 17/6']);
+  });
+});
+
 describe('others on the bus', () => {
   it("recognises a foreign request and that unit's response", () => {
     expect(listen(read(FOREIGN), PAUSE, readResponse(FOREIGN, 0, 1, 0, 2), PAUSE, read(OURS))).toEqual([
@@ -247,6 +305,84 @@ describe('a response of another device that comes after a request to us', () => 
     ]);
   });
 
+  const bits = encodeRtu(FOREIGN, Uint8Array.of(1, 0, 0, 0, 24));
+  const bitsResponse = (unitId = FOREIGN) => encodeRtu(unitId, Uint8Array.of(1, 3, 1, 2, 3));
+  const asked = ['foreign request 2/1', 'request 17/3'];
+
+  it('is one only of the unit and the function that were asked', () => {
+    expect(listen(bits, 100, read(OURS), PAUSE, bitsResponse(3))).toEqual([...asked, 'foreign request 3/1']);
+    const other = encodeRtu(FOREIGN, Uint8Array.of(2, 3, 1, 2, 3));
+    expect(listen(bits, 100, read(OURS), PAUSE, other)).toEqual([...asked, 'foreign request 2/2']);
+    expect(listen(read(FOREIGN), PAUSE, bitsResponse())).toEqual([
+      'foreign request 2/3',
+      'foreign request 2/1',
+    ]);
+  });
+
+  it('comes once: what comes again is a new request', () => {
+    const again = [read(OURS), PAUSE, write(FOREIGN), PAUSE];
+    expect(listen(write(FOREIGN), 100, ...again, ...again)).toEqual([
+      'foreign request 2/6',
+      'request 17/3',
+      'foreign response 2/6',
+      'request 17/3',
+      'foreign request 2/6',
+    ]);
+    const answer = encodeRtu(FOREIGN, Uint8Array.of(1, 5, 1, 2, 3, 4, 5));
+    expect(listen(bits, PAUSE, answer, PAUSE, read(OURS), PAUSE, bitsResponse())).toEqual([
+      'foreign request 2/1',
+      'foreign response 2/1',
+      'request 17/3',
+      'foreign request 2/1',
+    ]);
+  });
+
+  it('is still waited for when another device has answered', () => {
+    const other = readResponse(3, 1, 2, 3, 4, 5, 6, 7, 8);
+    const events = listen(bits, 100, read(OURS), 20, other, 20, read(OURS), 20, bitsResponse());
+    expect(events.slice(2)).toEqual(['foreign response 3/3', 'request 17/3', 'foreign response 2/1']);
+  });
+
+  it('is not the answer to a response', () => {
+    const first = encodeRtu(FOREIGN, Uint8Array.of(1, 5, 1, 2, 3, 4, 5));
+    expect(listen(first, 100, read(OURS), PAUSE, bitsResponse())).toEqual([
+      'foreign response 2/1',
+      'request 17/3',
+      'foreign request 2/1',
+    ]);
+  });
+
+  it('is recognised among the last 32 requests that nobody has answered', () => {
+    const requests = Array.from({ length: 33 }, (_, value) => [write(FOREIGN, value), PAUSE]).flat();
+    const late = (value: number) => listen(...requests, read(OURS), PAUSE, write(FOREIGN, value)).at(-1);
+    expect([late(0), late(1), late(32)]).toEqual([
+      'foreign request 2/6',
+      'foreign response 2/6',
+      'foreign response 2/6',
+    ]);
+  });
+
+  it('is a new request on a port that was opened again', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
+    framer.push(bits, 0);
+    framer.reset({ aligned: true });
+    expect([...framer.push(read(OURS), 10), ...framer.push(bitsResponse(), 20)].map(summary)).toEqual([
+      'request 17/3',
+      'foreign request 2/1',
+    ]);
+    framer.push(read(OURS), 30);
+    framer.reset({ aligned: true });
+    expect([...framer.push(readResponse(OURS, 0, 1, 0, 2), 40), ...framer.silence()].map(summary)).toEqual([
+      'request 17/3',
+    ]);
+  });
+
+  it('is not recognised before it can no more be a longer request', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
+    expect(framer.push(encodeRtu(FOREIGN, Uint8Array.of(23, 4, 1, 2, 3, 4)), 0)).toEqual([]);
+    expect(framer.silence().map(summary)).toEqual(['foreign response 2/23']);
+  });
+
   it('is told from a new request to that device', () => {
     expect(listen(write(FOREIGN, 1), 100, read(OURS), PAUSE, write(FOREIGN, 2))).toEqual([
       'foreign request 2/6',
@@ -266,6 +402,16 @@ describe('another device with our unit identifier', () => {
       'request 17/3',
       'duplicate 17/131',
     ]);
+  });
+
+  it('answers a request once, and a broadcast never', () => {
+    const response = readResponse(OURS, 1, 0, 2, 1);
+    expect(listen(read(OURS), PAUSE, response, PAUSE, response)).toEqual([
+      'request 17/3',
+      'duplicate 17/3',
+      'request 17/3',
+    ]);
+    expect(listen(read(0), PAUSE, readResponse(0, 1, 0, 2, 1))).toEqual(['request 0/3', 'request 0/3']);
   });
 
   it('is not suspected where its response would have values of another quantity: that is a malformed request', () => {
@@ -319,6 +465,44 @@ describe('on a stream', () => {
     expect(reads(half, PAUSE, write(OURS).subarray(0, 7)).events).toEqual([]);
   });
 
+  it('a read is looked at as whole frames up to the length of the longest one', () => {
+    const half = read(OURS).subarray(0, 5);
+    const frames = (count: number) => join(...Array<Uint8Array>(count).fill(write(OURS)));
+    expect(reads(half, PAUSE, frames(32)).events).toEqual(['noise 5', ...Array(32).fill('request 17/6')]);
+    expect(reads(half, PAUSE, frames(33)).events).toEqual(['noise 5', 'noise 264']);
+  });
+
+  it('frames that only a silence ends wait for it', () => {
+    const short = encodeRtu(OURS, Uint8Array.of(3, 0, 0, 0));
+    const unclear = encodeRtu(OURS, Uint8Array.of(16, 0, 0));
+    const half = write(OURS).subarray(0, 5);
+    const heard = [[short], [unclear], [join(long, write(OURS))], [half, PAUSE, short]];
+    const waiting = heard.map((chunks) => reads(...chunks));
+    expect(waiting.map(({ events }) => events)).toEqual([[], [], [], []]);
+    expect(waiting.map(({ framer }) => framer.silence().map(summary))).toEqual([
+      ['request 17/3'],
+      ['request 17/16'],
+      ['request 17/100', 'request 17/6'],
+      ['noise 12'],
+    ]);
+  });
+
+  it('frames begin again after a pause where there was too much noise, and not before', () => {
+    const noise = new Uint8Array(300).fill(OURS);
+    expect(reads(noise, PAUSE, write(OURS), 1, read(OURS)).events).toEqual([
+      'noise 300',
+      'request 17/6',
+      'request 17/3',
+    ]);
+    const { framer, events } = reads(noise, 1, write(OURS));
+    expect([...events, ...framer.silence().map(summary)]).toEqual(['noise 300', 'noise 8']);
+  });
+
+  it('noise behind a frame is a damage of its own', () => {
+    const { framer } = reads(read(OURS).subarray(0, 5), PAUSE, write(OURS), PAUSE, Uint8Array.of(1, 2, 3));
+    expect(framer.silence()).toMatchObject([{ kind: 'noise', isRest: false }]);
+  });
+
   it('no stray bytes come before a frame', () => {
     const { framer, events } = reads(join(Uint8Array.of(0xff), write(OURS)));
     expect([events, framer.silence().map(summary)]).toEqual([[], ['noise 9']]);
@@ -340,6 +524,38 @@ describe('a character that arrived damaged', () => {
     expect(framer.silence()).toEqual([]);
     expect(framer.push(adu, 2000).map(summary)).toEqual(['request 17/6']);
     expect(framer.damaged(2100)).toEqual({ isRest: false, noise: [] });
+  });
+
+  it('is one with all that comes within the longest pause of a frame, and with nothing behind it', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35, longestPause: 20 });
+    const isRest = (at: number) => framer.damaged(at).isRest;
+    expect([isRest(1000), isRest(1001), isRest(1001 + 20 + T35), isRest(1026 + 20 + T35)]).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    framer.silence();
+    expect(isRest(1060)).toBe(false);
+    expect(framer.push(Uint8Array.of(1, 2, 3, 4), 1061)).toEqual([]);
+    expect(framer.push(write(OURS), 1100)).toMatchObject([{ kind: 'noise', isRest: true }]);
+    expect(framer.silence().map(summary)).toEqual(['request 17/6']);
+  });
+
+  it('knows longer pauses inside frames from valid ones, and from these alone', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35, longestPause: 0 });
+    const unknown = encodeRtu(OURS, Uint8Array.of(0x64, 1, 2, 3));
+    framer.push(unknown, 1000);
+    framer.push(unknown, 1003);
+    expect(framer.silence()).toHaveLength(2);
+    framer.damaged(1100);
+    expect(framer.damaged(1100 + T35 + 1).isRest).toBe(false);
+    framer.silence();
+    framer.push(write(OURS).subarray(0, 4), 1200);
+    expect(framer.push(write(OURS).subarray(4), 1250)).toHaveLength(1);
+    framer.damaged(1300);
+    expect(framer.damaged(1300 + 50 + T35).isRest).toBe(true);
+    expect(framer.damaged(1354 + 50 + T35 + 1).isRest).toBe(false);
   });
 
   it('is forgotten when the port is opened again', () => {
