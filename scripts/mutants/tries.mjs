@@ -50,7 +50,7 @@ export default class Tries extends VitestTestRunner {
 
   async #tryMutants() {
     const { static: whenLoaded, perTest } = structuredClone(SWITCH.mutantCoverage);
-    const repeatable = new Set(await this.#thatPass(await this.#thatPass(passed)));
+    const repeatable = new Set(await this.#thatPass(passed));
     const quickestFirst = passed
       .filter((test) => repeatable.has(test))
       .toSorted((one, other) => (one.result?.duration ?? 0) - (other.result?.duration ?? 0));
