@@ -20,7 +20,7 @@ type Pieces = readonly [SendStep, ...SendStep[]];
 type Spending = Pick<FaultContext, 'budget'>;
 
 /**
- * The plan with every frame changed by `change`, or `cannot` when `change` returns undefined for all frames. A frame
+ * The plan with every frame changed by `change`, which gets a copy that it may change, or `cannot` when `change` returns undefined for all frames. A frame
  * that was cut into pieces is joined, changed, and cut at the same places again. Pieces that would be empty are
  * dropped.
  */

@@ -163,7 +163,7 @@ export class FaultRules {
     if (when.state !== undefined && !this.#states.has(facts, when.state, this.#source.uptime()))
       return undefined;
     entry.matches++;
-    if (when.count !== undefined && entry.hits >= when.count) return undefined;
+    if (entry.hits >= (when.count ?? Number.POSITIVE_INFINITY)) return undefined;
     const turn = entry.matches - (when.after ?? 0);
     if (turn <= 0 || turn % (when.every ?? 1) !== 0) return undefined;
     const random = seededRandom(entry.seed, entry.matches);

@@ -39,6 +39,9 @@ describe('ranges in conditions', () => {
     [{ quantity: '11-125' }, { quantity: 126 }, false],
     [{ quantity: [1, '11-125'] }, { quantity: 1 }, true],
     [{ quantity: [11, 125] }, { quantity: 12 }, false],
+    [{ quantity: '11-125' }, { quantity: 11 }, true],
+    [{ quantity: '11-11' }, { quantity: 11 }, true],
+    [{ unit: '0-255' }, { unitId: 255 }, true],
     [{ unit: '20-29' }, { unitId: 29 }, true],
     [{ unit: ['20-29', 5] }, { unitId: 6 }, false],
     [{ function: '1-4' }, {}, true],
@@ -66,7 +69,9 @@ describe('conditions on connections and pauses', () => {
     [{ connected: { below: '1s' } }, { connected: 999 }, true],
     [{ connected: { below: '1s' } }, { connected: 1000 }, false],
     [{ connected: { above: '1s' } }, { connected: 1001 }, true],
+    [{ connected: { above: '1s' } }, { connected: 1000 }, false],
     [{ connected: { above: '1s' } }, {}, false],
+    [{ pause: { below: '50ms' } }, { pause: 20, nth: 3, connected: 5 }, true],
     [{ nth: 1 }, { nth: 1 }, true],
     [{ nth: 1 }, { nth: 2 }, false],
     [{ nth: 1 }, {}, false],
@@ -77,6 +82,12 @@ describe('conditions on connections and pauses', () => {
     const rules = rulesOf({ when });
     expect(acting(rules, now(circumstances))).toHaveLength(acts ? 1 : 0);
     expect(rules.get('r0')?.matches).toBe(acts ? 1 : 0);
+  });
+
+  it('are met by no request of which nobody knows when it came', () => {
+    for (const when of [{ connected: { below: 1000 } }, { nth: 1 }, { pause: { above: 1 } }]) {
+      expect(acting(rulesOf({ when }))).toEqual([]);
+    }
   });
 
   it('have one limit each', () => {
@@ -93,6 +104,11 @@ describe('conditions on connections and pauses', () => {
     };
     expect(issues([BUS])).toEqual(['when.connected', 'when.nth']);
     expect(issues([BUS, LAN])).toEqual([]);
+    const named = { ...rule, when: { line: ['bus', 'lan'], nth: 1 } };
+    expect(usableRule(named, { lines: [LAN, BUS], find: undefined })).toEqual({
+      ok: false,
+      issues: [{ path: ['when', 'nth'], message: 'line bus has no connections', code: 'rule.impossible' }],
+    });
   });
 });
 
@@ -109,6 +125,15 @@ describe('states', () => {
     expect(acting(rules)).toEqual(['r1']);
     uptime = 20_000;
     expect(acting(rules)).toEqual([]);
+  });
+
+  it('stay when other rules are put in force or removed', () => {
+    const rules = rulesOf(LOCKS, LOCKED);
+    acting(rules, { quantity: 9 });
+    rules.set(ruleSchema.parse({ name: 'other', when: { unit: 9 }, do: { delay: 1 } }));
+    expect(acting(rules)).toEqual(['r1']);
+    rules.remove('other');
+    expect(acting(rules)).toEqual(['r1']);
   });
 
   it('end when the device starts again, and with the rule that brings them about', () => {

@@ -212,6 +212,12 @@ const ROWS: Record<string, Row[]> = {
       ['0 123300000007' + '01030401020304'],
     ],
     [[{ transaction: 'previous' }], tcp, [`0 ${TCP_REPLY}`], 'no earlier reply to this client'],
+    [
+      [{ transaction: 'previous' }],
+      { ...tcp, previousReply: '1234' },
+      [`0 ${TCP_REPLY}`],
+      'no earlier reply to this client',
+    ],
     [[{ transaction: 0x1234 }], tcp, [`0 ${TCP_REPLY}`], 'no frame with another transaction identifier'],
     [
       [{ transaction: 1 }],
@@ -402,6 +408,17 @@ describe('faults of one rule act in their order', () => {
       ['0 1234', '5 ~00', '0 close end'],
     ],
     [[{ split: { at: 2, gap: 5 } }, { close: { how: 'end', after: 2 } }], tcp, ['0 1234', '0 close end']],
+    // What is cut off leaves no empty pieces, and a piece is cut as the frame is.
+    [[{ split: { at: 'each', gap: 1 } }, { truncate: 3 }], {}, ['0 01', '1 ~03', '1 ~04']],
+    [
+      [{ split: { at: 2, gap: 5 } }, { split: { at: 4, gap: 7 } }],
+      {},
+      [`0 ${REPLY.slice(0, 4)}`, `5 ~${REPLY.slice(4, 8)}`, `7 ~${REPLY.slice(8)}`],
+    ],
+    // What is left of a frame may be too short for a header, or nothing.
+    [[{ truncate: 5 }, { mbap: { length: 1 } }], tcp, ['0 1234000000'], 'no frame with another MBAP header'],
+    [[{ truncate: 6 }, { mbap: { length: 1 } }], tcp, ['0 123400000001']],
+    [[{ truncate: 0 }, { coalesce: true }], tcp, [], 'nothing is sent that could wait for the next reply'],
     // Random bytes follow one another from the numbers of the one rule.
     [[{ junk: 5 }, { noise: 2 }], {}, ['0 7d6d28eb093235']],
     [[{ noise: 2 }, { junk: 5 }], {}, ['0 0932357d6d']],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
-import { startWorkTime } from '../../src/faults/budget.js';
+import { Budget, startWorkTime } from '../../src/faults/budget.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
@@ -305,6 +305,15 @@ describe('the work of faults on one reply has an end', () => {
     expect(acted.length - 1 + Number(UNTRIED.exec(last?.notAchieved ?? '')?.[1])).toBe(faults);
   });
 
+  it('and a fault at that end that keeps a request from its device is the last of them', () => {
+    const { plan, acted } = ruled([[{ junk: 30_000 }, { exception: 6 }]], RTU, () => () => 10);
+    expect(shown(plan)).toEqual([`0 ${rtu('01 83 06')}`]);
+    expect(acted).toEqual([
+      { rule: 'r0', kind: 'junk' },
+      { rule: 'r0', kind: 'exception' },
+    ]);
+  });
+
   it('and then what keeps a request from its device still acts, the last of it alone', () => {
     const many = Array(20).fill(Array(64).fill(unit));
     const { plan, acted } = ruled(
@@ -353,6 +362,43 @@ describe('the work of faults on one reply has an end', () => {
     const few = [{ corrupt: 3 }, { split: { at: 'middle', gap: 1 } }, copies(2), unit, { delay: 5 }];
     const { acted } = ruled([few], RTU, running(1000));
     expect(acted.map(({ notAchieved }) => notAchieved)).toEqual(few.map(() => undefined));
+  });
+});
+
+describe('the budget of a reply', () => {
+  const PLAIN = { bytes: 9, ms: 0, pieces: 0 };
+
+  it('is spent to the last unit of work, and says how much was wanted', () => {
+    const budget = new Budget(() => () => 0);
+    budget.begin(PLAIN);
+    expect([budget.spend({ work: 249_700 }), budget.excess(PLAIN)]).toEqual([true, undefined]);
+    expect([budget.spend({ work: 1 }), budget.excess(PLAIN)]).toEqual([
+      false,
+      { kind: 'excess', of: 'work', found: 250_001 },
+    ]);
+  });
+
+  it('has bytes and pieces for each fault anew', () => {
+    const budget = new Budget(() => () => 0);
+    for (let fault = 0; fault < 2; fault++) {
+      budget.begin(PLAIN);
+      expect([budget.spend({ bytes: KIB_64 }), budget.spend({ bytes: 1 })]).toEqual([true, false]);
+      expect(budget.excess({ ...PLAIN, bytes: KIB_64 })).toMatchObject({ of: 'bytes', found: KIB_64 + 1 });
+    }
+    budget.begin(PLAIN);
+    expect([budget.spend({ pieces: MAX_PIECES }), budget.spend({ pieces: 1 })]).toEqual([true, false]);
+  });
+
+  it('ends with its time, which is looked at after each 2000 units of work', () => {
+    let worked = 0;
+    const budget = new Budget(() => () => worked);
+    const spend = (work: number) => budget.spend({ work });
+    budget.begin(PLAIN);
+    worked = 3;
+    expect([spend(25_000), spend(1000)]).toEqual([true, true]);
+    worked = 4;
+    expect([spend(1000), spend(0), spend(1), spend(1), spend(0)]).toEqual([true, true, true, false, false]);
+    expect(budget.excess(PLAIN)).toMatchObject({ of: 'work', found: Number.POSITIVE_INFINITY });
   });
 });
 

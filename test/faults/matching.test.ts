@@ -179,6 +179,16 @@ describe('rules that are found by line, unit, function and address', () => {
     expect(acting).toEqual([1, 0]);
   });
 
+  it('tell a request that is cut short from one for address 0', () => {
+    const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0.5 });
+    rules.set(ruleOf([{ delay: 1 }], { when: { address: [0, 9] } }));
+    const acting = ['03 0000 0001', '03 0001 0000', '03 00', '03 0000 0001'].map((request) => {
+      const ranges = addressRanges(bytesOf(request));
+      return rules.match({ line: BENCH, unitId: 1, device: 'meter', functionCode: 3, ranges }).length;
+    });
+    expect(acting).toEqual([1, 0, 0, 1]);
+  });
+
   it('go on acting after more different requests than are kept', () => {
     const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0.5 });
     rules.set(ruleOf([{ delay: 1 }], { when: { address: 700 } }));
@@ -223,5 +233,59 @@ describe('rules that are found by line, unit, function and address', () => {
     }
     expect(isKept(40, 999)).toBe(true);
     expect(isKept(1, 999)).toBe(false);
+  });
+});
+
+describe('a rule for values', () => {
+  const VALUES = [
+    { device: 'meter', table: 'holding', address: 10, quantity: 2 },
+    { device: 'meter', table: 'coils', address: 20, quantity: 1 },
+  ] as const;
+  const factsOf = (request: string, more: Partial<RequestFacts> = {}): RequestFacts => {
+    const pdu = bytesOf(request);
+    const ranges = addressRanges(pdu);
+    return { line: BENCH, unitId: 1, device: 'meter', functionCode: pdu[0] as number, ranges, ...more };
+  };
+
+  it.each<[request: string, isFor: boolean]>([
+    ['03 000A 0001', true],
+    ['03 000B 0001', true],
+    ['03 0009 0002', true],
+    ['03 0009 0001', false],
+    ['03 000C 0001', false],
+    ['06 000B 0007', true],
+    ['17 0000 0001 000A 0001 02 0007', true],
+    ['04 000A 0001', false],
+    ['01 000A 0001', false],
+    ['01 0014 0001', true],
+    ['01 0015 0001', false],
+    ['02 0014 0001', false],
+    ['08 0000 000A', false],
+  ])('is for a request that touches one of them: %s, %s', (request, isFor) => {
+    expect(matchesRequest({}, VALUES, factsOf(request))).toBe(isFor);
+    expect(matchesRequest({}, VALUES, factsOf(request, { device: 'pump' }))).toBe(false);
+  });
+
+  const PLAIN = {
+    coils: { source: 'coils', first: 0 },
+    discrete: { source: 'discrete', first: 0 },
+    input: { source: 'input', first: 0 },
+    holding: { source: 'holding', first: 0 },
+  } as const;
+  const shifted = (first: number) => ({ in: { ...PLAIN, input: { source: 'holding', first } } }) as const;
+
+  it('is for the registers where the device keeps them, whatever its manners make of their addresses', () => {
+    const isFor = (address: number, first: number) =>
+      matchesRequest({}, VALUES, factsOf(`04 000${address} 0001`, { stored: shifted(first) }));
+    expect([4, 5, 6, 7].map((address) => isFor(address, 5))).toEqual([false, true, true, false]);
+    expect([0, 1, 2].map((address) => isFor(address, 10))).toEqual([true, true, false]);
+    expect([0, 1, 2].map((address) => isFor(address, 20))).toEqual([false, false, false]);
+  });
+
+  it('is asked again when the device keeps them somewhere else', () => {
+    const candidates = new RuleMatcher([{ rule: { ...ruleOf([{ delay: 1 }]), values: VALUES } }]);
+    const found = (first: number) =>
+      candidates.matching(factsOf('04 0005 0001', { stored: shifted(first) })).length;
+    expect([found(5), found(0), found(5)]).toEqual([1, 0, 1]);
   });
 });

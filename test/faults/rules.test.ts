@@ -4,7 +4,7 @@ import { abilities } from '../../src/faults/ability.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import type { RequestFacts } from '../../src/faults/matching.js';
 import { playRule } from '../../src/faults/preview.js';
-import { lineProblems, namesIn, ruleSchema } from '../../src/faults/rule.js';
+import { lineProblems, namesIn, ruleSchema, THEN } from '../../src/faults/rule.js';
 import { FaultRules, MAX_RULES, type RuleStatus } from '../../src/faults/rules.js';
 import { type RuleHome, usableRule } from '../../src/faults/usable-rule.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
@@ -131,6 +131,12 @@ describe('a rule is for', () => {
   ])('address 100: %s is %s', (request, expected) => {
     expect(acts({ address: 100 }, factsOf(request))).toBe(expected);
     expect(acts({ address: [90, 100] }, factsOf('03 005A 0000'))).toBe(false);
+    expect(acts({ address: [90, 110] }, factsOf('03 0064 0000'))).toBe(false);
+  });
+
+  it('a request without addresses, where the rule asks for none', () => {
+    expect(acts({ function: 8 }, factsOf('08 0000 0064'))).toBe(true);
+    expect(acts({ function: 8, unit: 1 }, factsOf('08 0000 0064'))).toBe(true);
   });
 
   it('either quantity of function 23', () => {
@@ -198,6 +204,18 @@ describe('what is shown of a rule', () => {
     expect(rules.get('tested')).toMatchObject({ matches: 2, hits: 1, lastHit: NOW, remaining: 1 });
     for (let i = 0; i < 3; i++) rules.match(factsOf());
     expect(rules.get('tested')).toMatchObject({ matches: 5, hits: 2, remaining: 0 });
+  });
+
+  it('counts what all rules have done, and each change of them', () => {
+    const rules = new FaultRules({ uptime: () => 0, now: () => NOW, random: () => 0.5 });
+    expect([rules.isEmpty, rules.changes, rules.hits]).toEqual([true, 0, 0]);
+    rules.set(ruleOf(FAULTS));
+    rules.set(ruleOf(FAULTS, { name: 'second' }), { temporary: true });
+    for (let i = 0; i < 3; i++) rules.match(factsOf());
+    expect([rules.isEmpty, rules.changes, rules.hits]).toEqual([false, 2, 6]);
+    expect(rules.list().map(({ temporary }) => temporary)).toEqual([false, true]);
+    rules.remove('second');
+    expect(rules.changes).toBe(3);
   });
 
   it('has no remaining count where there is no limit', () => {
@@ -541,6 +559,16 @@ describe('a rule that is not right', () => {
       'do[0].close.after: expected a number of bytes, 0 or more, got -1',
     ],
     [Array(65).fill({ early: true }), 'do: expected at most 64 faults, got 65'],
+    // No reply may come before the one that is late: then what the faults before have made is longer.
+    [
+      [{ junk: 65_536 }, { stale: true }, { duplicate: { times: 1 } }],
+      'do: expected at most 65536 bytes in a reply, got up to 131072',
+    ],
+    // The longest reply is one of ASCII, which has no CRC.
+    [
+      [{ crc: 'zero' }, { duplicate: { times: 150 } }],
+      'do: expected at most 65536 bytes in a reply, got up to 77463',
+    ],
   ])('do %j', (faults, message) => {
     const found = mistakes({ name: 'tested', do: faults });
     expect(found).toHaveLength(1);
@@ -560,6 +588,7 @@ describe('a rule that is not right', () => {
       'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got a list',
     ],
     [{ address: [] }, 'when.address: expected at least one, got an empty list'],
+    [{ address: 1, name: 'meter.voltage' }, 'when: expected either address or name'],
     [
       { address: 'all' },
       'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got "all"',
@@ -649,6 +678,10 @@ describe('a rule that is not right', () => {
     [{}, [{ break: 5 }, { close: 'end' }], []],
   ])('for the lines: %j %j', (when, faults, expected) => {
     const problems = lineProblems(ruleOf(faults, { when }), lines);
+    const isUnknown = problems.some(({ path }) => path[1] === 'line');
+    expect(problems.map(({ code }) => code)).toEqual(
+      problems.map(() => (isUnknown ? 'rule.unknown_line' : 'rule.impossible')),
+    );
     expect(problems.map(({ path, message }) => `${pathText(path)}: ${message}`)).toEqual(expected);
   });
 
@@ -677,6 +710,18 @@ describe('a rule that is not right', () => {
   it('for any line when none can do it', () => {
     const virtual = [{ name: 'demo', abilities: abilities('virtual', 'rtu') }];
     expect(lineProblems(ruleOf([{ break: 5 }]), virtual)).toHaveLength(1);
+  });
+});
+
+it('a rule has the keys that were written, and one without faults has none', () => {
+  expect(Object.keys(ruleOf(FAULTS))).toEqual(['name', 'when', 'faults']);
+  expect(Object.keys(ruleOf(FAULTS, { enabled: true }))).toEqual(['name', 'when', 'faults']);
+  expect(ruleOf(FAULTS, { enabled: false })).toMatchObject({ name: 'tested', enabled: false });
+  expect(ruleSchema.parse({ name: 'locks', [THEN]: { state: 'locked' } })).toEqual({
+    name: 'locks',
+    when: {},
+    faults: [],
+    becomes: { state: 'locked' },
   });
 });
 
@@ -740,7 +785,9 @@ describe('a rule that names values', () => {
 
   it('has its line and its names checked whatever else is wrong with it', () => {
     const written = { name: 5, when: { line: 'bank', unit: 999, name: 'meter.volt' }, do: 'nothing' };
-    const usable = usableRule(namesIn(new At(written, new Findings())), { lines, find });
+    const rule = namesIn(new At(written, new Findings()));
+    expect(rule).toMatchObject({ name: '', faults: [] });
+    const usable = usableRule(rule, { lines, find });
     expect(usable.ok ? [] : usable.issues.map(({ code }) => code)).toEqual([
       'rule.unknown_line',
       'rule.unknown_value',
@@ -838,6 +885,7 @@ describe('a rule that is tried on a reply', () => {
 
   it('keeps the request from the device where its faults do', () => {
     const prevented = tried([{ delay: 5 }, { exception: 6 }]);
+    expect(tried([{ silence: true }]).plan).toEqual({ kind: 'silence', reason: 'fault' });
     expect(shown(prevented.plan)).toEqual([`5 ${rtu('01 83 06')}`]);
     expect(shown(tried([{ silence: true }]).plan)).toEqual(['silence']);
   });

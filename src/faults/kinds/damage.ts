@@ -29,12 +29,11 @@ export const DAMAGE = {
     apply(plan, count, context) {
       const { characterBits } = context.framing;
       return mapFrames(plan, context, 'no frame to corrupt', (frame) => {
-        const corrupted = frame.slice();
         for (const bit of pick(context, count, characterBits * frame.length)) {
           const index = Math.floor(bit / characterBits);
-          corrupted[index] = (corrupted[index] as number) ^ (1 << (bit % characterBits));
+          frame[index] = (frame[index] as number) ^ (1 << (bit % characterBits));
         }
-        return corrupted;
+        return frame;
       });
     },
   }),
@@ -54,10 +53,9 @@ export const DAMAGE = {
     does: 'Sends only the first n bytes of the frame. A negative number cuts n bytes off the end; 0 sends nothing.',
     schema: z.int({ error: 'a number of bytes to keep, or a negative number to cut' }),
     apply: (plan, length, context) =>
-      mapFrames(plan, context, 'no frame that is longer', (frame) => {
-        const kept = length < 0 ? Math.max(0, frame.length + length) : length;
-        return kept < frame.length ? frame.slice(0, kept) : undefined;
-      }),
+      mapFrames(plan, context, 'no frame that is longer', (frame) =>
+        length < frame.length ? frame.slice(0, length) : undefined,
+      ),
   }),
 
   extend: fault({

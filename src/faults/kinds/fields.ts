@@ -53,10 +53,9 @@ export const FIELDS = {
       changePdu(plan, context, 'no values to replace', (pdu) => {
         const data = pdu.subarray(dataOffset(pdu));
         const others = words === 'swapped' ? swappedWords(data) : packWords(words).subarray(0, data.length);
-        if (data.length === 0 || others.length === 0) return undefined;
-        const changed = pdu.slice();
-        changed.set(others, pdu.length - data.length);
-        return changed;
+        if (others.length === 0) return undefined;
+        data.set(others);
+        return pdu;
       }),
   }),
 
@@ -80,12 +79,11 @@ export const FIELDS = {
         const length = pdu.length - first;
         const count = Math.ceil((length * percent) / 100);
         if (count === 0) return undefined;
-        const changed = pdu.slice();
         for (const index of pick(context, count, length)) {
           // XOR with 1 to 255 always changes the byte.
-          changed[first + index] = (changed[first + index] as number) ^ (1 + random.below(255));
+          pdu[first + index] = (pdu[first + index] as number) ^ (1 + random.below(255));
         }
-        return changed;
+        return pdu;
       });
     },
   }),
@@ -113,7 +111,7 @@ function swappedWords(data: Uint8Array): Uint8Array {
   return data.slice(0, data.length & ~3).map((_, i) => data[i ^ 2] as number);
 }
 
-/** Like `changeFields`, for the PDU alone. */
+/** Like `changeFields`, for the PDU alone, which is a copy that `change` may change. */
 function changePdu(
   plan: ReplyPlan,
   context: FaultContext,
@@ -126,9 +124,8 @@ function changePdu(
   });
 }
 
-/** A copy with another byte at `at`, where there is one: an earlier fault may have cut the PDU. */
+/** Puts another byte at `at`, where there is one: an earlier fault may have cut the PDU. */
 function withByte(pdu: Uint8Array, at: number, byte: number): Uint8Array {
-  const changed = pdu.slice();
-  changed[at] = byte;
-  return changed;
+  pdu[at] = byte;
+  return pdu;
 }

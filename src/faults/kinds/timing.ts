@@ -62,7 +62,7 @@ export const TIMING = {
     apply(plan, { at, gap }, context) {
       const cannot = typeof at === 'number' ? `no frame with a byte ${at}` : 'no frame to split';
       const cuts = (length: number): readonly [number, number] => {
-        if (at === 'each') return [1, length - 1];
+        if (at === 'each') return [1, length];
         const offset = at === 'middle' ? length >> 1 : at;
         return [offset, offset];
       };
