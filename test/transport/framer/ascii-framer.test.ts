@@ -225,6 +225,9 @@ describe('a damaged character', () => {
     expect(told).toMatchObject([{ isRest: true }, { isRest: false }]);
     listening.damaged(3);
     expect(listening.push(bytes(':12G\r\n'), 4)).toMatchObject([{ isRest: false }]);
+    listening.damaged(5);
+    listening.reset();
+    expect(listening.push(bytes('zz\r\n'), 6)).toMatchObject([{ isRest: false }]);
   });
 
   it('is nothing to tell of where nothing has begun', () => {

@@ -313,6 +313,7 @@ describe('a response of another device that comes after a request to us', () => 
     expect(listen(bits, 100, read(OURS), PAUSE, bitsResponse(3))).toEqual([...asked, 'foreign request 3/1']);
     const other = encodeRtu(FOREIGN, Uint8Array.of(2, 3, 1, 2, 3));
     expect(listen(bits, 100, read(OURS), PAUSE, other)).toEqual([...asked, 'foreign request 2/2']);
+    expect(listen(bits, PAUSE, bitsResponse(3))).toEqual(['foreign request 2/1', 'foreign request 3/1']);
     expect(listen(read(FOREIGN), PAUSE, bitsResponse())).toEqual([
       'foreign request 2/3',
       'foreign request 2/1',
