@@ -140,13 +140,15 @@ async function tryAll(mutants, copy, tests) {
     const run = spawn('node', vitest('run', '--reporter', 'dot'), {
       cwd: copy,
       detached: true,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, MUTANTS: JSON.stringify(job) },
     });
     let printed = '';
-    run.stdout?.on('data', (text) => {
-      printed += text;
-    });
+    for (const stream of [run.stdout, run.stderr]) {
+      stream?.on('data', (text) => {
+        printed += text;
+      });
+    }
     const noted = await untilItEnds(run, path);
     if (noted.length === 0) throw new Error(`the tests do not run\n${printed}`);
     for (const { mutant, outcome } of noted)
