@@ -100,9 +100,8 @@ export class Conduct {
   }
 
   #whyTooEarly({ startedAt, quietSince }: Moment): string | undefined {
-    const { pauseBefore } = this.#manners;
-    const isEarly =
-      pauseBefore !== undefined && quietSince !== undefined && startedAt - quietSince < pauseBefore;
+    const { pauseBefore = 0 } = this.#manners;
+    const isEarly = startedAt - (quietSince ?? Number.NEGATIVE_INFINITY) < pauseBefore;
     return isEarly ? `the request began less than ${pauseBefore} ms after the last frame` : undefined;
   }
 

@@ -78,13 +78,11 @@ export function manneredAnswer(
 ): Uint8Array | undefined {
   const taken = takenRequest(manners, requestPdu);
   if ('response' in taken) return taken.response;
-  const code = requestPdu[0] as number;
   const { holes = 'exception' } = manners;
   const { request } = taken;
   const response = answer(request);
   if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
-  // Only a hole, or an address behind the last one, makes a read an exception 02. The byte count of data may be 2, too.
-  if (response[0] === code) return response;
+  // Only a hole, or an address behind the last one, makes a read an exception 02. Data with a byte count of 2 have none.
   const read = readWithHoles(holes, tables, request);
   return read === 'no holes' ? response : read;
 }

@@ -374,3 +374,70 @@ describe('what goes to the real device behind a simulated one', () => {
     });
   });
 });
+
+describe('what a device keeps of its requests and starts', () => {
+  it('who has written a coil or a register', () => {
+    const device = deviceOf({ holding: run(0, 2), coils: run(0, 2) }, { size: 2 });
+    device.writer = { by: 'line', line: 'lan', client: '192.0.2.1' };
+    ask(device, '06 0001 0007');
+    ask(device, '05 0000 FF00');
+    const writerOf = (table: 'coils' | 'holding', address: number) =>
+      device.tables[table].window.image.lastWrites.get(address)?.writer.client;
+    expect([writerOf('holding', 1), writerOf('coils', 0)]).toEqual(['192.0.2.1', '192.0.2.1']);
+    expect([writerOf('holding', 0), writerOf('coils', 1)]).toEqual([undefined, undefined]);
+  });
+
+  it('how often it has started, and how often its supply was lost', () => {
+    const device = deviceOf({}, { size: 1 });
+    device.restart();
+    device.interrupt({ bootMs: 0 });
+    device.restore(0);
+    expect([device.starts, device.supplyLosses]).toEqual([3, 1]);
+  });
+
+  it('the images of its tables, each once, and the list of cells behind them', () => {
+    const cells = imageOf(2, []);
+    expect(deviceOf({}, { size: 1 }).images.size).toBe(4);
+    expect(deviceOf({}, { size: 1, cells }).images.has(cells)).toBe(true);
+  });
+});
+
+it('the addresses that refuse bits in registers are addresses of bits', () => {
+  const shared = tableOf(imageOf(4, run(0, 2)));
+  const tables = { coils: shared, discrete: shared, input: shared, holding: shared };
+  for (const code of ['01', '02']) {
+    expect(refusedAddresses(tables, bytesOf(`${code} 0014 0010`))).toEqual({
+      address: 32,
+      quantity: 4,
+      why: 'not defined',
+    });
+  }
+  expect(refusedAddresses(tables, bytesOf('03 0001 0002'))).toEqual({
+    address: 2,
+    quantity: 1,
+    why: 'not defined',
+  });
+});
+
+it('a predicted response has the bits in their order', () => {
+  const coils = [1, 1, 0, 1].map((value, address) => ({ address, value }));
+  const { tables } = deviceOf({ coils }, { size: 4 });
+  expect(hexOf(predict(tables, bytesOf('01 0000 0004')) ?? new Uint8Array())).toBe('01010b');
+});
+
+describe('the server identifier of a device that says nothing else', () => {
+  it.each<[identity: [number, string][], response: string]>([
+    [
+      [
+        [0, 'Müller'],
+        [1, 'X'],
+      ],
+      '110a00ff4dfc6c6c65722058',
+    ],
+    [[[1, 'X']], '110300ff58'],
+    [[[0, 'X']], '110300ff58'],
+    [[], '110200ff'],
+  ])('%j gives %s', (identity, response) => {
+    expect(ask(deviceOf({}, { size: 1, identity: new Map(identity) }), '11')).toBe(response);
+  });
+});

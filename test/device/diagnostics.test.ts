@@ -4,7 +4,7 @@ import type { Activity } from '../../src/device/diagnostics.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU } from '../../src/protocol/framing.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
-import { deviceOf } from './build.js';
+import { deviceOf, quietLine } from './build.js';
 
 const READ = '03 0000 0001';
 const READ_NOTHING = '03 0000 0000';
@@ -500,4 +500,14 @@ describe('the server identifier (6.13)', () => {
     expect(response).toHaveLength(253);
     expect([...response.slice(0, 5)]).toEqual([0x11, 251, 0, 0xff, 0x6e]);
   });
+});
+
+it('exceptions are counted, those that say busy or no by themselves', () => {
+  const diagnostics = quietLine();
+  for (const code of [2, 6, 6, 7]) diagnostics.processed(Uint8Array.of(0x83, code), true);
+  const count = (name: Counter) => {
+    const data = diagnostics.execute(COUNTERS[name], Uint8Array.of(0, 0));
+    return data instanceof Uint8Array ? hexOf(data) : data;
+  };
+  expect([count('exceptions'), count('busy'), count('nak')]).toEqual(['0004', '0002', '0001']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type IdentityObjects, identityObjects } from '../../src/device/identification.js';
 import { bytesOf } from '../vectors/hex.js';
-import { deviceOf, respond } from './build.js';
+import { ask, deviceOf, respond } from './build.js';
 
 interface Identification {
   readonly access: number;
@@ -160,4 +160,10 @@ describe('device identification (6.21)', () => {
       expect([...respond(device, bytesOf(request))], request).toEqual(response);
     }
   });
+});
+
+it('an identifier below those of the vendor makes no extended conformity, and text is Latin-1', () => {
+  const identity = identityObjects({ vendorName: 'Müller' }, new Map([[0x7f, 'x']]));
+  const device = deviceOf({}, { size: 1, identity });
+  expect(ask(device, '2B 0E 04 00')).toBe('2b0e048200000100064dfc6c6c6572');
 });

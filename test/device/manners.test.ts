@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mannersSchema } from '../../src/config/native/manners-schema.js';
 import { Conduct, type Connection, type Moment } from '../../src/device/conduct.js';
 import type { Device } from '../../src/device/device.js';
+import { run } from '../registers/build.js';
 import { bytesOf } from '../vectors/hex.js';
 import { ask, deviceOf, quietLine } from './build.js';
 
@@ -55,6 +56,22 @@ describe('most', () => {
     expect(cuts.tables.holding.readWords(1, 1)).toEqual([11]);
   });
 
+  it('cuts the data of a write to what is left of it', () => {
+    const device = deviceOf({ holding: run(0, 4), coils: run(0, 16, { value: 1 }) }, { size: 16 });
+    device.manners = mannersSchema.parse({ most: { registers: 2, bits: 8, otherwise: 'cut' } });
+    expect(ask(device, '10 0000 0003 06 000100020003')).toBe('1000000002');
+    expect(device.tables.holding.readWords(0, 4)).toEqual([1, 2, 0, 0]);
+    expect(ask(device, '0f 0000 0010 02 0000')).toBe('0f00000008');
+    expect(device.tables.coils.readBits(7, 2)).toEqual([false, true]);
+  });
+
+  it('counts bits of discrete inputs, too, either range of function 23, and what is not limited not at all', () => {
+    const device = mannered({ most: { registers: 9, bits: 1 } });
+    expect(ask(device, '02 0000 0002')).toBe('8203');
+    expect(ask(mannered({ most: { registers: 1 } }), '01 0000 0002')).toBe('010101');
+    expect(ask(mannered({ most: { registers: 1 } }), '17 0000 0002 0000 0001 02 0001')).toBe('9703');
+  });
+
   it('leaves a wrong quantity to the specification', () => {
     expect(ask(mannered({ most: { registers: 2, otherwise: 'silence' } }), '03 0000 007e')).toBe('8303');
   });
@@ -67,6 +84,8 @@ describe('holes', () => {
     [{ fill: 0xffff }, '03 0000 0004', '0308000a000bffff000d'],
     [{ unless: 'all' }, '03 0000 0004', '0308000a000b0000000d'],
     [{ unless: 'all' }, '03 0004 0002', '8302'],
+    [{ fill: 7 }, '03 0004 0002', '030400070007'],
+    [{ fill: 7 }, '03 ffff 0001', '03020007'],
     ['shift', '01 0000 0004', '010105'],
     [{ fill: 1 }, '01 0000 0004', '01010d'],
     [{ fill: 7 }, '03 0000 0002', '0304000a000b'],
@@ -80,6 +99,8 @@ describe('holes', () => {
     const device = mannered({ holes: 'silence' });
     expect(silent(device, '03 0000 0004')).toBe(true);
     expect(ask(device, '03 0000 0002')).toBe('0304000a000b');
+    expect(ask(device, '03 0000 0001')).toBe('0302000a');
+    expect(silent(device, '08 0004 0000')).toBe(true);
   });
 });
 
@@ -117,6 +138,30 @@ describe('manners of functions and tables', () => {
     expect(ask(mannered({ addresses: { first: { holding: 10 } } }), '03 0000 0002')).toBe('030400011170');
   });
 
+  it('are known with the registers that they move, and are a change of the device', () => {
+    const device = deviceOf(CONTENT, { size: 64 });
+    expect([device.manners, device.stored, device.changes]).toEqual([undefined, undefined, 0]);
+    const manners = mannersSchema.parse({
+      sharedMemory: [['holding', 'input']],
+      addresses: { first: { holding: 10 } },
+    });
+    device.manners = manners;
+    expect([device.manners, device.changes]).toEqual([manners, 1]);
+    expect(device.stored).toEqual({
+      in: {
+        coils: { source: 'coils', first: 0 },
+        discrete: { source: 'discrete', first: 0 },
+        input: { source: 'holding', first: 10 },
+        holding: { source: 'holding', first: 10 },
+      },
+    });
+    device.setClock({ speed: 2 }, 0);
+    expect(device.changes).toBeGreaterThan(1);
+    const { changes } = device;
+    device.tables.holding.window.image.setWord(0, 1);
+    expect(device.changes).toBe(changes + 1);
+  });
+
   it('end when there are none any more', () => {
     const device = mannered({ writes: 'multiple', addresses: { first: 1 } });
     device.manners = undefined;
@@ -146,6 +191,28 @@ describe('conduct', () => {
       (t) => conduct.whyUnheard(at(t)) === undefined,
     );
     expect(heard).toEqual([true, false, false, true, true, false]);
+  });
+
+  it('sleeps: from the start on, and not yet when it was asked in time', () => {
+    const conduct = conductOf({ sleeps: { after: '30s', wakes: 1 } });
+    expect(conduct.whyUnheard(at(30_000))).toBeUndefined();
+    expect(conduct.whyUnheard(at(60_001))).toBe('the device was asleep; the request woke it');
+    let now = 0;
+    const device = deviceOf(CONTENT, { size: 64, now: () => now });
+    device.manners = mannersSchema.parse({ sleeps: { after: '30s', wakes: 1 } });
+    now = 100_000;
+    device.restart();
+    expect(device.conduct?.whyUnheard(at(110_000))).toBeUndefined();
+    device.restart();
+    expect(device.conduct?.whyUnheard(at(140_000))).toContain('asleep');
+  });
+
+  it('without any, hears all and is never late', () => {
+    const conduct = conductOf({});
+    const connection = since(5000, 1, 1);
+    conduct.connected(connection);
+    expect(conduct.answered(bytesOf('8302'), at(5001, { connection }))).toBe(0);
+    expect(conduct.whyUnheard(at(5002, { connection, quietSince: 5002 }))).toBeUndefined();
   });
 
   it('pauseBefore: counts from the last byte on the line to the first of the request', () => {
@@ -182,6 +249,18 @@ describe('conduct', () => {
     expect(conduct.whyUnheard(at(60_010))).toBeUndefined();
   });
 
+  it('locksUp: on nothing else', () => {
+    const conduct = conductOf({ locksUp: { on: ['address'], for: '60s' } });
+    conduct.connected(since(5000, 0, 1));
+    conduct.answered(bytesOf('8301'), at(5001));
+    expect(conduct.whyUnheard(at(5002))).toBeUndefined();
+    const quick = conductOf({ locksUp: { on: ['address', { reconnect: '1s' }], for: '60s' } });
+    quick.connected(since(5000, 0));
+    expect(quick.whyUnheard(at(5001))).toBeUndefined();
+    quick.connected(since(6000, 0, 999));
+    expect(quick.whyUnheard(at(6001))).toBe('the device has locked up');
+  });
+
   it('locksUp on a quick connection, until its supply is switched', () => {
     const device = deviceOf(CONTENT, { size: 64, now: () => 0 });
     device.manners = mannersSchema.parse({ locksUp: { on: [{ reconnect: '1s' }], for: 'power' } });
@@ -207,6 +286,10 @@ describe('conduct', () => {
     expect(late('start')).toEqual([800, 0, 0]);
     expect(late('connect')).toEqual([800, 0, 800]);
     expect(late('both')).toEqual([800, 0, 800]);
+    const connect = conductOf({ firstReply: { slow: '800ms', on: 'connect' } });
+    expect(connect.answered(ANSWER, at(1, { connection: since(0, 2) }))).toBe(0);
+    const both = conductOf({ firstReply: { slow: '800ms', on: 'both' } });
+    expect([both.answered(ANSWER, at(1)), both.answered(ANSWER, at(2))]).toEqual([800, 0]);
   });
 });
 

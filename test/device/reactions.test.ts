@@ -41,17 +41,19 @@ function words(value: number): [number, number] {
 }
 
 describe('limits', () => {
-  const { register, registers, read, respond } = meterWith({
-    holding: [
-      { address: 0, value: 500, write: true, scale: 0.1, limits: { min: 40, max: 60 } },
-      { address: 1, value: 7, write: true },
-      { address: 2, type: 'float32', value: 230, write: true, limits: { max: 230.1 } },
-      { address: 4, value: 3, write: true, allowed: [1, 3] },
-      { address: 5, type: 'int16', value: -1, write: true, limits: { min: -5 } },
-    ],
-  });
+  const limited = () =>
+    meterWith({
+      holding: [
+        { address: 0, value: 500, write: true, scale: 0.1, limits: { min: 40, max: 60 } },
+        { address: 1, value: 7, write: true },
+        { address: 2, type: 'float32', value: 230, write: true, limits: { max: 230.1 } },
+        { address: 4, value: 3, write: true, allowed: [1, 3] },
+        { address: 5, type: 'int16', value: -1, write: true, limits: { min: -5 } },
+      ],
+    });
 
   it('refuse a value in its unit with exception 03, and nothing is written', () => {
+    const { register, registers, read } = limited();
     expect(register(0, 601)).toEqual([0x86, 3]);
     expect(registers(0, 399, 8)).toEqual([0x90, 3]);
     expect(registers(1, 8, ...words(231))).toEqual([0x90, 3]);
@@ -61,6 +63,7 @@ describe('limits', () => {
   });
 
   it('take the nearest float to a limit, and judge the whole value when one word is written', () => {
+    const { register, registers, read } = limited();
     expect(registers(2, ...words(230.1))[0]).toBe(16);
     const [high] = words(300);
     expect(register(2, high)).toEqual([0x86, 3]);
@@ -69,11 +72,13 @@ describe('limits', () => {
   });
 
   it('may be a list of allowed values', () => {
+    const { register } = limited();
     expect(register(4, 2)).toEqual([0x86, 3]);
     expect(register(4, 1)[0]).toBe(6);
   });
 
   it('hold for functions 22 and 23, and for signed values', () => {
+    const { respond } = limited();
     // 0xffff with all but the lowest 3 bits kept, and the sign taken away.
     expect(respond([22, 0, 5, 0x00, 0x00, 0xff, 0x00])).toEqual([0x96, 3]);
     expect(respond([22, 0, 5, 0xff, 0xff, 0, 0])).toEqual([22, 0, 5, 0xff, 0xff, 0, 0]);
@@ -250,6 +255,23 @@ describe('onWrite', () => {
     expect(read('holding', 0, 1)).toEqual([2]);
   });
 
+  it('is noted as the writer of what it sets, in the unit and as far as the type can hold it', () => {
+    const { register, read, meter } = meterWith({
+      holding: [
+        { address: 0, name: 'level', write: true, onWrite: [{ set: { alarm: 'level * 100' } }] },
+        { address: 1, name: 'alarm', type: 'int16', scale: 0.1 },
+      ],
+    });
+    register(0, 3);
+    expect(read('holding', 1, 1)).toEqual([3000]);
+    const { lastWrites } = meter.tables.holding.window.image;
+    expect(lastWrites.get(1)?.writer).toEqual({ by: 'reaction' });
+    expect(meter.points.named.get('alarm')?.saturated).toBe(0);
+    register(0, 33);
+    expect(read('holding', 1, 1)).toEqual([32_767]);
+    expect(meter.points.named.get('alarm')?.saturated).toBe(1);
+  });
+
   it('ends with the loss of supply', () => {
     const { coil, read, wait, meter } = meterWith({
       coils: [{ address: 0, write: true, busyFor: '1h', onWrite: [{ set: { state: 1 }, after: '1s' }] }],
@@ -380,6 +402,20 @@ describe('a password', () => {
     register(0, 0);
     expect(register(1, 5)).toEqual([0x86, 2]);
   });
+});
+
+it('a password may stand in a register with a scale, and in one that is not there', () => {
+  const opened = (place: number, value: number) => {
+    const { register } = meterWith({
+      holding: [
+        { address: 0, name: 'lock', write: true, scale: 0.5 },
+        { address: 1, write: true, password: { register: place, value } },
+      ],
+    });
+    register(0, 42);
+    return register(1, 5)[0] === 6;
+  };
+  expect([opened(0, 21), opened(0, 42)]).toEqual([true, false]);
 });
 
 describe('a FIFO queue that a signal feeds', () => {

@@ -398,3 +398,68 @@ describe('what a counter had reached when the program ended', () => {
     expect(setpoint.stored).toBe(7);
   });
 });
+
+describe('a value beside others', () => {
+  it('counts once that it does not fit, however many registers it has', () => {
+    const { read, meter } = liveDevices({
+      meter: { input: [{ address: 0, name: 'a', type: 'int32', signal: { steps: [{ value: -3e9 }] } }] },
+    });
+    expect(read('input', 0, 2)).toEqual([0x8000, 0]);
+    expect(meter.points.named.get('a')?.saturated).toBe(1);
+  });
+
+  it('goes on where only the register behind it is written', () => {
+    const { read, write, wait } = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, signal: { counter: { perSecond: 1 } } },
+          { address: 1, write: true },
+        ],
+      },
+    });
+    wait(5000);
+    write(1, 7);
+    wait(5000);
+    expect(read('holding', 0, 2)).toEqual([10, 7]);
+  });
+
+  it('is not sent with them where it is not available', () => {
+    const { respond } = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, value: 5 },
+          { address: 1, name: 'away', available: false },
+        ],
+      },
+    });
+    expect(respond([3, 0, 0, 0, 1])).toEqual([3, 2, 0, 5]);
+  });
+});
+
+describe('a queue that a signal feeds', () => {
+  const fed = (signal: object) =>
+    liveDevices({
+      meter: {
+        holding: [{ address: 0, name: 'level', write: true, value: 3 }],
+        queues: { 100: { signal, every: '1s' } },
+      },
+    });
+
+  it('is alone where no other was defined, and needs no work beforehand', () => {
+    const { respond, graph, wait } = fed({ steps: [{ value: 70_000 }] });
+    wait(1000);
+    expect([...graph.updateAll()].length).toBeGreaterThan(0);
+    expect(respond([24, 0, 7])).toEqual([0x98, 2]);
+    expect(respond([24, 0, 100])).toEqual([24, 0, 4, 0, 1, 0xff, 0xff]);
+  });
+
+  it('keeps 31 values, also of those from before a write', () => {
+    const { respond, write, wait } = fed({ expression: 'level' });
+    wait(40_000);
+    write(0, 4);
+    wait(20_000);
+    const words = respond([24, 0, 100]).slice(5);
+    expect(words).toHaveLength(62);
+    expect([words[1], words[21], words[23], words[61]]).toEqual([3, 3, 4, 4]);
+  });
+});
