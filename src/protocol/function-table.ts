@@ -75,7 +75,7 @@ export type LengthRule = number | { readonly countAt: number; readonly plus: num
 
 type Unplaced = Omit<Field, 'at'>;
 
-const byte = (name: string, means: Meaning = 'value'): Unplaced => ({ name, width: 1, means, max: 0 });
+const byte = (name: string, means: Meaning): Unplaced => ({ name, width: 1, means, max: 0 });
 const word = (name: string, means: Meaning = 'value'): Unplaced => ({ name, width: 2, means, max: 0 });
 const quantity = (max: number, name = 'quantity'): Unplaced => ({ name, width: 2, means: 'quantity', max });
 const heads = (...names: string[]) => names.map((name) => byte(name, 'head'));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { FRAMINGS } from '../../src/protocol/framings.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { byte, word } from './arbitrary-request.js';
 
@@ -40,4 +41,13 @@ describe('framings', () => {
     expect(RTU.recheck?.(bytesOf('02 03'), () => [4, 5])).toEqual(bytesOf('04 05'));
     expect(RTU.recheck?.(bytesOf('02'), () => [4, 5])).toBeUndefined();
   });
+});
+
+it('each framing is found by its name, and broadcasts are for serial lines', () => {
+  const found = (['rtu', 'ascii', 'socket'] as const).map((name) => FRAMINGS[name]);
+  expect(found.map(({ name, broadcasts }) => [name, broadcasts])).toEqual([
+    ['rtu', true],
+    ['ascii', true],
+    ['socket', false],
+  ]);
 });

@@ -87,3 +87,10 @@ describe('Modbus TCP frames', () => {
     expect(decodeMbap(bytes.subarray(0, -1)).kind).toBe('more');
   });
 });
+
+it('a length that can not be says what would be', () => {
+  expect(decodeMbap(bytesOf('0001 0000 0001 FF'))).toEqual({
+    kind: 'invalid',
+    reason: 'length 1, expected 2 to 254',
+  });
+});

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { functionOf } from '../../src/protocol/function-table.js';
 import {
   addressRanges,
   dataOffset,
+  fieldValues,
   hasByteCount,
   hasQuantityOf,
   wordsResponse,
@@ -80,4 +82,10 @@ describe('the parts of a response', () => {
   it('words come after their byte count, and nothing behind them', () => {
     expect(hexOf(wordsResponse(3, [1, 2]))).toBe('030400010002');
   });
+});
+
+it('the fields of a PDU have their values, and those that are cut off are 0', () => {
+  const { request } = functionOf(16) ?? expect.fail('function 16 is not in the table');
+  expect(fieldValues(bytesOf('10 0102 0003 06'), request)).toEqual([0x0102, 3, 6]);
+  expect(fieldValues(bytesOf('10 0102'), request)).toEqual([0x0102, 0, 0]);
 });

@@ -1,5 +1,17 @@
 import { expect, it } from 'vitest';
-import { achieved, notReached, plainReply, silence } from '../../src/protocol/reply-plan.js';
+import {
+  achieved,
+  notAchieved,
+  notReached,
+  type PlayReport,
+  plainReply,
+  type ReplyPlan,
+  type Step,
+  sentBytes,
+  sentFrames,
+  silence,
+  stepsOf,
+} from '../../src/protocol/reply-plan.js';
 
 it('a plain reply is one step at the usual time, and silence has its reason', () => {
   const bytes = Uint8Array.of(1, 2);
@@ -29,4 +41,46 @@ it('steps that were not reached have the times that were planned for them, and w
     uncertainty: 0.5,
     outcome: 'achieved',
   });
+});
+
+it('a silence has no steps, and no plan has none either', () => {
+  const bytes = Uint8Array.of(1);
+  expect(stepsOf(plainReply(bytes))).toEqual([{ kind: 'bytes', waitMs: 0, bytes, continues: false }]);
+  expect([stepsOf(silence('broadcast')), stepsOf(undefined)]).toEqual([[], []]);
+});
+
+it('what was sent is known by its pieces and by its frames', () => {
+  const piece = (byte: number, continues = false): Step => ({
+    kind: 'bytes',
+    waitMs: 0,
+    bytes: Uint8Array.of(byte),
+    continues,
+  });
+  const steps = [
+    piece(1),
+    piece(2, true),
+    { kind: 'break', waitMs: 0, ms: 5 } as const,
+    piece(3),
+    piece(4, true),
+  ];
+  const plan: ReplyPlan = { kind: 'send', early: false, steps };
+  const [done, missed] = [achieved(0, 0, 0, undefined), notAchieved(0, 0, 'gone')];
+  const sent = (...made: (typeof done)[]) => {
+    const report: PlayReport = { steps: made, ended: 'disconnected' };
+    return [sentBytes(plan, report), sentFrames(plan, report)].map((all) => all.map((bytes) => [...bytes]));
+  };
+  expect(sent(done, done, done, done, done)).toEqual([
+    [[1], [2], [3], [4]],
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ]);
+  expect(sent(done, missed, missed, missed, missed)).toEqual([[[1]], [[1]]]);
+  expect(sent(missed, done, done, done)).toEqual([
+    [[2], [3]],
+    [[2], [3]],
+  ]);
+  expect(sent()).toEqual([[], []]);
+  expect(sentFrames(silence('broadcast'), { steps: [], ended: 'complete' })).toEqual([]);
 });

@@ -239,3 +239,8 @@ describe('decoding a request', () => {
     );
   });
 });
+
+it('a coil is written on or off', () => {
+  const written = ['05 0001 FF00', '05 0001 0000'].map((pdu) => decodeRequest(bytesOf(pdu)));
+  expect(written).toMatchObject([{ request: { on: true } }, { request: { on: false } }]);
+});

@@ -189,4 +189,10 @@ describe('the predicted length of a frame', () => {
     expect(responseLength(Uint8Array.of(1, 43), 0, 2)).toBe('unknown');
     expect(requestLength(Uint8Array.of(1, 0x83), 0, 2)).toBe('unknown');
   });
+
+  it('is not known from a function code that belongs to what comes behind', () => {
+    const bytes = Uint8Array.of(9, 9, 1, 3, 0, 0, 0, 1);
+    expect([requestLength(bytes, 2, 3), responseLength(bytes, 2, 3)]).toEqual(['more', 'more']);
+    expect([requestLength(bytes, 2, 4), responseLength(bytes, 2, 5)]).toEqual([8, 5]);
+  });
 });
