@@ -107,6 +107,34 @@ describe('a pulse', () => {
     expect(isOn(0)).toBe(0);
   });
 
+  it('leaves nothing to come once it has fallen back', () => {
+    const { coil, isOn, wait, graph } = meterWith({ coils: [{ address: 0, write: true, pulse: 100 }] });
+    coil(0, true);
+    expect(graph.waiting.size).toBe(1);
+    wait(100);
+    expect([isOn(0), graph.waiting.size]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['first', ['first', 'meter']],
+    ['last', ['meter', 'first']],
+  ])('of another device falls back at its time, before what comes later here: written %s', (_, order) => {
+    const { coil, read, wait, graph } = meterWith(
+      {
+        coils: [{ address: 0, write: true, onWrite: [{ set: { seen: 'first.pulse + 5' }, after: '1s' }] }],
+        holding: [{ address: 0, name: 'seen' }],
+      },
+      { first: { coils: [{ address: 0, name: 'pulse', write: true, pulse: '500ms' }] } },
+    );
+    const pulse = graph.find('first', 'pulse')?.point ?? expect.fail('no such value');
+    for (const device of order) {
+      if (device === 'meter') coil(0, true);
+      else pulse.image.write(pulse.location, 1);
+    }
+    wait(2000);
+    expect(read('holding', 0, 1)).toEqual([5]);
+  });
+
   it('begins anew when it is set again, and ends when it is cleared', () => {
     const { coil, isOn, wait } = meterWith({ coils: [{ address: 0, write: true, pulse: 100 }] });
     coil(0, true);
@@ -286,7 +314,7 @@ describe('onWrite', () => {
   });
 
   it('is refused with exception 06 while a thousand changes are to come', () => {
-    const { register, wait } = meterWith({
+    const { register, registers, wait, meter } = meterWith({
       holding: [
         { address: 0, write: true, onWrite: [{ set: { other: 1 }, after: '1h' }] },
         { address: 1, name: 'other', write: true },
@@ -294,6 +322,8 @@ describe('onWrite', () => {
     });
     for (let i = 0; i < 1000; i++) expect(register(0, i)[0]).toBe(6);
     expect(register(0, 1)).toEqual([0x86, 6]);
+    expect(registers(0, 1, 1)).toEqual([0x90, 6]);
+    expect(meter.tables.holding.window.image.live?.isFull()).toBe(true);
     expect(register(1, 1)[0]).toBe(6);
     wait(3_600_000);
     expect(register(0, 1)[0]).toBe(6);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Point } from '../../src/device/point.js';
+import type { PlacedSignal, Point } from '../../src/device/point.js';
 import { nearestValue } from '../../src/registers/value.js';
+import type { SignalDefinition, Track, TrackSource } from '../../src/signals/signal.js';
 import { liveDevices } from './live.js';
 
 const HOUR = 3_600_000;
@@ -433,6 +434,99 @@ describe('a value beside others', () => {
       },
     });
     expect(respond([3, 0, 0, 0, 1])).toEqual([3, 2, 0, 5]);
+  });
+});
+
+describe('a value that is added up in another device', () => {
+  const bench = () => {
+    const live = liveDevices({
+      meter: {
+        clock: { speed: 2 },
+        input: [{ address: 0, type: 'uint32', signal: { counter: { integral: 'other.level' } } }],
+      },
+      other: { holding: [{ address: 0, name: 'level', write: true, value: 100 }] },
+    });
+    const { point } = live.graph.find('other', 'level') ?? expect.fail('no such value');
+    return { ...live, setLevel: (value: number) => point.image.write(point.location, value) };
+  };
+
+  it('counts by the clock there, whatever it was when it is read', () => {
+    const { read, wait, setLevel } = bench();
+    wait(10_000);
+    setLevel(0);
+    wait(10_000);
+    expect(read('input', 0, 2)).toEqual([0, 2000]);
+  });
+
+  it('keeps what it has when a clock is changed', () => {
+    const [early, late] = [bench(), bench()].map((live, i) => {
+      live.wait(10_000);
+      if (i === 0) live.read('input', 0, 2);
+      live.meter.setClock({ speed: 10 }, 0);
+      live.setLevel(0);
+      live.wait(10_000);
+      return live.read('input', 0, 2);
+    });
+    expect([early, late]).toEqual([
+      [0, 2000],
+      [0, 2000],
+    ]);
+  });
+});
+
+describe('a value whose signal needs others', () => {
+  /** Starts a signal that is made by hand in place of the one at address 0. */
+  const started = (start: SignalDefinition['start'], more: Partial<PlacedSignal> = {}) => {
+    const live = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, name: 'made', signal: { counter: { perSecond: 1 } } },
+          { address: 1, name: 'still', value: 30 },
+          { address: 2, name: 'ramp', signal: { ramp: { from: 0, to: 100, over: '100s' } } },
+        ],
+      },
+      other: { holding: [{ address: 0, name: 'far', value: 30 }] },
+    });
+    const point = live.meter.points.named.get('made') as Point;
+    const { definition } = point.placedSignal ?? expect.fail('no signal');
+    live.meter.points.setSignal(point, { definition: { ...definition, needs: [], start }, ...more });
+    return live;
+  };
+
+  it('finds their exact integrals in its own device alone', () => {
+    let found: unknown[] = [];
+    started(({ named }) => {
+      const integrals = ['still', 'ramp', 'other.far', 'nobody'].map((name) => named(name));
+      return {
+        valueAt: () => {
+          found = integrals.map(({ integral }) => integral?.(1000, 3000));
+          return 0;
+        },
+      };
+    }).read('holding', 0, 1);
+    expect(found).toEqual([60, expect.closeTo(4), undefined, undefined]);
+  });
+
+  it('opens its recording when it starts, and can not start without one', () => {
+    const track: Track = { length: 1000, rowsAt: () => 'no rows' };
+    const start: SignalDefinition['start'] = ({ trackOf }) => {
+      const opened = trackOf({ file: 'x.csv' } as unknown as TrackSource);
+      return { valueAt: () => (opened === track ? 77 : 0) };
+    };
+    expect(started(start, { openTrack: () => track }).read('holding', 0, 1)).toEqual([77]);
+    expect(() => started(start)).toThrow('a signal that plays a recording was placed without one');
+  });
+});
+
+describe('a restart', () => {
+  it('is a change of the values, and takes over nothing that is not retained', () => {
+    const { meter, read, wait } = liveDevices({
+      meter: { holding: [{ address: 0, signal: { counter: { perSecond: 1, from: 100 } } }] },
+    });
+    wait(5000);
+    const { changes } = meter.points;
+    meter.restart();
+    expect([meter.points.changes, read('holding', 0, 1)]).toEqual([changes + 1, [100]]);
   });
 });
 
