@@ -369,6 +369,7 @@ describe('an exact integral', () => {
     [{ ramp: { from: 10, to: 20, over: '10s' } }, 0, 5000, 62.5],
     [{ ramp: { from: 10, to: 20, over: '10s' } }, 5000, 20_000, 87.5 + 200],
     [{ ramp: { from: 10, to: 20, over: '10s', then: 'repeat' } }, 5000, 25_000, 87.5 + 150 + 62.5],
+    [{ ramp: { from: 10, to: 20, over: '10s', then: 'repeat' } }, 12_000, 15_000, 40.5],
     [{ ramp: { from: 10, to: 20, over: '10s', then: 'bounce' } }, 5000, 15_000, 87.5 + 87.5],
     [{ ramp: { from: 10, to: 20, over: '10s', then: 'bounce' } }, 12_000, 25_000, 0.8 * 140 + 62.5],
     [
@@ -419,6 +420,16 @@ describe('a value by chance', () => {
     expect(walk.valueAt(0)).toBe(5);
     expect(walk.valueAt(999)).toBe(5);
     expect(walk.valueAt(1000)).not.toBe(5);
+  });
+
+  it('turns back at the bounds of a walk, and takes no longer steps there', () => {
+    const walk = started({ walk: { step: 1, min: 2, max: 5 } });
+    const values = Array.from({ length: 2000 }, (_, second) => walk.valueAt(1000 * second));
+    const steps = values.slice(1).map((value, i) => Math.abs(value - (values[i] as number)));
+    expect(Math.min(...values)).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...values)).toBeLessThanOrEqual(5);
+    expect(Math.max(...steps)).toBeLessThan(1 + 1e-9);
+    expect(values.filter((value) => value === 2 || value === 5).length).toBeLessThan(20);
   });
 
   it('has room for no walk between equal bounds', () => {
