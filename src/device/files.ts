@@ -42,18 +42,17 @@ export class Files {
 
   /** Reads records. The part must be readable. */
   read({ file, record, length }: FilePart): number[] {
-    const words = this.#written.get(file) ?? this.#definitions.get(file)?.values ?? [];
+    const words = this.#written.get(file) ?? (this.#definitions.get(file) as FileDefinition).values;
     return Array.from({ length }, (_, i) => words[record + i] ?? 0);
   }
 
   /** Writes records. The part must be writable. */
   write({ file, record }: FilePart, words: readonly number[]): void {
-    const definition = this.#definitions.get(file);
-    if (!definition) return;
     let content = this.#written.get(file);
     if (!content) {
-      content = new Uint16Array(definition.records);
-      content.set(definition.values);
+      const { records, values } = this.#definitions.get(file) as FileDefinition;
+      content = new Uint16Array(records);
+      content.set(values);
       this.#written.set(file, content);
     }
     content.set(words, record);

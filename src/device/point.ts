@@ -83,9 +83,9 @@ export class Point implements Dependent {
   #sentinel: readonly number[] | undefined;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
-  /** When an accumulator was written. Words are written one by one, so the next read takes over the new value. */
+  /** When the value was written. Words are written one by one, so the next read has an accumulator take over the new value. */
   #writtenAt: number | undefined;
-  #computed = { time: -1, revision: -1, value: 0 };
+  #computed: { readonly time: number; readonly revision: number; readonly value: number } | undefined;
 
   /** @param base index of the table's first cell in the image. */
   constructor(definition: PointDefinition, image: RegisterImage, base: number, schedule: Schedule) {
@@ -163,7 +163,8 @@ export class Point implements Dependent {
    */
   valueAt(time: number, revision: number): number {
     if (!this.#signal) return this.stored;
-    if (this.#computed.time === time && this.#computed.revision === revision) return this.#computed.value;
+    const known = this.#computed;
+    if (known?.time === time && known.revision === revision) return known.value;
     if (this.#writtenAt !== undefined) {
       this.#signal.accumulator?.preset(this.#writtenAt, this.stored);
       this.#writtenAt = undefined;
@@ -186,7 +187,7 @@ export class Point implements Dependent {
 
   /** Call before a client, a person or an action changes the registers of the value. */
   written(time: number): void {
-    if (this.#signal?.accumulator) this.#writtenAt = time;
+    this.#writtenAt = time;
   }
 
   /** Call after a client, an operator or a reaction wrote the value. */
@@ -209,14 +210,13 @@ export class Point implements Dependent {
   /** Lets an accumulator go on from what it had reached. */
   resume({ time, value }: Reached): void {
     this.#signal?.accumulator?.preset(time, value);
-    this.#computed = { time: -1, revision: -1, value: 0 };
+    this.#computed = undefined;
   }
 
   /** An accumulator keeps what it has added up until `time`. */
   settle(time: number, revision: number): void {
-    if (!this.#signal?.accumulator) return;
     this.valueAt(time, revision);
-    this.#signal.accumulator.settle(time);
+    this.#signal?.accumulator?.settle(time);
   }
 }
 

@@ -90,6 +90,7 @@ describe('holes', () => {
     [{ fill: 1 }, '01 0000 0004', '01010d'],
     [{ fill: 7 }, '03 0000 0002', '0304000a000b'],
     [{ fill: 7 }, '06 0002 0001', '8602'],
+    [{ fill: 7 }, '17 0000 0004 0000 0001 02 0001', '9702'],
     [{ fill: 7 }, '03 ffff 0002', '8302'],
   ])('%j: %s gives %s', (holes, request, response) => {
     expect(ask(mannered({ holes }), request)).toBe(response);

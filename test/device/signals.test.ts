@@ -400,7 +400,44 @@ describe('what a counter had reached when the program ended', () => {
   });
 });
 
+describe('a clock that jumps', () => {
+  it('has what is due meanwhile happen at its time, with the values that others have now', () => {
+    const { meter, read, write, wait } = liveDevices({
+      meter: {
+        holding: [
+          {
+            address: 0,
+            write: true,
+            onWrite: [
+              { set: { seen: 'other.count' }, after: '1h' },
+              { set: { later: 1 }, after: '3h' },
+            ],
+          },
+          { address: 1, name: 'seen' },
+          { address: 2, name: 'later' },
+        ],
+      },
+      other: { input: [{ address: 0, name: 'count', signal: { counter: { perSecond: 1 } } }] },
+    });
+    wait(10_000);
+    write(0, 1);
+    meter.setClock({}, 2 * HOUR);
+    expect(meter.clock.time).toBe(10_000 + 2 * HOUR);
+    expect(read('holding', 1, 2)).toEqual([10, 0]);
+    meter.setClock({}, HOUR);
+    expect(read('holding', 1, 2)).toEqual([10, 1]);
+  });
+});
+
 describe('a value beside others', () => {
+  it('has not been too large where it fits', () => {
+    const { read, meter } = liveDevices({
+      meter: { input: [{ address: 0, name: 'a', signal: { counter: { perSecond: 1 } } }] },
+    });
+    read('input', 0, 1);
+    expect(meter.points.named.get('a')?.saturated).toBe(0);
+  });
+
   it('counts once that it does not fit, however many registers it has', () => {
     const { read, meter } = liveDevices({
       meter: { input: [{ address: 0, name: 'a', type: 'int32', signal: { steps: [{ value: -3e9 }] } }] },
