@@ -199,9 +199,8 @@ export class Points implements GraphDevice, LocalPoints {
     this.reactions.start();
     for (const point of this.all) {
       const { signal, available = true } = point.definition;
-      const wasAlwaysAvailable = point.isAlwaysAvailable;
       point.setSignal(signal, signal && this.#start(point, signal));
-      if (!(wasAlwaysAvailable && available && point.isAlwaysAvailable)) this.#switch(point, available);
+      this.#switch(point, available);
     }
     this.#followers.link();
     this.#followers.begin();

@@ -107,6 +107,22 @@ describe('a pulse', () => {
     expect(isOn(0)).toBe(0);
   });
 
+  it('that has fallen back takes no other with it when it is set again', () => {
+    const { coil, isOn, wait } = meterWith({
+      coils: [
+        { address: 0, write: true, pulse: 100 },
+        { address: 1, write: true, pulse: '1h' },
+      ],
+    });
+    coil(0, true);
+    coil(1, true);
+    wait(100);
+    expect([isOn(0), isOn(1)]).toEqual([0, 1]);
+    coil(0, true);
+    wait(3_600_000);
+    expect([isOn(0), isOn(1)]).toEqual([0, 0]);
+  });
+
   it('leaves nothing to come once it has fallen back', () => {
     const { coil, isOn, wait, graph } = meterWith({ coils: [{ address: 0, write: true, pulse: 100 }] });
     coil(0, true);
@@ -240,7 +256,7 @@ describe('a feedback', () => {
 
   it('is not hindered by a client that writes the same command again and again', () => {
     const { register, read, wait } = meterWith(parts);
-    register(0, 40);
+    for (let i = 0; i < 1500; i++) expect(register(0, 40)[0]).toBe(6);
     for (let i = 0; i < 5000; i++) {
       wait(1);
       expect(register(0, 40)[0]).toBe(6);

@@ -495,6 +495,16 @@ describe('a value that is added up in another device', () => {
     expect(read('input', 0, 2)).toEqual([0, 2000]);
   });
 
+  it('has no value when that device is gone', () => {
+    const { graph, read, wait } = bench();
+    wait(10_000);
+    expect(read('input', 0, 2)).toEqual([0, 2000]);
+    graph.remove('other');
+    graph.link();
+    wait(10_000);
+    expect(read('input', 0, 2)).toEqual([0, 0]);
+  });
+
   it('keeps what it has when a clock is changed', () => {
     const [early, late] = [bench(), bench()].map((live, i) => {
       live.wait(10_000);
