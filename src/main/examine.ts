@@ -1,5 +1,5 @@
 import type { ExaminationWanted, ExamineRequest } from '../config/commands/examine.js';
-import { CHECKS } from '../testing/checks.js';
+import { CHECKS, linesFor } from '../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../testing/examine/checks/real-world.js';
 import { readObserver } from '../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../testing/report/examination-json.js';
@@ -36,10 +36,10 @@ export async function examine(request: ExamineRequest): Promise<number> {
 }
 
 function list(): number {
-  for (const { id, group, title, does, matters, rule, fix, source } of CHECKS) {
-    say(
-      `${id} (${group}): ${title}\n    ${does}\n    ${matters}\n    ${rule}\n    To mend: ${fix}\n    Source: ${source}`,
-    );
+  for (const check of CHECKS) {
+    const { id, group, title, does, matters, rule, fix, source } = check;
+    const lines = [does, matters, rule, `Lines: ${linesFor(check)}`, `To mend: ${fix}`, `Source: ${source}`];
+    say([`${id} (${group}): ${title}`, ...lines].join('\n    '));
   }
   say(`Only with --checks ${REAL_WORLD}, or with the names of some; modbus-sim catalogue ID explains them:`);
   for (const { id, group, title } of realWorldChecks()) say(`${id} (${group}): ${title}`);

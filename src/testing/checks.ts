@@ -1,4 +1,4 @@
-import { lackOf } from '../faults/ability.js';
+import { type Ability, lackOf } from '../faults/ability.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Line } from '../simulator/line.js';
 import { silentRuns } from './examine/checks/attempts.js';
@@ -27,13 +27,30 @@ export const CHECKS: readonly Check[] = [
   ...connections,
 ];
 
+/** What a line needs for an ability, where its transport does not say it. */
+const FRAMES: Readonly<Partial<Record<Ability, string>>> = {
+  crc: 'RTU or ASCII frames',
+  transaction: 'MBAP frames',
+};
+
+/** The lines that can carry a check: `any`, `serial`, `RTU or ASCII frames`. */
+export function linesFor({ transports = [], abilities = [] }: Check): string {
+  const needs = [...transports, ...abilities.flatMap((ability) => FRAMES[ability] ?? [])];
+  return needs.length === 0 ? 'any' : needs.join(', ');
+}
+
 /** The checks that a line can carry. */
-export function checksFor({ definition, bus }: Line, checks = CHECKS): Check[] {
-  return checks.filter(
-    ({ transports, abilities = [] }) =>
-      (transports === undefined || transports.includes(definition.kind)) &&
-      abilities.every((ability) => lackOf(bus.line, ability) === undefined),
-  );
+export function checksFor(line: Line, checks = CHECKS): Check[] {
+  return checks.filter((check) => whyNotOn(line, check) === undefined);
+}
+
+/** Why a line can't carry a check, as a part of a sentence; undefined when it can. */
+function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Check): string | undefined {
+  const { kind } = definition;
+  if (transports && !transports.includes(kind)) {
+    return `it is for ${transports.join(' and ')} lines, and line ${bus.line.name} is ${kind}`;
+  }
+  return abilities.map((ability) => lackOf(bus.line, ability)).find((lack) => lack !== undefined);
 }
 
 /**
@@ -61,8 +78,15 @@ export function chosenChecks(names: readonly string[], line: Line, usual = CHECK
       ]);
     }
     const found = fitting.filter(named);
-    if (found.length === 0) return `check ${name} can't be run on line ${line.name}`;
+    if (found.length === 0) return refusalOf(name, known[0] as Check, line, fitting);
     for (const check of found) add(check);
   }
   return fitting.filter((check) => chosen.has(check));
+}
+
+function refusalOf(name: string, check: Check, line: Line, fitting: readonly Check[]): string {
+  const others = fitting.filter(({ group }) => group === check.group).map(({ id }) => id);
+  const instead =
+    others.length === 0 ? '' : `; of the group ${check.group} it can carry ${others.join(', ')}`;
+  return `check ${name} can't be run on line ${line.name}: ${whyNotOn(line, check)}${instead}`;
 }

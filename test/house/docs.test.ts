@@ -20,7 +20,7 @@ import { fileFindings } from '../../src/schema/findings.js';
 import { formatProblems } from '../../src/schema/problem.js';
 import { changesOf } from '../../src/service/changes.js';
 import { Simulator } from '../../src/simulator/simulator.js';
-import { CHECKS } from '../../src/testing/checks.js';
+import { CHECKS, linesFor } from '../../src/testing/checks.js';
 import { loadOwnConfiguration } from '../../src/testing/scenario/own-configuration.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
@@ -68,8 +68,8 @@ describe('docs/examine.md', () => {
   const rows = text('docs/examine.md').split('\n');
 
   it.each(CHECKS.map((check) => [check.id, check] as const))('has the row of the check %s', (id, check) => {
-    const { group, transports, does, rule } = check;
-    const cells = [`\`${id}\``, group, transports?.join(', ') ?? 'any', does, rule];
+    const { group, does, rule } = check;
+    const cells = [`\`${id}\``, group, linesFor(check), does, rule];
     const row = `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     expect(rows.includes(row), `this is to be the row in docs/examine.md:\n${row}\n`).toBe(true);
   });

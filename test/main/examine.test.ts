@@ -153,7 +153,14 @@ describe.concurrent('modbus-sim examine', () => {
     [[], 'examine takes the name of one line'],
     [['nowhere'], 'unknown line "nowhere" (known: bus, rtu)'],
     [['bus', '--checks', 'wrong-crx'], '--checks: unknown check "wrong-crx", did you mean "wrong-crc"?'],
-    [['bus', '--checks', 'wrong-crc'], "--checks: check wrong-crc can't be run on line bus"],
+    [
+      ['bus', '--checks', 'wrong-crc'],
+      "--checks: check wrong-crc can't be run on line bus: line bus has no CRC; of the group damaged it can carry truncated-reply, ",
+    ],
+    [
+      ['bus', '--checks', 'one-at-a-time'],
+      "--checks: check one-at-a-time can't be run on line bus: it is for serial lines, and line bus is tcp",
+    ],
     [['bus', '--limit', 'soon'], '--limit: expected a time from 1s to 24h, such as 10m, got "soon"'],
     [['bus', '--unit', '300'], '--unit: expected a unit identifier from 0 to 255, got "300"'],
     [['bus', '--unit', '9'], 'line bus has no unit 9'],

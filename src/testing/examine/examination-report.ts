@@ -19,7 +19,7 @@ interface Examined {
 interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings'> {
   /** Why the examination could not begin, as a sentence. */
   readonly refusal: string | undefined;
-  /** What the client did to the examination itself, as sentences: it has crashed, or is gone. */
+  /** What the client did to the examination itself, as sentences: it has crashed, is gone, or was away. */
   readonly fates: readonly string[];
   /** It is over, so what has no verdict gets none any more. */
   readonly isOver: boolean;
@@ -51,8 +51,8 @@ export function examinationReport(
     seed,
     conclusions: [
       ...fates,
-      refusal ?? (foundText(found) || 'No time was measured'),
       ...new Set(conclusions),
+      refusal ?? (foundText(found) || 'No time was measured'),
       ...(isTooLittle ? [many] : []),
     ].map(sentence),
     parameters: parametersOf(found),

@@ -10,7 +10,7 @@ import { type CheckEnd, examinationReport, findingOf } from './examination-repor
 import { isReading, type Question } from './heard/exchange.js';
 import type { Found } from './heard/found.js';
 import { ExchangeLog } from './heard/log.js';
-import { watchClient } from './heard/watching.js';
+import { unevenText, watchClient } from './heard/watching.js';
 import type { Check } from './trial/exam.js';
 import { type Client, Exam } from './trial/exam.js';
 import { examinedLine } from './trial/examined-line.js';
@@ -60,9 +60,13 @@ export class Examination {
   readonly #findings: Finding[] = [];
   /** What has become of the client, as sentences: it has crashed, or is gone. */
   readonly #fates: string[] = [];
+  /** After what it was away, as a program is that was started again, and how that was seen. */
+  readonly #away: string[] = [];
   readonly #rules: OwnRules;
   readonly #running = new Set<Running>();
   readonly #client: Client;
+  /** The question that is disturbed; undefined as long as the client was not watched. */
+  #target: Question | undefined;
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};
   /** Resolves with a sentence when the program of the client has ended. */
@@ -128,11 +132,9 @@ export class Examination {
   /** Runs all checks and resolves when they are over. It never throws for what the client does. */
   async run(): Promise<Report> {
     const callOff = this.#clock.callAfter(this.order.limitMs, () => {
-      const cause = this.#client.isWithoutRhythm
-        ? 'the client lost the rhythm that was waited for, and '
-        : '';
-      const text = `${cause}the limit of ${durationText(this.order.limitMs)} was reached before`;
-      this.#end({ verdict: 'not run', text });
+      const limit = `the limit of ${durationText(this.order.limitMs)} was reached before`;
+      const cause = this.#whySlow;
+      this.#end({ verdict: 'not run', text: cause === undefined ? limit : `${cause}, and ${limit}` });
     });
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
@@ -160,11 +162,17 @@ export class Examination {
       startedAt: this.startedAt,
       durationMs: ended - this.#begun,
       refusal: this.#refusal,
-      fates: this.#fates,
+      fates: [...this.#fates, ...awayText(this.#away)],
       isOver: this.isOver,
       found: this.found,
       findings: this.#findings,
     });
+  }
+
+  /** Why an examination may take longer than its checks, as a part of a sentence; undefined where it does not. */
+  get #whySlow(): string | undefined {
+    if (this.#client.isWithoutRhythm) return 'the client lost the rhythm that was waited for';
+    return this.#target && unevenText(this.#target);
   }
 
   /** @returns why the checks that are left are not run */
@@ -181,6 +189,7 @@ export class Examination {
     this.#log.usualUntil = this.#log.last;
     client.questions = watched.questions;
     const { target } = watched;
+    this.#target = target;
     const isWatching = ({ beside }: Check) => beside === 'watches';
     const watching = this.order.checks.filter(isWatching).map(async (check) => {
       const running = this.#begin(check, target, false);
@@ -334,6 +343,7 @@ export class Examination {
   }
 
   #add(check: Check, ended: CheckEnd, durationMs: number): void {
+    if ('away' in ended && ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
     this.#audience.found?.(finding, this.#findings.length);
@@ -348,6 +358,14 @@ export class Examination {
 }
 
 const LAST_FRAMES = 4;
+
+/** One sentence for all checks: no sentence where the client never was away. */
+function awayText([first, ...others]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
+  const more = others.length === 0 ? '' : `; the same in ${checks}`;
+  return [`the client was away: ${first}${more}`];
+}
 
 /** The questions that can be disturbed beside each other: read as often as the first of them, and answered. */
 function sideBySide({ questions, unitId }: Client, target: Question): Question[] {

@@ -71,14 +71,21 @@ function firstPageHtml(report: ReportView): string {
   if (kind === 'test') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
   const failed = findings.filter(({ verdict }) => verdict === 'fail');
   const blamed = failed.slice(0, MOST_BLAMED);
-  const others = new Set(failed.map(({ conclusion }) => conclusion && sentence(conclusion)));
-  const said = conclusions.filter((text) => !others.has(text));
+  const blames = new Set(failed.map(({ conclusion }) => conclusion && sentence(conclusion)));
+  const begin = conclusions.findIndex((text) => blames.has(text));
+  // What became of the client comes before the failures, and what was measured after them.
+  const before = begin < 0 ? conclusions : conclusions.slice(0, begin);
+  const after = conclusions.slice(before.length).filter((text) => !blames.has(text));
   const more = failed.length - blamed.length;
+  const count = failed.length === 1 ? 'One check has failed:' : `${failed.length} checks have failed:`;
+  const [first = count, ...others] = before;
+  const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
   return [
-    '<section class="found">',
-    ...said.map((text, i) => `<p${i === 0 ? ' class="first"' : ''}>${escaped(text)}</p>`),
+    `<section class="found"><p class="first">${escaped(first)}</p>`,
+    ...others.map(paragraph),
     blamed.length === 0 ? '' : `<ol>${blamed.map(blameHtml).join('\n')}</ol>`,
     more > 0 ? `<p>${more === 1 ? 'One more check has failed' : `${more} more checks have failed`}.</p>` : '',
+    ...after.map(paragraph),
     '</section>',
   ].join('\n');
 }

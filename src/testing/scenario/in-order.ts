@@ -31,6 +31,8 @@ export class InOrder implements GoalWatch {
   /** The request that a fault acted on, or the last one that matched. */
   #before: Seen | undefined;
   #spoilt: Spoilt | undefined;
+  /** Something else was asked on its line since the spoilt request. */
+  #isInterrupted = false;
   /** Of the requests since the last one that matched. */
   #nearest: NearestMiss;
 
@@ -57,6 +59,9 @@ export class InOrder implements GoalWatch {
       this.matched.push(seen);
       return undefined;
     }
+    const { seen: first } = this.#spoilt ?? {};
+    const isOther = first?.line === seen.line && questionOf(first) !== questionOf(seen);
+    if (isOther && seen.reply === undefined) this.#isInterrupted = true;
     return this.#look(seen);
   }
 
@@ -114,7 +119,7 @@ export class InOrder implements GoalWatch {
     const came = `it came ${durationText(gap)} after ${this.#beforeText()}`;
     if (isBounded && gap < after) return this.#failed(`${came}, sooner than ${durationText(after)}`);
     if (gap > within) return this.#failed(`${came}, later than ${durationText(within)}`);
-    const doubt = same ? this.#doubt(seen) : undefined;
+    const doubt = same || this.#isRepetition(seen) ? this.#doubt(seen) : undefined;
     if (doubt !== undefined) return { verdict: 'inconclusive', text: doubt };
     this.#before = seen;
     this.#nearest = this.#newNearest();
@@ -123,6 +128,18 @@ export class InOrder implements GoalWatch {
     return this.#isLast && this.#count >= min && max === Number.POSITIVE_INFINITY
       ? this.#passed()
       : undefined;
+  }
+
+  /**
+   * An entry that does not say `same` needs this request, and it asks what the spoilt request has asked, with nothing else
+   * between them in the list.
+   */
+  #isRepetition(seen: Seen): boolean {
+    const { seen: spoilt } = this.#spoilt ?? {};
+    const last = this.matched.at(-2);
+    if (!spoilt || !last || this.#count > this.#current.min) return false;
+    const isItsReply = seen.event.kind === 'reply' && seen.event.request === spoilt.event.seq;
+    return !isItsReply && questionOf(last) === questionOf(spoilt);
   }
 
   /** Why a request may be the next poll of the client and no retry; undefined when it is surely a retry. */
@@ -136,7 +153,10 @@ export class InOrder implements GoalWatch {
       if (within !== Number.POSITIVE_INFINITY) return undefined;
       return `${came}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
-    if (gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest)) return undefined;
+    // A client that asks all its questions in turn would have asked another one before its next poll.
+    const isOutOfTurn = nextPoll.isInTurn && !this.#isInterrupted && gap < nextPoll.shortest;
+    if (isOutOfTurn || gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest))
+      return undefined;
     return `${came} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
   }
 

@@ -5,6 +5,10 @@ import { questionOf, type Seen } from './seen.js';
 export interface NextPoll {
   readonly earliest: number;
   readonly latest: number;
+  /** The shortest of the intervals that were seen. */
+  readonly shortest: number;
+  /** Something else was asked in each of them. */
+  readonly isInTurn: boolean;
   /** The median of the intervals that were seen. */
   readonly usual: number;
 }
@@ -18,17 +22,27 @@ const MOST_QUESTIONS = 512;
 const LEAST_MARGIN_MS = 50;
 const MARGIN = 0.25;
 
+interface Interval {
+  readonly ms: number;
+  /** Nothing else was asked on the line meanwhile. */
+  readonly isAlone: boolean;
+}
+
 interface Question {
   /** How often the line was disturbed before the newest asking; -1 when that one was disturbed itself. */
   readonly disturbances: number;
   /** The newest asking; undefined where it may have been a retry. */
   readonly at: number | undefined;
-  readonly intervals: number[];
+  /** So many requests had come on its line by then. */
+  readonly count: number;
+  readonly intervals: Interval[];
 }
 
 /** Learns how often a client polls what, from the requests that no fault has disturbed. */
 export class PollIntervals {
   readonly #questions = new Map<string, Question>();
+  /** How many requests have come, by line. */
+  readonly #counts = new Map<string, number>();
   #disturbances = 0;
 
   /**
@@ -39,26 +53,32 @@ export class PollIntervals {
   see(seen: Seen, spoilt: boolean): void {
     if (seen.reply !== undefined) return;
     if (spoilt) this.#disturbances++;
+    const count = (this.#counts.get(seen.line) ?? 0) + 1;
+    this.#counts.set(seen.line, count);
     const key = questionOf(seen);
     const known = this.#questions.get(key);
     const { intervals = [] } = known ?? {};
     const isUndisturbed = (known?.disturbances ?? 0) === this.#disturbances;
-    if (isUndisturbed && known?.at !== undefined) intervals.push(seen.at - known.at);
+    if (isUndisturbed && known?.at !== undefined) {
+      intervals.push({ ms: seen.at - known.at, isAlone: count === known.count + 1 });
+    }
     if (intervals.length > MOST_INTERVALS) intervals.shift();
     const at = isUndisturbed ? seen.at : undefined;
     this.#questions.delete(key);
-    this.#questions.set(key, { disturbances: spoilt ? -1 : this.#disturbances, at, intervals });
+    this.#questions.set(key, { disturbances: spoilt ? -1 : this.#disturbances, at, count, intervals });
     const [oldest] = this.#questions.keys();
     if (this.#questions.size > MOST_QUESTIONS && oldest !== undefined) this.#questions.delete(oldest);
   }
 
   /** When the next poll after a request is due; undefined while too little is known. */
   after(seen: Seen): NextPoll | undefined {
-    const sorted = this.#questions.get(questionOf(seen))?.intervals.toSorted((a, b) => a - b) ?? [];
+    const { intervals = [] } = this.#questions.get(questionOf(seen)) ?? {};
+    const sorted = intervals.map(({ ms }) => ms).sort((a, b) => a - b);
     const [shortest = 0, longest = 0] = [sorted[0], sorted.at(-1)];
     if (sorted.length < FEWEST_INTERVALS) return undefined;
     const usual = median(sorted);
     const margin = Math.max(LEAST_MARGIN_MS, shortest * MARGIN, 2 * (usual - shortest));
-    return { earliest: shortest - margin, latest: longest + margin, usual };
+    const isInTurn = intervals.every(({ isAlone }) => !isAlone);
+    return { earliest: shortest - margin, latest: longest + margin, shortest, isInTurn, usual };
   }
 }

@@ -39,6 +39,17 @@ describe('an examination that its limit has ended', () => {
       `${notRun} of ${report.findings.length} checks were not run, so this examination says too little.`,
     );
   });
+
+  it('gives the cause for each check that was not run where the client has no rhythm', async () => {
+    const habits: Partial<Habits> = { questions: SEVERAL, rhythm: 'uneven', periodMs: 3000 };
+    const { report } = await examineModel({ on: 'tcp', habits, limitMs: 120_000 });
+    const reasons = report.findings.flatMap(({ verdict, summary }) => (verdict === 'not run' ? summary : []));
+    expect(reasons.length).toBeGreaterThan(10);
+    expect(new Set(reasons).size).toBe(1);
+    expect(reasons[0]).toMatch(
+      /^no even rhythm was found: unit 1 read holding registers 0–1 came 1\.\d+ s to 5\.\d+ s apart, and the limit of 2 min was reached before$/,
+    );
+  });
 });
 
 /** Examines a client whose program ends at the first bad reply. @param restart starts it again */
@@ -89,9 +100,13 @@ describe('a client whose program crashes', () => {
     'is not passed on %s when its own supervisor starts it again',
     async (on) => {
       const habits: Partial<Habits> = { questions: SEVERAL, mistakes: ['restarts at a bad reply'] };
-      const { finding } = await examineModel({ on, habits, checks: BAD });
+      const { finding, report } = await examineModel({ on, habits, checks: BAD });
       expect(finding('wrong-byte-count').verdict).not.toBe('pass');
       expect(finding('wrong-function').verdict).not.toBe('pass');
+      expect(report.conclusions[0]).toMatch(
+        /^The client was away: after .* it came back .*, as a program that was started again; the same in one more check\.$/,
+      );
+      expect(report.verdict).toBe('inconclusive');
     },
   );
 });

@@ -174,4 +174,13 @@ describe('the real world', () => {
     );
     expect(CHECKS.some(({ group }) => group === 'real-world')).toBe(false);
   });
+
+  it('is refused with the reason where its line can not carry it, and with those of its group that it can', async () => {
+    const line = (await virtualBench('tcp')).simulator.lines.get('bus');
+    if (!line) throw new Error('no line');
+    expect(chosenChecks(['wrong-crc'], line)).toMatch(
+      /^check wrong-crc can't be run on line bus: line bus has no CRC; of the group damaged it can carry truncated-reply, .*wrong-transaction/,
+    );
+    expect(chosenChecks(['trickle-slow'], line)).toMatch(/: it is for serial lines, and line bus is tcp; /);
+  });
 });

@@ -69,7 +69,10 @@ describe('the verdict from trials', () => {
   it('is no pass for a client that was away, as a program is that was started again', () => {
     const away = trial('right', { wasAway: true });
     expect(verdictOf([away, away, away])).toBeUndefined();
-    expect(verdictOf(Array.from({ length: 9 }, () => away))?.verdict).toBe('inconclusive');
+    const judged = verdictOf([away, ...trials('++++++++')]);
+    expect(judged?.verdict).toBe('inconclusive');
+    expect(judged?.away).toBe(away.text);
+    expect(verdictOf(trials('+++'))).not.toHaveProperty('away');
   });
 
   it('is known at once where something is sure', () => {

@@ -200,6 +200,19 @@ describe('the report on an examination in HTML', () => {
     expect(html).toMatch(/<b>1<\/b> passed[\s\S]*<b>1<\/b> not reached/);
   });
 
+  it('begins with the failure where a check has failed, and with what became of the client', () => {
+    const failed = { ...finding('fail', { conclusion: 'takes a late reply', about: ABOUT }), frames: [] };
+    const conclusions = ['Takes a late reply.', 'Asks 2 times.'];
+    const page = (more: readonly string[]) =>
+      htmlReport([{ ...EXAMINATION, conclusions: [...more, ...conclusions], findings: [failed] }]);
+    expect(page([])).toMatch(
+      /<p class="first">One check has failed:<\/p>\s*<ol><li><b>Takes a late reply\.<\/b>.*<\/ol>\s*<p>Asks 2 times\.<\/p>/,
+    );
+    expect(page(['The client is gone.'])).toMatch(
+      /<p class="first">The client is gone\.<\/p>\s*<ol>.*<\/ol>\s*<p>Asks 2 times\.<\/p>/,
+    );
+  });
+
   it('has a first page of ten lines, however many checks have failed', () => {
     const failed = Array.from({ length: 30 }, (_, i) =>
       finding('fail', { id: `${i}`, conclusion: `does thing ${i}`, about: ABOUT }),

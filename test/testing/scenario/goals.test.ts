@@ -51,7 +51,11 @@ function goalOf(expected: unknown, others: object = {}): Goal {
 function watch(
   expected: unknown,
   seen: readonly Seen[],
-  { spoilt = [] as Seen[], others = {}, nextPoll = { earliest: 100, latest: 150, usual: 125 } } = {},
+  {
+    spoilt = [] as Seen[],
+    others = {},
+    nextPoll = { earliest: 100, latest: 150, shortest: 120, isInTurn: false, usual: 125 },
+  } = {},
 ) {
   const hasFault = spoilt.length > 0;
   const fault = hasFault ? { fault: { do: [{ silence: true }] } } : {};

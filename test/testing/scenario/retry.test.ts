@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { READY_SCENARIOS } from '../../../src/web/views/tests/scenarios.js';
-import type { Habits, Mistake } from '../examine/habits.js';
+import type { Habits, Mistake, ModelQuestion } from '../examine/habits.js';
+import { ONE, SEVERAL } from '../examine/shapes.js';
 import { inVirtualTime, untilOver, virtualBench } from '../examine/virtual-bench.js';
 import { scenarioOf } from './read.js';
 
@@ -121,6 +122,47 @@ describe('a retry', () => {
       const { all } = await run({ steps }, { ...CARELESS, rhythm, jitterMs, periodMs: 500 });
       expect(all.filter((_, i) => i % 2 === 1)).toEqual(Array(30).fill('inconclusive'));
     }
+  });
+});
+
+describe('an entry without `same` that the spoilt request has met', () => {
+  const silent = (expect: unknown) => ({ fault: { do: [{ silence: true }], when: { count: 1 } }, expect });
+  const TWICE: readonly [expected: unknown][] = [
+    [{ times: { min: 2 } }],
+    [[{ unit: 1 }, { unit: 1 }]],
+    [{ unit: 1, times: 2 }],
+  ];
+
+  it.each(TWICE)('is not met again by the next poll: %j', async (expected) => {
+    const step = { ...silent(expected), within: '2500ms' };
+    const { verdict, text } = await run({ steps: [POLLED, step] }, CARELESS);
+    expect(verdict).toBe('inconclusive');
+    expect(text).toMatch(/came 1(\.\d+)? s after the spoilt request .* may be the next poll/);
+    expect((await run({ steps: [step] }, CARELESS)).text).toContain('how often the client polls this is not');
+  });
+
+  it.each(TWICE.slice(0, 2))('is met again by a retry: %j', async (expected) => {
+    expect(await run({ steps: [POLLED, silent(expected)] }, CAREFUL)).toMatchObject({ verdict: 'pass' });
+  });
+
+  it('is met by a late attempt of a client that asks its questions in turn, as its next poll would not come', async () => {
+    const all = [{ address: 0, unit: 1, times: 3 }, { unit: 2 }];
+    const fault = { when: { unit: 1, address: 0 }, do: [{ silence: true }] };
+    const steps = [
+      { ...POLLED, expect: [{ unit: 1 }, { same: true, times: { min: 5 } }] },
+      { fault, expect: all },
+    ];
+    const habits = { questions: [ONE[0], SEVERAL[2]] as ModelQuestion[], timeoutMs: 200, attempts: 3 };
+    expect(await run({ steps }, { ...CAREFUL, ...habits })).toMatchObject({ verdict: 'pass' });
+    expect(await run({ steps }, { ...CAREFUL, ...habits, attempts: 1 })).toMatchObject({ verdict: 'fail' });
+  });
+
+  it('may be met by other requests, by its own reply, and by a poll after another entry', async () => {
+    const habits = { ...CARELESS, questions: SEVERAL };
+    const others = [{ unit: 1 }, { unit: 2 }, { unit: 1 }];
+    expect(await run({ steps: [silent(others)] }, habits)).toMatchObject({ verdict: 'pass' });
+    const busy = { fault: { do: [{ exception: 6 }] }, expect: { response: { exception: 6 } } };
+    expect(await run({ steps: [busy] }, CARELESS)).toMatchObject({ verdict: 'pass' });
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../transport/clock.js';
 import { durationText } from '../../scenario/words.js';
+import { spanOf, usualTimes } from '../../times.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';
 import type { ExchangeLog } from './log.js';
 import { Waits } from './waits.js';
@@ -21,6 +22,18 @@ const MOST_OF_LIMIT = 0.25;
 export interface Watched {
   readonly questions: readonly Question[];
   readonly target: Question;
+}
+
+/** Times between polls that differ by more than this part of their median, and by so many ms, are no rhythm. */
+const UNEVEN = 0.5;
+const UNEVEN_MS = 100;
+
+/** Says that polls come in no rhythm, as a part of a sentence; undefined where they do. */
+export function unevenText({ text, intervals, periodMs = 0 }: Question): string | undefined {
+  const times = usualTimes(intervals);
+  if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
+  const [low, high] = [times.low, times.high].map((ms) => durationText(Math.round(ms)));
+  return `no even rhythm was found: ${text} came ${low} to ${high} apart`;
 }
 
 interface Watch {

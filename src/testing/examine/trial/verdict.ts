@@ -21,16 +21,13 @@ export interface Trial {
   readonly weight?: number;
   /** It was seen which value the client has taken, which says more than what it did on the line. */
   readonly isOfValues?: boolean;
-  /** The client was away for a time, as a program is that was started again: not what passes. */
+  /** The client was away for a time, as a program is that was started again, which never passes. */
   readonly wasAway?: boolean;
   /** No more trials can be made. */
   readonly isLast?: boolean;
   /** What is wrong with the client, for the first page. */
   readonly conclusion?: string;
 }
-
-/** That a client was away counts against a pass like so many trials. */
-const AWAY = 2;
 
 /** What trials have come to. */
 export interface Judged {
@@ -41,6 +38,8 @@ export interface Judged {
   readonly summary: string;
   readonly evidence: Evidence;
   readonly conclusion?: string;
+  /** What a trial has shown of a client that was away, as a part of a sentence. */
+  readonly away?: string;
 }
 
 /** What became of a check that was run. */
@@ -74,8 +73,8 @@ export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Ju
     trials.reduce((sum, each) => sum + (each.shows === shows ? (each.weight ?? 1) : 0), 0);
   const [right, wrong, unclear] = [weigh('right'), weigh('wrong'), weigh('unclear')];
   if (wrong >= DECIDES && wrong >= bounds.wrong * (right + wrong)) return judged('fail', 'wrong', trials);
-  const against = wrong + AWAY * trials.filter(({ wasAway }) => wasAway).length;
-  if (right >= DECIDES && right >= bounds.right * (right + against)) return judged('pass', 'right', trials);
+  const isPassed = right >= DECIDES && right >= bounds.right * (right + wrong);
+  if (isPassed && trials.every(({ wasAway }) => !wasAway)) return judged('pass', 'right', trials);
   if (unclear >= DECIDES && right + wrong === 0) return judged('inconclusive', 'unclear', trials);
   return all.length < bounds.most ? undefined : judged('inconclusive', undefined, trials);
 }
@@ -100,12 +99,14 @@ function judged(
   const deciding = shows === undefined ? trials : trials.filter((each) => each.shows === shows);
   const confidence = { agreeing: shows === undefined ? 0 : deciding.length, trials: trials.length };
   const conclusion = deciding.find((each) => each.conclusion !== undefined)?.conclusion;
+  const away = trials.find(({ wasAway }) => wasAway)?.text;
   return {
     verdict,
     confidence,
     summary: summaryOf(deciding, confidence),
     evidence: deciding.flatMap((each) => each.evidence),
     ...(verdict === 'fail' && conclusion !== undefined && { conclusion }),
+    ...(away !== undefined && { away }),
   };
 }
 
