@@ -65,7 +65,7 @@ function orderOf(
   }
   const checks = chosenChecks(names, line);
   if (typeof checks === 'string') return `--checks: ${checks}`;
-  const observer = makeObserver?.(simulator.devices);
+  const observer = makeObserver?.(simulator);
   // The names of pages and commands are taken as they are; only that of a register can be unknown.
   if (typeof observer === 'string') return `--witness-register: ${observer}`;
   return {

@@ -1,5 +1,6 @@
 import { type InletView, MOST_TAKEN, type Taken } from '../control/inlets.js';
 import { allParts, type Door } from '../door/door.js';
+import { valueAt } from '../schema/parts.js';
 
 /** Longer payloads are no values. */
 const LONGEST = 65_536;
@@ -97,11 +98,7 @@ function parse(text: string): unknown {
 
 /** The number at a path; true and ON are 1, false and OFF are 0. Undefined where there is none. */
 function numberIn(parsed: unknown, path: readonly (string | number)[]): number | undefined {
-  let found = parsed;
-  for (const step of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
-    found = (found as Record<string | number, unknown>)[step];
-  }
+  const found = valueAt(parsed, path);
   if (typeof found === 'boolean') return Number(found);
   if (typeof found === 'string') {
     if (/^(?:on|off)$/i.test(found)) return Number(/^on$/i.test(found));

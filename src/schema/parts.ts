@@ -130,6 +130,14 @@ export function isMapping(value: unknown): value is Readonly<Record<string, unkn
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What is at a path into plain data, by names of members and indexes; undefined when nothing is. Only own members count. */
+export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((inner, step) => {
+    const isMember = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step);
+    return isMember ? (inner as Readonly<Record<string | number, unknown>>)[step] : undefined;
+  }, value);
+}
+
 /** The value of a key of a mapping; undefined when there is none. */
 export function sectionOf(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -7,7 +7,7 @@ import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { packEvents } from '../traffic/packed-events.js';
 import { CHECKS, checksFor } from './checks.js';
-import { type Finding, type FindingHead, headOf, type Report } from './report/report.js';
+import { type CheckAbout, type Finding, type FindingHead, headOf, type Report } from './report/report.js';
 import { type KnownRun, type RunKind, Runs } from './runs.js';
 import { startingTest } from './scenario/start-test.js';
 import { startExamination } from './start-examination.js';
@@ -83,9 +83,7 @@ export const examinations = commandsOn('examination', (runs, { order }: { readon
 );
 
 /** What a check does, why, and when it passes. */
-export type CheckView = Readonly<
-  Record<'id' | 'group' | 'title' | 'does' | 'matters' | 'rule' | 'source', string>
->;
+export type CheckView = Omit<CheckAbout, 'fix'> & Readonly<Record<'id' | 'title', string>>;
 
 /** The checks that can be run on a line, or all. */
 export function possibleChecks(

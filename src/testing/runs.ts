@@ -1,7 +1,7 @@
 import { done, type Outcome, refusal } from '../control/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { LineLeases } from './line-leases.js';
-import { Progress } from './progress.js';
+import { type Progress, progressOn } from './progress.js';
 import type { Report } from './report/report.js';
 
 /** Of each kind, runs that are kept after their end, the newest ones. */
@@ -58,7 +58,7 @@ export class Runs {
     const lease = this.#leases.take(lines, kind);
     if (typeof lease === 'string') return refusal('line.under_test', path, lease);
     const { id } = lease;
-    const progress = new Progress(this.simulator, lines, id);
+    const progress = progressOn(this.simulator, lines, id);
     const made = make(progress);
     const run: KnownRun = {
       id,

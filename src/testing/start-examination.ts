@@ -51,7 +51,7 @@ function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
     }
     const checks = chosenChecks(source.checks ?? [], line);
     if (typeof checks === 'string') return at.key('checks').wrong(checks);
-    const observer = source.witness && registerObserver(source.witness.register, simulator.devices);
+    const observer = source.witness && registerObserver(source.witness.register, simulator);
     if (typeof observer === 'string') return at.key('witness').key('register').wrong(observer);
     return {
       line,

@@ -2,7 +2,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
 import type { TrafficEvent } from '../../traffic/event.js';
 import { overallVerdict } from '../report/overall.js';
-import type { Finding, Report, Verdict } from '../report/report.js';
+import type { Finding, Report } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { sentence } from '../scenario/words.js';
 import { type Found, foundText, parametersOf } from './heard/found.js';
@@ -70,23 +70,19 @@ function checkIndex(checks: readonly Check[], { id }: Finding): number {
   return checks.findIndex((check) => check.id === id);
 }
 
-/** What became of a check, also of one that was not run. */
-export type CheckEnd = Ended | { readonly verdict: Verdict; readonly summary: string };
-
 /** What became of a check, for a report. @param durationMs how long it took */
 export function findingOf(
   { id, group, title, does, matters, rule, fix, source }: Check,
-  ended: CheckEnd,
+  { verdict, summary, conclusion, confidence, evidence = [] }: Ended,
   durationMs: number,
 ): Finding {
-  const evidence = 'evidence' in ended ? ended.evidence : [];
   return {
     id,
     title,
-    verdict: ended.verdict,
-    summary: ended.summary,
-    ...('conclusion' in ended && ended.conclusion !== undefined && { conclusion: ended.conclusion }),
-    ...('confidence' in ended && { confidence: ended.confidence }),
+    verdict,
+    summary,
+    ...(conclusion !== undefined && { conclusion }),
+    ...(confidence && { confidence }),
     // Replies to the frames may still come after the check.
     get frames() {
       return framesOf(evidence);

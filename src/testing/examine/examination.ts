@@ -6,7 +6,7 @@ import { closedText, lastReplies } from '../line-watch.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
 import { type ExaminationOrder, inTurns } from './examination-order.js';
-import { type CheckEnd, examinationReport, findingOf } from './examination-report.js';
+import { examinationReport, findingOf } from './examination-report.js';
 import { isReading, type Question } from './heard/exchange.js';
 import type { Found } from './heard/found.js';
 import { ExchangeLog } from './heard/log.js';
@@ -185,7 +185,7 @@ export class Examination {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };
     }
-    if ('how' in watched) return this.#crashedBefore(watched.how);
+    if ('how' in watched) return this.#clientHasCrashed([], watched.how);
     this.#log.usualUntil = this.#log.last;
     client.questions = watched.questions;
     const { target } = watched;
@@ -253,35 +253,31 @@ export class Examination {
     }
     const since = exam.hasDisturbed ? `after ${check.what}` : 'although nothing was disturbed';
     const text = `asked nothing more ${since}`;
-    const before = 'evidence' in ended ? ended.evidence : [];
-    this.#finish(running, sure('wrong', `${ended.summary}; afterwards the client ${text}`, before));
+    this.#finish(running, sure('wrong', `${ended.summary}; afterwards the client ${text}`, ended.evidence));
     this.#fates.push(`the client is gone: it ${text}`);
     return this.#startAgain(`the client ${text}`);
   }
 
-  /** The program of the client has ended during these checks; the first that has disturbed it has failed. */
+  /**
+   * The program of the client has ended during these checks; the first that has disturbed it has failed, or the one that would
+   * have come first.
+   */
   async #clientHasCrashed(runs: readonly Running[], how: string): Promise<End | undefined> {
     const disturbing = runs.filter(({ exam }) => exam.hasDisturbed);
     const blamed = disturbing[0] ?? runs[0];
+    const [first] = this.#left();
     const { headline, text } = crashOf(
       how,
       disturbing.map(({ check }) => check.what),
     );
     this.#fates.push(headline);
-    if (blamed) this.#finish(blamed, sure('wrong', text, this.#log.newest().slice(-LAST_FRAMES)));
+    const ended = sure('wrong', text, this.#log.newest().slice(-LAST_FRAMES));
+    if (blamed) this.#finish(blamed, ended);
+    else if (first) this.#add(first, ended, 0);
     for (const running of runs) this.#drop(running);
     return disturbing.length > 0
       ? this.#startAgain('the client had ended')
       : { verdict: 'not run', text: 'the client had ended' };
-  }
-
-  /** A client that ends before it is disturbed fails the check that would have come first. */
-  #crashedBefore(how: string): End {
-    const [first] = this.order.checks;
-    const { headline, text } = crashOf(how, []);
-    this.#fates.push(headline);
-    if (first) this.#add(first, sure('wrong', text), 0);
-    return { verdict: 'not run', text: 'the client had ended' };
   }
 
   /** @returns why the checks that are left are not run: nobody can start the client again */
@@ -342,8 +338,8 @@ export class Examination {
     return this.order.checks.filter(({ id }) => !done.has(id));
   }
 
-  #add(check: Check, ended: CheckEnd, durationMs: number): void {
-    if ('away' in ended && ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
+  #add(check: Check, ended: Ended, durationMs: number): void {
+    if (ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
     this.#audience.found?.(finding, this.#findings.length);

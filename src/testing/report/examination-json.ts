@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Report } from './report.js';
+import { type FindingHead, headOf, type Report } from './report.js';
 import type { FindingView, ReportView } from './view.js';
 
 const ms = z.number();
@@ -85,7 +85,7 @@ type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
 /** What an examination has found by now, without frames. */
 export function examinationSummary(
   report: Pick<Report, 'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'found'> & {
-    readonly findings: readonly Omit<FindingView, 'frames' | 'strip'>[];
+    readonly findings: readonly FindingHead[];
   },
 ): Summary {
   const { name, line = '', seed, verdict, conclusions, found, findings } = report;
@@ -95,7 +95,7 @@ export function examinationSummary(
     seed,
     verdict,
     conclusions: [...conclusions],
-    found: foundJson(found),
+    found: inTenths(found ?? {}),
     checks: findings.map(checkJson),
   };
 }
@@ -120,23 +120,16 @@ export function examinationJsonByCheck(report: ReportView) {
 }
 
 function* checksJson(findings: readonly FindingView[]): Generator<ExaminationJson['checks'][number], void> {
-  for (const finding of findings) yield { ...checkJson(finding), frames: framesJson(finding) };
+  for (const finding of findings) {
+    yield { ...checkJson(finding), frames: finding.frames.map((each) => ({ ...each })) };
+  }
 }
 
-function foundJson({
-  timeoutMs,
-  attempts,
-  pausesMs,
-  pollPeriodMs,
-}: NonNullable<Report['found']> = {}): Summary['found'] {
-  return {
-    ...(timeoutMs && {
-      timeoutMs: { value: tenths(timeoutMs.value), plusMinus: tenths(timeoutMs.plusMinus) },
-    }),
-    ...(attempts !== undefined && { attempts }),
-    ...(pausesMs && { pausesMs: pausesMs.map(tenths) }),
-    ...(pollPeriodMs !== undefined && { pollPeriodMs: tenths(pollPeriodMs) }),
-  };
+/** Plain data with every number in tenths. */
+function inTenths(found: NonNullable<Report['found']>): Summary['found'] {
+  return JSON.parse(JSON.stringify(found), (_, value: unknown) =>
+    typeof value === 'number' ? tenths(value) : value,
+  );
 }
 
 /** Nothing is measured more exactly. */
@@ -144,28 +137,7 @@ function tenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-function checkJson({
-  id,
-  about,
-  title,
-  verdict,
-  summary,
-  conclusion,
-  confidence,
-  durationMs,
-}: Omit<FindingView, 'frames' | 'strip'>) {
-  return {
-    id,
-    group: about?.group ?? '',
-    title,
-    verdict,
-    summary,
-    ...(conclusion !== undefined && { conclusion }),
-    ...(confidence && { confidence: { ...confidence } }),
-    durationMs: tenths(durationMs),
-  };
-}
-
-function framesJson({ frames }: FindingView): ExaminationJson['checks'][number]['frames'] {
-  return frames.map((each) => ({ ...each }));
+function checkJson(finding: FindingHead): Summary['checks'][number] {
+  const { about, durationMs, ...head } = headOf(finding);
+  return { ...head, group: about?.group ?? '', durationMs: tenths(durationMs) };
 }

@@ -47,19 +47,33 @@ export function headOf(finding: FindingHead): FindingHead {
 export interface CheckAbout {
   /** What it is shown among: `time`, `connections`. */
   readonly group: string;
+  /** What it does, in a sentence. */
   readonly does: string;
+  /** Why that matters to somebody who uses the client. */
   readonly matters: string;
+  /** When it passes, when it fails, and when neither can be said. */
   readonly rule: string;
-  /** What to change in a client that fails. */
+  /** What to change in a client that fails, as an order. */
   readonly fix: string;
+  /** The clause of a specification, or what is known of real clients. */
   readonly source: string;
 }
 
+/** A measured time, in ms. */
+export interface Measured {
+  readonly value: number;
+  readonly plusMinus: number;
+}
+
 /** What an examination has measured; what is absent is not known. Times in ms. */
-interface Measurements {
-  readonly timeoutMs?: { readonly value: number; readonly plusMinus: number };
+export interface Measurements {
+  /** How long after its request a reply is waited for. */
+  readonly timeoutMs?: Measured;
+  /** How often a question is asked before the client gives it up. */
   readonly attempts?: number;
+  /** From giving up an attempt to the next one, one pause for each attempt but the first. */
   readonly pausesMs?: readonly number[];
+  /** How often the question is asked that is disturbed. */
   readonly pollPeriodMs?: number;
 }
 

@@ -109,13 +109,17 @@ export class Dut {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    const { pid } = this.#process;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // The group has no process any more.
-    }
+    signalGroup(this.#process, signal);
+  }
+}
+
+/** Signals a program that was started in a process group of its own, and all that it has started. */
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has no process any more.
   }
 }
 

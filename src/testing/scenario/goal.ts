@@ -1,9 +1,10 @@
 import type { Seen } from './seen.js';
 
 /** How a goal ended. Every text is a part of a sentence. */
-export type Ended =
-  | { readonly verdict: 'pass'; readonly text: string }
-  | { readonly verdict: 'fail' | 'inconclusive'; readonly text: string };
+export interface Ended {
+  readonly verdict: 'pass' | 'fail' | 'inconclusive';
+  readonly text: string;
+}
 
 /** Watches requests and replies for what a step expects. Times are ms of `performance.now()`. */
 export interface GoalWatch {

@@ -119,7 +119,7 @@ describe('the rules of an examination', () => {
     functionCode: 3,
     ranges: [{ address: 0, quantity: 2 }],
   };
-  const REST = { when: { unit: 1 }, faults: [{ silence: true }], seed: 1 };
+  const REST = { when: { unit: 1 }, do: [{ silence: true }], seed: 1 };
 
   it('are known by identity: those of others keep their hits and stay, whatever their names are', async () => {
     const { rules } = (await virtualBench()).simulator.faults;

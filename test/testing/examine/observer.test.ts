@@ -1,20 +1,21 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Device } from '../../../src/device/device.js';
+import { valueAt } from '../../../src/schema/parts.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
 import { commandObserver } from '../../../src/testing/examine/observer/command-observer.js';
 import type { Observer } from '../../../src/testing/examine/observer/observer.js';
 import { readObserver, type WrittenObserver } from '../../../src/testing/examine/observer/read-observer.js';
 import { registerObserver } from '../../../src/testing/examine/observer/register-observer.js';
-import { atJsonPath, readJsonPath, urlObserver } from '../../../src/testing/examine/observer/url-observer.js';
+import { readJsonPath, urlObserver } from '../../../src/testing/examine/observer/url-observer.js';
 import { examineModel, inVirtualTime, virtualBench } from './virtual-bench.js';
 
 const read = (written: WrittenObserver) => readObserver(written, (part) => `--witness-${part}`);
 
-/** The observer that such options make on a bench with these devices. */
-function made(written: WrittenObserver, devices: ReadonlyMap<string, Device> = new Map()): Observer {
+/** The observer that such options make on a bench. */
+function made(written: WrittenObserver, bench = {} as Simulator): Observer {
   const wanted = read(written);
-  const observer = wanted.ok ? wanted.observer?.(devices) : wanted.error;
+  const observer = wanted.ok ? wanted.observer?.(bench) : wanted.error;
   if (typeof observer !== 'object') throw new Error(observer);
   return observer;
 }
@@ -35,10 +36,10 @@ describe('a path into JSON', () => {
   });
 
   it('finds own members only', () => {
-    expect(atJsonPath({ a: [{ b: 7 }] }, ['a', 0, 'b'])).toBe(7);
-    expect(atJsonPath({ a: 1 }, ['toString'])).toBeUndefined();
-    expect(atJsonPath('text', ['length'])).toBeUndefined();
-    expect(atJsonPath({ a: [1] }, ['a', 'length'])).toBe(1);
+    expect(valueAt({ a: [{ b: 7 }] }, ['a', 0, 'b'])).toBe(7);
+    expect(valueAt({ a: 1 }, ['toString'])).toBeUndefined();
+    expect(valueAt('text', ['length'])).toBeUndefined();
+    expect(valueAt({ a: [1] }, ['a', 'length'])).toBe(1);
   });
 });
 
@@ -74,23 +75,25 @@ describe('a register as an observer', () => {
   it('is found by its name or its place', async () => {
     const { simulator } = await virtualBench();
     const shows = async (name: string) => {
-      const observer = registerObserver(name, simulator.devices);
+      const observer = registerObserver(name, simulator);
       return typeof observer === 'string' ? observer : await observer.read();
     };
     expect(await shows('relay.seen')).toEqual({ ok: true, text: '0' });
     expect(await shows('meter.holding.3')).toEqual({ ok: true, text: '1003' });
     expect(await shows('meter.coils.3')).toEqual({ ok: true, text: '1' });
     expect(await shows('meter.holding.99')).toBe('device meter has nothing at holding 99');
-    expect(await shows('seen')).toBe('expected a device, a dot and the name of a value, as in meter.seen');
+    expect(await shows('seen')).toBe(
+      'expected the name of a device, a dot and the name of a value, as in meter.seen',
+    );
     expect(await shows('metre.seen')).toContain('did you mean "meter"?');
     expect(await shows('meter.sen')).toContain('did you mean "seen"?');
   });
 
   it('is made of its option', async () => {
-    const { devices } = (await virtualBench()).simulator;
-    const observer = made({ register: 'relay.seen' }, devices);
+    const { simulator } = await virtualBench();
+    const observer = made({ register: 'relay.seen' }, simulator);
     expect([observer.name, await observer.read()]).toEqual(['register relay.seen', { ok: true, text: '0' }]);
-    expect(() => made({ register: 'relay.sen' }, devices)).toThrow('did you mean "seen"?');
+    expect(() => made({ register: 'relay.sen' }, simulator)).toThrow('did you mean "seen"?');
   });
 
   it('that the client does not write to decides nothing', async () => {
@@ -98,7 +101,7 @@ describe('a register as an observer', () => {
       habits: { mistakes: ['no CRC check'] },
       checks: ['wrong-crc'],
       observer: (_, { simulator }) => {
-        const observer = registerObserver('relay.seen', simulator.devices);
+        const observer = registerObserver('relay.seen', simulator);
         if (typeof observer === 'string') throw new Error(observer);
         return observer;
       },

@@ -9,7 +9,7 @@ export const WRITES_BACK: Partial<Habits> = { writesBack: { unitId: 2, address: 
 
 /** The register that such a client writes to. */
 export function written(_: ModelClient, { simulator }: VirtualBench): Observer {
-  const observer = registerObserver('relay.seen', simulator.devices);
+  const observer = registerObserver('relay.seen', simulator);
   if (typeof observer === 'string') throw new Error(observer);
   return observer;
 }

@@ -1,5 +1,5 @@
 import type { TrafficEvent } from '../../../traffic/event.js';
-import type { Exchange } from '../heard/exchange.js';
+import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { patienceOf } from '../trial/trial.js';
@@ -59,17 +59,17 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
     group: 'connections',
     rule: `Passes when the client connects again and polls as before, fails when it does not within ${WITHIN}.`,
     transports: ON_TCP,
-    abilities: ['close'],
     async run(exam) {
       const limit = patienceOf(exam);
-      const { spoilt, notAchieved } = await exam.disturb(
+      const { spoilt } = await exam.disturb(
         { faults, count: 1 },
         ({ spoilt: [first] }) => first && elsewhere(exam, first),
         limit + 2 * exam.periodMs,
       );
       const [first] = spoilt;
       if (!first) return sure('unclear', 'no request came that could be disturbed');
-      if (notAchieved !== undefined) return sure('unclear', `the fault could not act: ${notAchieved}`);
+      const why = whyNotActed(first);
+      if (why !== undefined) return sure('unclear', `the fault could not act: ${why}`);
       const next = elsewhere(exam, first);
       const gone = exam.log.clientEvent(first.seq, 'client gone', first.request.clientId);
       const connected = next && exam.log.clientEvent(first.seq, 'client', next.request.clientId);

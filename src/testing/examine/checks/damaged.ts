@@ -8,6 +8,8 @@ import {
   spoilt,
   TAKES_IT,
   TAKES_NONE,
+  twice,
+  whyNotTwice,
 } from '../trial/trial.js';
 
 /** A way to damage a reply that a client must not take. */
@@ -28,16 +30,12 @@ const LAST_UNIT = 247;
 const AWAY = 0x4000;
 
 /** Functions that have replies of the same shape: coils and discrete inputs, holding and input registers. */
-const TWINS: ReadonlyMap<number, number> = new Map([
+const TWINS = [
   [1, 2],
-  [2, 1],
   [3, 4],
-  [4, 3],
   [5, 6],
-  [6, 5],
   [15, 16],
-  [16, 15],
-]);
+];
 
 const DAMAGE: readonly Damage[] = [
   {
@@ -116,7 +114,7 @@ const DAMAGE: readonly Damage[] = [
     fix: 'Compare the function code of every reply with that of the request.',
     source: 'Application Protocol V1.1b3, 4.1: a normal response echoes the function code',
     faults: ({ target: { functionCode } }) => {
-      const twin = TWINS.get(functionCode);
+      const twin = TWINS.find((pair) => pair.includes(functionCode))?.find((code) => code !== functionCode);
       return twin === undefined ? `function ${functionCode} has none that is like it` : [{ function: twin }];
     },
   },
@@ -144,17 +142,12 @@ const DAMAGE: readonly Damage[] = [
       'The late reply to a shorter question looks like this; a client that does not count fills up with what was there before.',
     fix: 'Compare the number of values in every reply with the quantity that was asked for.',
     source: 'Application Protocol V1.1b3, 6.1 to 6.4',
-    faults: ({
-      target,
-      client: {
-        line: { framing },
-      },
-    }) => {
+    faults: ({ target, client }) => {
       const reading = readingOf(target);
       if (!reading) return READS_NOTHING;
       const less = reading.isBits ? 1 : 2;
       if (reading.bytes <= less) return 'the client asks for one value only, and a reply can have no fewer';
-      const characters = framing === 'ascii' ? 2 : 1;
+      const characters = client.line.framing === 'ascii' ? 2 : 1;
       // The field that is set last makes the CRC or the length anew.
       return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
     },
@@ -216,7 +209,6 @@ function halfOf(exam: Exam): readonly object[] {
 
 /** Between the pieces on TCP, and on an ASCII line, where up to a second is allowed. */
 const GAP_MS = 20;
-const SHORTEST_GAP_MS = 1;
 
 const duplicate = contrastCheck('damaged', {
   id: 'duplicate-reply',
@@ -230,14 +222,11 @@ const duplicate = contrastCheck('damaged', {
   source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
   blame: 'takes a duplicate reply for the next one: dangerous',
   meaning: TAKES_NONE,
-  contrast: ({ client: { line } }): Contrast => ({
-    shown: [[{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
+  contrast: (exam): Contrast => ({
+    shown: [twice(exam), LOST],
     ifTaken: ['good', 'good'],
     ifLeft: ['good', LOST],
-    isVoid: ([first]) =>
-      first?.reply?.report.ended === 'complete'
-        ? undefined
-        : 'the client asked on before the copy could be sent',
+    isVoid: ([first]) => whyNotTwice(first),
   }),
 });
 

@@ -81,10 +81,7 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
 const UNCLEAR =
   'inconclusive when endless retries can not be told from the retries of each poll, or when not every poll is repeated that often';
-const RULE = `Passes when the client polls on at about its usual pace, fails when it asks ${ENDLESS}, or no longer polls afterwards, \
-or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
-const RULE_TEMPORARY = `Passes when the client asks again after a pause or at its next poll, fails when it asks ${ENDLESS}, or no \
-longer polls afterwards, or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
+const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
 
 /** What a client does about an exception that it gets to every asking of a question. */
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
@@ -100,7 +97,7 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
     fix: isTemporary
       ? 'Wait for at least a poll period before asking again, and keep the last value, marked as old.'
       : 'Ask again at the next poll, never in a loop, and show that there is no value.',
-    rule: isTemporary ? RULE_TEMPORARY : RULE,
+    rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, ${FAILS}; ${UNCLEAR}.`,
     source,
     beside: 'one question',
     run: (exam) => run(exam, code),

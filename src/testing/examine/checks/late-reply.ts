@@ -1,10 +1,18 @@
 import { addressRanges } from '../../../protocol/pdu.js';
 import { type Exchange, isReading } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
-import { type Contrast, decide, isBroken, learn, lineTrial, TAKES_NONE } from '../trial/trial.js';
+import {
+  type Contrast,
+  decide,
+  isBroken,
+  learn,
+  lineTrial,
+  TAKES_NONE,
+  twice,
+  whyNotTwice,
+} from '../trial/trial.js';
 import { type Judged, sure } from '../trial/verdict.js';
 
-const SHORTEST_GAP_MS = 1;
 const BLAME = {
   what: 'a late reply',
   blame: 'takes a late reply for the next one: dangerous',
@@ -51,15 +59,12 @@ function isAlike({ target, client: { line } }: Exam, { request, pdu }: Exchange)
 }
 
 /** The next request gets the late reply and its own. No client can tell them apart, but it must not stay behind. */
-function behind({ client: { line } }: Exam): Contrast {
+function behind(exam: Exam): Contrast {
   return {
-    shown: [LOST, [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
+    shown: [LOST, twice(exam), LOST],
     ifTaken: [LOST, 'good', 'good'],
     ifLeft: [LOST, 'good', LOST],
-    isVoid: ([, second]) =>
-      second?.reply?.report.ended === 'complete'
-        ? undefined
-        : 'the client asked on before both replies could be sent',
+    isVoid: ([, second]) => whyNotTwice(second),
   };
 }
 

@@ -261,7 +261,7 @@ async function openQuestion(
     const continuation = continuationOf(exam, each);
     if (!continuation || !missing || isBroken(missing)) return [];
     const laterMs = Math.max(0, (repliedUntil(each) ?? each.at) - each.at - usual.replyMs);
-    return [reactionTo(continuation, { usual, missing, laterMs })];
+    return [reactionTo(continuation, { usual, missing, laterMs, waitMs: missing.longest })];
   });
   const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;

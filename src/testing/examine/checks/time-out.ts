@@ -1,6 +1,7 @@
+import type { Measured } from '../../report/report.js';
 import { median, spanOf, usualTimes } from '../../times.js';
 import { repliedFrom } from '../heard/exchange.js';
-import { type Measured, measuredText, numberText } from '../heard/found.js';
+import { measuredText, numberText } from '../heard/found.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { behaviourAfter, type Frequent } from '../trial/observation.js';
 import { decide, isBroken, learn, runChain } from '../trial/trial.js';

@@ -82,6 +82,12 @@ function isGood(reply: ReplyEvent): boolean {
   return code !== undefined && (code & EXCEPTION_FLAG) === 0;
 }
 
+/** Why the rule of the examination could not act on the reply; undefined where it could, or nothing is known. */
+export function whyNotActed({ rule, reply }: Exchange): string | undefined {
+  const acted = reply?.acted.filter((each) => each.rule === rule?.name) ?? [];
+  return acted.some(({ notAchieved }) => notAchieved === undefined) ? undefined : acted[0]?.notAchieved;
+}
+
 /** Transaction identifier of the request on TCP; 0 where the framing has none. */
 export function transactionOf({ request: { framing, bytes } }: Exchange): number {
   return framing.fields(bytes)?.transactionId ?? 0;

@@ -1,20 +1,7 @@
-/** A measured time, in ms. */
-export interface Measured {
-  readonly value: number;
-  readonly plusMinus: number;
-}
+import type { Measured, Measurements } from '../../report/report.js';
 
 /** What the checks have measured so far. A check sets what it finds; later checks use it. */
-export interface Found {
-  /** How often the question is asked that is disturbed. */
-  pollPeriodMs?: number;
-  /** How long after its request a reply is waited for. */
-  timeoutMs?: Measured;
-  /** How often a question is asked before the client gives it up. */
-  attempts?: number;
-  /** From giving up an attempt to the next one, one pause for each attempt but the first. */
-  pausesMs?: readonly number[];
-}
+export type Found = { -readonly [Name in keyof Measurements]: Measurements[Name] };
 
 /** `487 ± 3 ms`. */
 export function measuredText({ value, plusMinus }: Measured): string {

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { signalGroup } from '../../scenario/dut.js';
 import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
 
 /** To start a process takes time that the line needs as well. */
@@ -19,7 +20,7 @@ function outputOf(command: string): Promise<Shown> {
     const end = (shown: Shown) => {
       clearTimeout(late);
       // What the command has started ends with it.
-      killGroup(child);
+      signalGroup(child, 'SIGKILL');
       resolve(shown);
     };
     const late = setTimeout(
@@ -38,13 +39,4 @@ function outputOf(command: string): Promise<Shown> {
       end(code === 0 ? shownText(last) : { ok: false, error: `ended with exit code ${code}` });
     });
   });
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group has no process any more.
-  }
 }

@@ -1,5 +1,5 @@
 import type { ExaminationWanted } from '../../../config/commands/examine.js';
-import type { Device } from '../../../device/device.js';
+import type { Simulator } from '../../../simulator/simulator.js';
 import { commandObserver } from './command-observer.js';
 import type { Observer } from './observer.js';
 import { registerObserver } from './register-observer.js';
@@ -9,7 +9,7 @@ import { readJsonPath, urlObserver } from './url-observer.js';
  * Makes the observer of values that is wanted. The options and keys for it say "witness".
  * @returns what is wrong with the name of a register, as a sentence
  */
-export type MakeObserver = (devices: ReadonlyMap<string, Device>) => Observer | string;
+export type MakeObserver = (bench: Simulator) => Observer | string;
 
 /** What was written of an observer: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a command. */
 export type WrittenObserver = ExaminationWanted['witness'];
@@ -34,7 +34,7 @@ export function readObserver(
     return refused(`expected one observer, got ${given.map(nameOf).join(' and ')}`);
   }
   if (path !== undefined && url === undefined) return refused(`${nameOf('path')} needs ${nameOf('url')}`);
-  if (register !== undefined) return { ok: true, observer: (devices) => registerObserver(register, devices) };
+  if (register !== undefined) return { ok: true, observer: (bench) => registerObserver(register, bench) };
   if (command !== undefined) {
     if (command.trim() === '') return refused(`${nameOf('command')}: expected a command`);
     return { ok: true, observer: () => commandObserver(command) };

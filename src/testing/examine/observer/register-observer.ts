@@ -1,7 +1,7 @@
-import { type DeviceValue, valueAtAddress, valueNamed } from '../../../control/device-value.js';
+import { valueAtAddress } from '../../../control/device-value.js';
 import type { Device } from '../../../device/device.js';
 import { TABLE_NAMES, type TableName } from '../../../device/tables.js';
-import { unknownName } from '../../../schema/nearest.js';
+import type { Simulator } from '../../../simulator/simulator.js';
 import type { Observer } from './observer.js';
 
 /** A register is read without leaving the process. */
@@ -15,8 +15,8 @@ const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
  * @param name `meter.setpoint`, or `meter.holding.100` for a value without a name
  * @returns what is wrong with the name, as a sentence
  */
-export function registerObserver(name: string, devices: ReadonlyMap<string, Device>): Observer | string {
-  const found = valueFor(name, devices);
+export function registerObserver(name: string, simulator: Simulator): Observer | string {
+  const found = valueFor(name, simulator);
   if (typeof found === 'string') return found;
   const { image, location } = found;
   return {
@@ -29,22 +29,12 @@ export function registerObserver(name: string, devices: ReadonlyMap<string, Devi
   };
 }
 
-function valueFor(name: string, devices: ReadonlyMap<string, Device>): DeviceValue | string {
-  const [, owner = '', table = '', address = ''] = LOCATION.exec(name) ?? [];
-  const device = devices.get(owner);
-  if (device && isTable(table)) {
-    const value = valueAtAddress(device, table, Number(address));
-    return value ?? `device ${owner} has nothing at ${table} ${address}`;
-  }
-  const dot = name.lastIndexOf('.');
-  const names = [...devices.keys()];
-  if (dot < 0) return `expected a device, a dot and the name of a value, as in ${names[0]}.${name}`;
-  const named = devices.get(name.slice(0, dot));
-  if (!named) return unknownName('device', name.slice(0, dot), names);
-  const value = valueNamed(named, name.slice(dot + 1));
-  return value ?? unknownName('name', name.slice(dot + 1), [...named.points.named.keys()]);
-}
-
-function isTable(name: string): name is TableName {
-  return TABLE_NAMES.some((table) => table === name);
+function valueFor(name: string, { devices, findValue }: Simulator) {
+  const [, owner = '', named = '', place = ''] = LOCATION.exec(name) ?? [];
+  const isPlace = devices.has(owner) && TABLE_NAMES.some((table) => table === named);
+  const found = isPlace ? { device: owner, table: named, address: Number(place) } : findValue(name);
+  if (typeof found === 'string') return found;
+  const { device, table, address } = found;
+  const value = valueAtAddress(devices.get(device) as Device, table as TableName, address);
+  return value ?? `device ${device} has nothing at ${table} ${address}`;
 }

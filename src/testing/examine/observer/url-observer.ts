@@ -1,3 +1,4 @@
+import { valueAt } from '../../../schema/parts.js';
 import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
 
 const PACE_MS = 200;
@@ -21,15 +22,6 @@ export function readJsonPath(text: string): JsonPath | undefined {
     else return undefined;
   }
   return text.startsWith('.') ? undefined : steps;
-}
-
-/** What is at a path; undefined when nothing is. Only own members count. */
-export function atJsonPath(value: unknown, path: JsonPath): unknown {
-  return path.reduce<unknown>((inner, step) => {
-    if (typeof step === 'number') return Array.isArray(inner) ? inner[step] : undefined;
-    const isMember = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step);
-    return isMember ? (inner as Readonly<Record<string, unknown>>)[step] : undefined;
-  }, value);
 }
 
 /**
@@ -70,7 +62,7 @@ async function textOf({ body }: Response): Promise<string | undefined> {
 function shownAt(text: string, path: JsonPath): Shown {
   let value: unknown;
   try {
-    value = atJsonPath(JSON.parse(text), path);
+    value = valueAt(JSON.parse(text), path);
   } catch {
     return { ok: false, error: 'did not answer JSON' };
   }

@@ -72,15 +72,13 @@ export class EntryPlayer {
         if (device.manners === now) device.manners = before;
       };
     });
-    const rules = faults.map((written) => {
-      const { name: _name, when: _when, seed: _seed, do: does = [], ...more } = written;
-      const seed = random.below(2 ** 31);
-      return own.put(about, { when: this.#when(written), faults: [does].flat() as object[], seed, more });
-    });
+    const rules = faults.map((written) =>
+      own.put(about, { ...written, when: this.#when(written), seed: random.below(2 ** 31) }),
+    );
     const put = [...rules];
     if (this.needsConnections) {
       const when = { line: this.#line.name, count: CLOSED };
-      put.push(own.put(about, { when, faults: [{ close: 'end' }], seed: 0 }));
+      put.push(own.put(about, { when, do: { close: 'end' }, seed: 0 }));
     }
     const end = () => {
       for (const rule of put) own.remove(rule);

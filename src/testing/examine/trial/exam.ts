@@ -2,6 +2,7 @@ import type { Ability } from '../../../faults/ability.js';
 import type { Random } from '../../../random.js';
 import type { Line } from '../../../simulator/line.js';
 import type { Clock } from '../../../transport/clock.js';
+import type { CheckAbout } from '../../report/report.js';
 import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
 import type { Found } from '../heard/found.js';
 import type { ExchangeLog } from '../heard/log.js';
@@ -12,22 +13,14 @@ import type { OwnRules } from './rules.js';
 import type { ValueOracle } from './values.js';
 import type { Judged } from './verdict.js';
 
-/** In the order in which they are shown. */
+/** What it is shown among. */
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
 
 /** What a check says about itself. */
-export interface CheckText {
+export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
   /** Unique. */
   readonly id: string;
   readonly title: string;
-  /** What it does, in a sentence. */
-  readonly does: string;
-  /** Why that matters to somebody who uses the client. */
-  readonly matters: string;
-  /** What to change in a client that fails, as an order. */
-  readonly fix: string;
-  /** The clause of a specification, or what is known of real clients. */
-  readonly source: string;
 }
 
 /** Where a check can be run, and when it is its turn. */
@@ -43,12 +36,10 @@ export interface CheckPlace {
 }
 
 /** One check of how a client behaves: a row of a table in `checks/`. */
-export interface Check extends CheckText, CheckPlace {
+export interface Check extends CheckText, CheckPlace, CheckAbout {
   readonly group: Group;
   /** What the client is shown, as a part of a sentence: `a reply with a wrong CRC`. */
   readonly what: string;
-  /** When it passes, when it fails, and when neither can be said. */
-  readonly rule: string;
   /**
    * `watches`: it disturbs nobody, and runs beside all others. `one question`: it disturbs nothing but its question, and runs
    * beside others of its kind. Alone when absent.
@@ -80,8 +71,6 @@ export interface Disturbed {
   readonly since: number;
   /** The requests that the faults acted on so far. */
   readonly spoilt: readonly Exchange[];
-  /** Why the faults could not act; undefined when they could, or nothing is known. */
-  readonly notAchieved: string | undefined;
 }
 
 /** A time in which nothing on the line was answered. */
@@ -231,7 +220,7 @@ export class Exam {
       ...this.#conditions(scope),
       ...(count !== undefined && { count }),
     };
-    const rule = client.rules.put(this.#name, { when, faults, seed: this.random.below(2 ** 31) });
+    const rule = client.rules.put(this.#name, { when, do: faults, seed: this.random.below(2 ** 31) });
     const since = log.last;
     const disturbed: Disturbed = {
       at: this.clock.now(),
@@ -239,18 +228,11 @@ export class Exam {
       get spoilt() {
         return log.after(since).filter((each) => each.rule === rule);
       },
-      get notAchieved() {
-        const acted = this.spoilt.flatMap(
-          ({ reply }) => reply?.acted.filter((each) => each.rule === rule.name) ?? [],
-        );
-        return acted.some(({ notAchieved }) => notAchieved === undefined) ? undefined : acted[0]?.notAchieved;
-      },
     };
     const result = await this.until(() => find(disturbed), limitMs);
     client.rules.remove(rule);
     client.disturbedUntil = disturbed.spoilt.at(-1)?.seq ?? since;
-    const { at, spoilt, notAchieved } = disturbed;
-    return { at, since, spoilt, notAchieved, result };
+    return { ...disturbed, result };
   }
 
   /** From now on, these faults give another value to good replies to the target; none when absent. */
@@ -258,7 +240,7 @@ export class Exam {
     const { rules } = this.client;
     if (this.#mark) rules.remove(this.#mark);
     const when = { line: this.client.line.name, ...conditionsOf(this.target) };
-    this.#mark = faults && rules.put('mark', { when, faults, seed: 0, isSpoiling: false });
+    this.#mark = faults && rules.put('mark', { when, do: faults, seed: 0, isSpoiling: false });
   }
 
   /**

@@ -169,6 +169,8 @@ export interface Compared {
   readonly missing: Behaviour;
   /** The reply ended so much later than usual, in ms; a client that took it may go on later by as much. */
   readonly laterMs: number;
+  /** Where a reply is missing, whatever came before, no way to go on takes longer, in ms. */
+  readonly waitMs: number;
 }
 
 /** Behaviours differ by their times only where these are this far from each other, in ms. */
@@ -183,11 +185,11 @@ export const ALIKE = 'this client goes on alike with and without a reply, so the
 /** What a client did about a reply. */
 export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
   const { of, next, afterMs, isAnew } = continuation;
-  const { usual, missing, laterMs } = compared;
+  const { usual, missing, laterMs, waitMs } = compared;
   const [good, lost] = [usual.timesLike(continuation), missing.timesLike(continuation)];
   const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
   const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
-  if (afterMs > AWAY * missing.longest + AWAY_MS && !isInTime) {
+  if (afterMs > AWAY * Math.max(waitMs, missing.longest) + AWAY_MS && !isInTime) {
     return away(`came back only after ${Math.round(afterMs)} ms`);
   }
   if (isAnew && good === undefined) {

@@ -13,6 +13,7 @@ import {
   repliedFrom,
   repliedUntil,
   transactionOf,
+  whyNotActed,
 } from '../heard/exchange.js';
 import type { Exam } from './exam.js';
 
@@ -34,9 +35,7 @@ export function isMet(exchange: Exchange, played: Played): boolean {
   const { rule, reply, question, request, at } = exchange;
   if (isDropped(exchange)) return false;
   if (rule) {
-    const acted = reply?.acted.filter((each) => each.rule === rule.name) ?? [];
-    const isSo = acted.length === 0 || acted.some(({ notAchieved }) => notAchieved === undefined);
-    return played.rules.includes(rule) && rule.faults.length > 0 && isSo;
+    return played.rules.includes(rule) && rule.faults.length > 0 && whyNotActed(exchange) === undefined;
   }
   const { manners } = played.entry;
   if (!manners || !reply || !played.before.has(question)) return false;

@@ -2,15 +2,13 @@ import { type FaultRule, ruleSchema } from '../../../faults/rule.js';
 import type { FaultRules, RuleStatus } from '../../../faults/rules.js';
 import type { OwnRule } from '../heard/exchange.js';
 
-/** What a rule does, as in a fault rule: `when`, `do` and `seed`. */
+/** A fault rule as it is written; it gets a name of its own. */
 interface Wanted {
   readonly when: object;
-  readonly faults: readonly object[];
+  readonly do?: object | readonly object[];
   readonly seed: number;
-  /** See `OwnRule`; they spoil when absent. */
+  /** See `OwnRule`; it spoils when absent. */
   readonly isSpoiling?: boolean;
-  /** Other keys of a fault rule, such as `schedule`. */
-  readonly more?: object;
 }
 
 interface Held extends OwnRule {
@@ -31,12 +29,13 @@ export class OwnRules {
   }
 
   /** Puts in a rule under a name that nobody else has. @param about the check, for whoever reads the list of rules */
-  put(about: string, { when, faults, seed, isSpoiling = true, more }: Wanted): OwnRule {
+  put(about: string, { isSpoiling = true, ...written }: Wanted): OwnRule {
     let name = '';
     do name = `examine-${about}-${++this.#number}`;
     while (this.#rules.has(name));
-    const written = { ...more, name, when, ...(faults.length > 0 && { do: faults }), seed };
-    const { rule: put } = this.#rules.set(ruleSchema.parse(written), { temporary: true });
+    const { rule: put } = this.#rules.set(ruleSchema.parse({ ...written, name }), { temporary: true });
+    const { do: does = [] } = written;
+    const faults: readonly object[] = Array.isArray(does) ? does : [does];
     const rule: Held = { name, faults, isSpoiling, hits: 0, when: put.when };
     this.#held.add(rule);
     return rule;

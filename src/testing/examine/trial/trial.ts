@@ -1,5 +1,5 @@
 import { median } from '../../times.js';
-import { type Exchange, repliedFrom, repliedUntil } from '../heard/exchange.js';
+import { type Exchange, repliedFrom, repliedUntil, whyNotActed } from '../heard/exchange.js';
 import { type Check, type CheckPlace, type CheckText, type Exam, LOST } from './exam.js';
 import {
   ALIKE,
@@ -86,11 +86,6 @@ export async function runChain(
     : broken(`asked nothing more for ${Math.round(limit / 1000)} s`, 'gone');
 }
 
-function whyNotActed({ rule, reply }: Exchange): string | undefined {
-  const acted = reply?.acted.filter((each) => each.rule === rule?.name) ?? [];
-  return acted.some(({ notAchieved }) => notAchieved === undefined) ? undefined : acted[0]?.notAchieved;
-}
-
 export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chain is BrokenChain {
   return 'why' in chain;
 }
@@ -112,6 +107,19 @@ export interface Contrast {
 /** One reply that is spoilt, against a good one and none. */
 export function spoilt(faults: readonly object[]): Contrast {
   return { shown: [faults], ifTaken: ['good'], ifLeft: [LOST] };
+}
+
+/** A reply that comes twice, one right behind the other. */
+export function twice({ client: { line } }: Exam): readonly object[] {
+  return [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }];
+}
+
+const SHORTEST_GAP_MS = 1;
+
+/** Why a reply that was to come twice shows nothing; undefined where it came twice. */
+export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
+  if (exchange?.reply?.report.ended === 'complete') return undefined;
+  return 'the client asked on before the reply could be sent twice';
 }
 
 /** What the reactions to `shown` say of a client. */
@@ -180,7 +188,7 @@ async function reactionIn(
   if (isBroken(taken)) return taken;
   const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
   const laterMs = Math.max(0, sent || 0);
-  const compared = { usual: taken, missing: left, laterMs };
+  const compared = { usual: taken, missing: left, laterMs, waitMs: missing.longest };
   const reaction = reactionTo(chain.continuation, compared);
   const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
   const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');

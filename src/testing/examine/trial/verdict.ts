@@ -1,4 +1,5 @@
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../traffic/event.js';
+import type { Verdict } from '../../report/report.js';
 
 /** A question that was asked, and what became of it. */
 interface Asked {
@@ -42,8 +43,11 @@ export interface Judged {
   readonly away?: string;
 }
 
-/** What became of a check that was run. */
-export type Ended = Judged | { readonly verdict: 'error'; readonly summary: string };
+/** What became of a check, also of one that was not run. */
+export interface Ended extends Partial<Omit<Judged, 'verdict' | 'summary'>> {
+  readonly verdict: Verdict;
+  readonly summary: string;
+}
 
 /** When trials decide. */
 export interface Bounds {
