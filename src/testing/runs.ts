@@ -1,6 +1,5 @@
 import { done, type Outcome, refusal } from '../control/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
-import { LineLeases } from './line-leases.js';
 import { type Progress, progressOn } from './progress.js';
 import type { Report } from './report/report.js';
 
@@ -30,11 +29,15 @@ export interface KnownRun {
   readonly stop: (failure?: string) => void;
 }
 
-/** The tests and the examinations of a running simulator: all that run, and the newest that are over. */
+/**
+ * The tests and the examinations of a running simulator: all that run, and the newest that are over. At most one of them works on a
+ * line at a time: two would take each other's faults for their own.
+ */
 export class Runs {
   readonly simulator: Simulator;
-  readonly #leases = new LineLeases();
   readonly #kept = new Map<number, KnownRun>();
+  /** Counts tests and examinations together, from 1. */
+  #last = 0;
 
   constructor(simulator: Simulator) {
     this.simulator = simulator;
@@ -55,9 +58,12 @@ export class Runs {
     const path = kind === 'test' ? '' : 'line';
     const closed = lines.find((line) => this.simulator.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return refusal('line.not_open', path, `line ${closed} is not open`);
-    const lease = this.#leases.take(lines, kind);
-    if (typeof lease === 'string') return refusal('line.under_test', path, lease);
-    const { id } = lease;
+    for (const line of lines) {
+      const other = [...this.#kept.values()].find((each) => !each.isOver && each.lines.includes(line));
+      const runs = `${other?.kind} ${other?.id} runs on line ${line}; DELETE stops it`;
+      if (other) return refusal('line.under_test', path, runs);
+    }
+    const id = ++this.#last;
     const progress = progressOn(this.simulator, lines, id);
     const made = make(progress);
     const run: KnownRun = {
@@ -77,10 +83,7 @@ export class Runs {
     const over = kept.filter(({ isOver }) => isOver);
     for (const old of over.slice(0, Math.max(0, kept.length - MOST_KEPT))) this.#kept.delete(old.id);
     progress.began(made.report.name);
-    void made
-      .run()
-      .then((report) => progress.over(report))
-      .finally(() => lease.end());
+    void made.run().then((report) => progress.over(report));
     return done(run);
   }
 

@@ -96,12 +96,9 @@ export class Examination {
       note: (text) => audience.note?.(text),
       values: order.observer && new ValueOracle(order.observer),
       questions: [],
-      silence: undefined,
-      waitMs: undefined,
       isWithoutRhythm: false,
       isDisturbed: false,
       disturbedUntil: 0,
-      run: undefined,
     };
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;

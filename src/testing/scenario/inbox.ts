@@ -3,7 +3,13 @@ import { type DeviceAt, type Seen, seenOf } from './seen.js';
 
 /** What happens while a step runs. */
 export type Happening =
-  | { readonly kind: 'event'; readonly event: TrafficEvent; readonly seen: Seen | undefined }
+  | {
+      readonly kind: 'event';
+      readonly event: TrafficEvent;
+      readonly seen: Seen | undefined;
+      /** A fault of the running step acted on this request. */
+      readonly spoilt: boolean;
+    }
   | { readonly kind: 'time' }
   | { readonly kind: 'end'; readonly verdict: 'fail' | 'error' | 'inconclusive'; readonly text: string };
 
@@ -19,7 +25,6 @@ export class Inbox {
   readonly #deviceAt: DeviceAt;
   readonly #haveActed: () => boolean;
   #wake: (() => void) | undefined;
-  readonly #spoilt = new WeakSet<Seen>();
 
   /** @param haveActed whether a fault of the running step has acted since the last request; called with each request */
   constructor(deviceAt: DeviceAt, haveActed: () => boolean) {
@@ -30,8 +35,8 @@ export class Inbox {
   /** Takes an event of the stream. */
   add(event: TrafficEvent): void {
     const seen = seenOf(event, this.#deviceAt);
-    if (seen && seen.reply === undefined && this.#haveActed()) this.#spoilt.add(seen);
-    this.put({ kind: 'event', event, seen });
+    const spoilt = seen !== undefined && seen.reply === undefined && this.#haveActed();
+    this.put({ kind: 'event', event, seen, spoilt });
   }
 
   put(happening: Happening): void {
@@ -59,10 +64,5 @@ export class Inbox {
   /** Takes all that waits. */
   drain(): Happening[] {
     return this.#waiting.splice(0);
-  }
-
-  /** Whether a fault of the running step acted on a request. */
-  isSpoilt(seen: Seen): boolean {
-    return this.#spoilt.has(seen);
   }
 }

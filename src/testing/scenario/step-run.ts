@@ -68,7 +68,7 @@ export async function runStep(
       evidence.note(event);
       faults.hear(event);
       const deadline = goal.deadline;
-      const ended = lookAt(happening, goal, forbidden, { inbox, evidence, faults, polls });
+      const ended = lookAt(happening, goal, forbidden, { evidence, faults, polls });
       if (ended === 'forbidden') {
         const after = durationText(Math.max(0, event.at - startedAt));
         const text = `${decodeEvent(event, read).text} came after ${after} (frame ${event.seq}), which must not come`;
@@ -82,19 +82,18 @@ export async function runStep(
   }
 }
 
-interface Watched {
+interface Watched extends Pick<StepSurroundings, 'polls'> {
   readonly evidence: Evidence;
   readonly faults: ArmedFaults;
 }
 
 function lookAt(
-  { seen }: Extract<Happening, { kind: 'event' }>,
+  { seen, spoilt }: Extract<Happening, { kind: 'event' }>,
   goal: GoalWatch,
   forbidden: readonly Matcher[],
-  { inbox, evidence, faults, polls }: Pick<StepSurroundings, 'inbox' | 'polls'> & Watched,
+  { evidence, faults, polls }: Watched,
 ): Ended | 'forbidden' | undefined {
   if (!seen) return undefined;
-  const spoilt = inbox.isSpoilt(seen);
   faults.see(seen, spoilt);
   polls.see(seen, spoilt);
   if (forbidden.some((matcher) => matches(matcher, seen))) {

@@ -111,6 +111,17 @@ describe('a client whose program crashes', () => {
   );
 });
 
+describe('a client that its own supervisor starts again at an exception', () => {
+  it('is not passed, and the first sentence says so', async () => {
+    const habits: Partial<Habits> = { questions: SEVERAL, mistakes: ['restarts at an exception'] };
+    const { finding, report } = await examineModel({ on: 'tcp', habits, checks: ['exception-4'] });
+    expect(finding('exception-4').verdict).toBe('inconclusive');
+    expect(report.conclusions[0]).toMatch(
+      /^The client was away: after exception 4 it came back over another connection after \d+ ms, as a program that was started again\.$/,
+    );
+  });
+});
+
 describe('the rules of an examination', () => {
   const A_READ = {
     line: { name: 'bus', abilities: abilities('serial', 'rtu') },

@@ -32,6 +32,8 @@ export type Mistake =
   | 'crashes at a bad reply'
   /** Ends at a reply that it can't read; its supervisor starts it again: a new connection, everything from the beginning. */
   | 'restarts at a bad reply'
+  /** The same at an exception. */
+  | 'restarts at an exception'
   /** TCP: opens a connection for each request. */
   | 'connects for each request';
 

@@ -179,6 +179,10 @@ export class ModelClient {
       if ((code & EXCEPTION) === 0) return result.pdu;
       if (this.#makes('takes exceptions for zeros')) return Uint8Array.of(code, 2, 0, 0);
       if (this.#makes('stops after an exception')) this.stop();
+      if (this.#makes('restarts at an exception')) {
+        await this.#end();
+        return undefined;
+      }
       if (this.#makes('repeats after exceptions without end')) {
         await this.#sleep(AT_ONCE_MS);
         attempt = 0;

@@ -2,7 +2,8 @@ import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
-import { type Judged, sure } from '../trial/verdict.js';
+import { behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
+import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
 /** The exception is given for so many poll periods, and for so long at least, in ms. */
 const PERIODS = 4;
@@ -111,6 +112,14 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
   const usual = Math.max(1, ms / exam.periodMs);
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
+  const usually = behaviourAfter(exam, ['good']);
+  for (const each of spoilt) {
+    const continuation = continuationOf(exam, each);
+    const again = continuation && startedAgain(continuation, usually);
+    if (again) {
+      return verdictOf([{ ...again, shows: 'unclear', evidence: spoilt, weight: DECIDES }]) as Judged;
+    }
+  }
   const early = earlyIn(exam, spoilt);
   const most = usual * Math.max(MOST_PER_POLL, exam.client.found.attempts ?? 0) + 1;
   const mostOnEnd = Math.max(MOST_ON_END, exam.client.found.attempts ?? 0);

@@ -1,5 +1,4 @@
-import { addressRanges } from '../../../protocol/pdu.js';
-import { type Exchange, isReading } from '../heard/exchange.js';
+import { type Exchange, isAlike } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import {
   type Contrast,
@@ -43,19 +42,15 @@ export const lateReply: Check = {
         sample.next,
       ]);
     }
-    if (isAlike(exam, sample.next))
+    if (fits(exam, sample.next))
       return decide(exam, BLAME, () => lineTrial(exam, behind(exam), TAKES_NONE, BLAME));
     return taken(exam);
   },
 };
 
 /** A reply to the target fits this request as well, and nothing in it says that it does not belong to it. */
-function isAlike({ target, client: { line } }: Exam, { request, pdu }: Exchange): boolean {
-  if (line.framing === 'socket') return false;
-  if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
-  const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
-  // The replies to reading functions do not say which addresses they are of.
-  return asked?.quantity === other?.quantity && (isReading(target) || asked?.address === other?.address);
+function fits({ target, client: { line } }: Exam, exchange: Exchange): boolean {
+  return line.framing !== 'socket' && isAlike(exchange, target);
 }
 
 /** The next request gets the late reply and its own. No client can tell them apart, but it must not stay behind. */
@@ -75,7 +70,7 @@ async function taken(exam: Exam): Promise<Judged> {
     ifTaken: [LOST, 'good'],
     ifLeft: [LOST, LOST],
     isVoid: ([, second]) =>
-      second && isAlike(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
+      second && fits(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
   };
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, TAKES_NONE, BLAME));
   const { values } = exam.client;
@@ -85,7 +80,7 @@ async function taken(exam: Exam): Promise<Judged> {
       ...BLAME,
       faults: (mark) => [{ stale: true }, mark],
       meaning: { kept: 'right', sent: 'wrong', other: 'wrong' },
-      isVoid: ({ before }) => before !== undefined && isAlike(exam, before),
+      isVoid: ({ before }) => before !== undefined && fits(exam, before),
     });
   if (onLine.verdict === 'fail') {
     const { kind, text } = await seeing();

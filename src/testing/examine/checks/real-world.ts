@@ -1,13 +1,12 @@
 import { type Misbehaviour, readCatalogue } from '../../../config/catalogue.js';
 import { includesNumber } from '../../../faults/condition.js';
 import { durationText } from '../../scenario/words.js';
-import { type Exchange, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
+import { type Exchange, isAlike, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
 import { EntryPlayer } from '../trial/entry-player.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import { behaviourAfter, continuationOf, type Reaction, reactionTo } from '../trial/observation.js';
 import {
   gotText,
-  isAlike,
   isDropped,
   isForeign,
   isLate,

@@ -24,17 +24,17 @@ export interface Exchange {
   readonly pdu: Uint8Array;
   /** What was asked, the same for each repetition: unit, function and addresses. What is written does not matter. */
   readonly question: string;
-  /** What was sent, or that nothing was; undefined as long as that is not decided. */
-  reply: ReplyEvent | undefined;
+  /** What was sent, or that nothing was; absent as long as that is not decided. */
+  reply?: ReplyEvent | undefined;
   /** The fault rule of the examination that spoilt its reply. */
-  rule: OwnRule | undefined;
+  rule?: OwnRule | undefined;
   /** The request before it and after it: of the same connection, or of the one that took the place of a closed one. */
-  before: Exchange | undefined;
-  next: Exchange | undefined;
+  before?: Exchange | undefined;
+  next?: Exchange | undefined;
   /** When its connection ended, where no other request came over it. */
-  closedAt: number | undefined;
-  /** What `wentWell` has found; undefined as long as nobody has asked. */
-  isGood: boolean | undefined;
+  closedAt?: number;
+  /** What `wentWell` has found; absent as long as nobody has asked. */
+  isGood?: boolean;
 }
 
 /** A request as an exchange without a reply; undefined for any other event. */
@@ -43,15 +43,7 @@ export function exchangeOf(event: TrafficEvent): Exchange | undefined {
   const pdu = event.framing.fields(event.bytes)?.pdu;
   if (pdu === undefined) return undefined;
   const { seq, at, unitId } = event;
-  const open = {
-    reply: undefined,
-    rule: undefined,
-    before: undefined,
-    next: undefined,
-    closedAt: undefined,
-    isGood: undefined,
-  };
-  return { seq, at, request: event, pdu, question: questionOf(unitId, pdu), ...open };
+  return { seq, at, request: event, pdu, question: questionOf(unitId, pdu) };
 }
 
 function questionOf(unitId: number, pdu: Uint8Array): string {
@@ -151,6 +143,14 @@ const LAST_READING = 4;
 
 export function isReading({ functionCode }: Pick<Question, 'functionCode'>): boolean {
   return functionCode <= LAST_READING;
+}
+
+/** Nothing in a reply says to which of the two it belongs: they read as much elsewhere. */
+export function isAlike({ request, pdu }: Exchange, target: Question): boolean {
+  if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
+  const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
+  // The replies to reading functions do not say which addresses they are of.
+  return asked?.quantity === other?.quantity && (isReading(target) || asked?.address === other?.address);
 }
 
 /** What a question reads, and how many data bytes its reply has; undefined when it reads nothing. */

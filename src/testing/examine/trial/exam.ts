@@ -109,15 +109,15 @@ export interface Client {
   /** All questions that it asks, as watching has shown them. */
   questions: readonly Question[];
   /** The longest silence that it sat through on its old connections. */
-  silence: Silence | undefined;
-  /** It waits for a reply at most so long before it goes on, in ms; undefined as long as that was not tried. */
-  waitMs: number | undefined;
+  silence?: Silence;
+  /** It waits for a reply at most so long before it goes on, in ms; absent as long as that was not tried. */
+  waitMs?: number;
   /** It was waited for in vain to poll in the rhythm that it had, so its rhythm is no longer looked at. */
   isWithoutRhythm: boolean;
   /** Something was disturbed since it was last seen to poll as usual: up to this event. */
   isDisturbed: boolean;
   disturbedUntil: number;
-  run: Run | undefined;
+  run?: Run;
 }
 
 /** What one check of a client has for itself. */

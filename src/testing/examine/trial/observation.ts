@@ -255,7 +255,7 @@ function reconnection(
     closedAfterMs !== undefined &&
     closedAfterMs >= closing.low - apart &&
     closedAfterMs <= closing.high + apart;
-  const counts = usual.samples.length > 0 && usual.samples.every((each) => stepOf(each) === 1);
+  const counts = isCounting(usual);
   const goesOn = counts && stepOf(continuation) <= FEW;
   if (isAsMissing && (goesOn || !counts || missing.samples.some((each) => stepOf(each) > FEW)))
     return undefined;
@@ -263,6 +263,18 @@ function reconnection(
   if (!goesOn) return away(`came back over another connection after ${ms}`);
   const what = next.question === of.question ? 'asked again' : 'went on';
   return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
+}
+
+/** The client came back over another connection, where its transactions did not go on; undefined where it did not. */
+export function startedAgain(continuation: Continuation, usual: Behaviour): Reaction | undefined {
+  const { isAnew, afterMs } = continuation;
+  if (!isAnew || !isCounting(usual) || stepOf(continuation) <= FEW) return undefined;
+  return away(`came back over another connection after ${Math.round(afterMs)} ms`);
+}
+
+/** Each transaction has the next identifier. */
+function isCounting({ samples }: Behaviour): boolean {
+  return samples.length > 0 && samples.every((each) => stepOf(each) === 1);
 }
 
 /** The transaction identifiers of one program go up by one, or by a few where it has given up requests. */

@@ -9,7 +9,6 @@ import { pduOf } from '../../line-watch.js';
 import {
   type Exchange,
   type OwnRule,
-  type Question,
   repliedFrom,
   repliedUntil,
   transactionOf,
@@ -62,12 +61,6 @@ function hasOtherRegisters(
   const { table } = functionOf(functionCode) ?? {};
   const isShared = manners?.sharedMemory?.some((group) => group.indexOf(table as TableName) > 0);
   return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
-}
-
-/** Nothing in a reply says to which of the two it belongs: they read as much elsewhere. */
-export function isAlike({ request, pdu }: Exchange, target: Question): boolean {
-  const [quantity, other] = [pdu, target.pdu].map((each) => Buffer.from(each.subarray(3)).toString('hex'));
-  return request.unitId === target.unitId && pdu[0] === target.functionCode && quantity === other;
 }
 
 /** The reply came when the client had asked the next question. */

@@ -12,7 +12,7 @@ interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly target: Question;
-  readonly client: { readonly found: Found; readonly waitMs: number | undefined };
+  readonly client: { readonly found: Found; readonly waitMs?: number };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;

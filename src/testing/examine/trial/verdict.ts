@@ -5,7 +5,7 @@ import type { Verdict } from '../../report/report.js';
 interface Asked {
   readonly question: string;
   readonly request: FrameEvent;
-  readonly reply: ReplyEvent | undefined;
+  readonly reply?: ReplyEvent | undefined;
 }
 
 /** The exchanges and events that show something. */
