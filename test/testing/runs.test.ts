@@ -8,7 +8,10 @@ import { nativeSetup } from '../support/configuration.js';
 const LAN = { tcp: { port: 0 }, units: { 1: 'meter' } };
 
 it('gives all lines to one test or examination, or none, until it ends', async () => {
-  const setup = nativeSetup({ devices: { meter: { registers: { coils: [{ address: 0 }] } } }, lines: { a: LAN, b: LAN, c: LAN } });
+  const setup = nativeSetup({
+    devices: { meter: { registers: { coils: [{ address: 0 }] } } },
+    lines: { a: LAN, b: LAN, c: LAN },
+  });
   const simulator = new Simulator(setup, pino({ level: 'silent' }));
   expect((await simulator.start()).ok).toBe(true);
   const runs = new Runs(simulator);
