@@ -28,13 +28,13 @@ const FULL = [
   'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
-  'test/main/{access,clone,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,selftest,service,soak,state,stopping,test-program,unavailable}.test.ts',
+  'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,selftest,service,soak,state,stopping,test-program,unavailable}.test.ts',
   'test/house/examples.test.ts',
   // Ports that come and go, and waits in real time.
   'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
   'test/simulator/selftest-measure.test.ts',
   'test/transport/socket/rtu-over-tcp.test.ts',
-  'test/api/v1/waiting-lines.test.ts',
+  'test/api/v1/{capture-unread,waiting-lines}.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
   'test/transport/socket/{hostile,udp-hostile}.test.ts',
   'test/device/hostile-requests.test.ts',
@@ -48,10 +48,10 @@ const ALL_TRIES = [
   'test/config/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
   'test/faults/{kinds,limits}.test.ts',
-  'test/import/{csv,esphome,home-assistant}.test.ts',
+  'test/import/{csv,esphome,home-assistant,sunspec}.test.ts',
   'test/registers/actions.test.ts',
   'test/state/keeper.test.ts',
-  'test/testing/examine/{damaged,exceptions}.test.ts',
+  'test/testing/examine/{damaged,exceptions,whole}.test.ts',
 ];
 
 const SHARED = {

@@ -18,7 +18,7 @@ function isFree(port: number): Promise<boolean> {
 }
 
 describe('modbus-sim without arguments', () => {
-  it('runs a demo: says where each line and REST is, and serves there', async (context) => {
+  it('runs a demo: says where each line and REST is, serves there, and tells a second one which process has its ports', async (context) => {
     if (!(await isFree(DEMO_PORT))) context.skip(`another program has port ${DEMO_PORT}`);
     const program = await startProgram({ args: ['--http_port', '0'] });
 
@@ -39,12 +39,7 @@ describe('modbus-sim without arguments', () => {
     expect(await client.receive(reply.length)).toEqual(reply);
     await client.close();
     expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
-    expect(await program.stop()).toBe(0);
-  });
 
-  it('tells a second one which process has its ports', async (context) => {
-    if (!(await isFree(DEMO_PORT))) context.skip(`another program has port ${DEMO_PORT}`);
-    const program = await startProgram({ args: ['--http_port', '0'] });
     const second = await run(['--http_port', '0'], program.directory);
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`/modbus-sim/demo: leads to a line that process ${program.pid} serves`);

@@ -8,6 +8,11 @@ export function tries(full: number): number {
   return ALL ? full : Math.ceil(full / 10);
 }
 
+/** Every so many of a list in `npm test`, all of it in `npm run test:full`. */
+export function some<T>(all: readonly T[], every: number): readonly T[] {
+  return ALL ? all : all.filter((_, i) => i % every === 0);
+}
+
 /** What a table of tests runs over: all of it in `npm run test:full`, the rows named `quick` in `npm test`. */
 export function rows<T>(
   all: Readonly<Record<string, T>>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rows } from '../../support/tries.js';
+import { rows, some } from '../../support/tries.js';
 import type { Habits } from './habits.js';
 import { shownLater, WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';
@@ -23,7 +23,7 @@ const WITNESSES = [
   { observer: shownLater(400), more: {} },
 ] as const;
 
-describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
+describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
   it.each(Object.entries(SHAPES))('pass a faultless client %s', async (_, habits) => {
     const { report } = await examineModel({ on, habits, checks: ['exceptions'] });
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { some, tries } from '../../support/tries.js';
 import { count, examineSubject, type Rates } from './error-rates.js';
 import type { Mistake } from './habits.js';
 import { WRITES_BACK, written } from './observers.js';
@@ -48,7 +49,7 @@ const UNDECIDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('a whole examination', () => {
-  for (const bench of BENCHES) {
+  for (const bench of some(BENCHES, 3)) {
     it(`passes a faultless client that asks ${bench.name}`, { timeout: 60_000 }, async () => {
       const verdicts = await verdictsOf(bench);
       const undecided = UNDECIDED[bench.name.replace(/ with.*/, '')] ?? [];
@@ -61,13 +62,15 @@ describe('a whole examination', () => {
     });
   }
 
-  it.each([
+  const MISTAKES = [
     ['no CRC check', 'serial', ['wrong-crc']],
     ['ignores the unit', 'serial', ['wrong-unit']],
     ['ignores the transaction identifier', 'tcp', ['late-reply', 'wrong-transaction']],
     ['takes exceptions for zeros', 'tcp', EXCEPTIONS],
     ['repeats after exceptions without end', 'serial', EXCEPTIONS],
-  ] as const)(
+  ] as const;
+
+  it.each(some(MISTAKES, 2))(
     'finds that a client %s on %s, and nothing else',
     { timeout: 60_000 },
     async (mistake, on, failed) => {
@@ -107,7 +110,7 @@ it.each([
 });
 
 /** Of the clients of the error rates, these stand for all in each run; `error-rates.test.ts` examines them all. */
-const EVERY = 16;
+const EVERY = 400 / tries(25);
 
 it('passes no mistake and fails no faultless client, for some clients with jitter', {
   timeout: 120_000,
