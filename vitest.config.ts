@@ -28,7 +28,7 @@ const FULL = [
   'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
-  'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,selftest,service,soak,state,stopping,test-program,unavailable}.test.ts',
+  'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,unavailable}.test.ts',
   'test/house/examples.test.ts',
   // Ports that come and go, and waits in real time.
   'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
@@ -44,7 +44,7 @@ const FULL = [
 
 /** Files whose properties the quick tier tries a tenth as often, and whose tables it runs in part (`test/support/tries.ts`). */
 const ALL_TRIES = [
-  'test/api/v1/{exchanges,hostile-lines}.test.ts',
+  'test/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
   'test/config/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
   'test/faults/{kinds,limits}.test.ts',

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { type RunningProgram, startProgram } from '../support/program.mjs';
 import { RawClient, until } from '../transport/socket/raw-client.js';
@@ -57,7 +58,10 @@ export async function expectReplaced(signal: 'SIGUSR2' | 'SIGWINCH', reason: str
   expect(await isServed(program)).toBe(true);
   process.kill(program.pid, signal);
   const log = () => program.output.stdout + program.output.stderr;
-  while (!log().includes('REST is served again')) await poll(client);
+  while (!log().includes('REST is served again')) {
+    await poll(client);
+    await delay(10);
+  }
   expect(log()).toContain(reason);
   await poll(client);
   // The next desk listens at the same address, and has the traffic from before.
