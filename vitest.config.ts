@@ -29,9 +29,9 @@ const FULL = [
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,unavailable}.test.ts',
-  'test/house/examples.test.ts',
+  'test/house/{examples,release}.test.ts',
   // Ports that come and go, and waits in real time.
-  'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
+  'test/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
   'test/simulator/selftest-measure.test.ts',
   'test/transport/socket/rtu-over-tcp.test.ts',
   'test/api/v1/{capture-unread,waiting-lines}.test.ts',
@@ -58,7 +58,7 @@ const SHARED = {
   // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
   pool: 'forks' as const,
   // A tenth less processor time: a worker has short-lived objects mostly, and its collector needs no threads beside those of the others.
-  execArgv: ['--max-semi-space-size=32', '--single-threaded-gc'],
+  execArgv: ['--max-semi-space-size=128', '--single-threaded-gc'],
   // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as
   // long.
   testTimeout: 180_000,
@@ -68,8 +68,8 @@ const SHARED = {
 
 export default defineConfig({
   test: {
-    // On two cores: many tests wait for a line, and while two of them wait, the third runs.
-    maxWorkers: 3,
+    // As many as there are cores, for tests in real time; `scripts/test.sh` has one more.
+    maxWorkers: 2,
     // What esbuild has made of a file is kept in node_modules, under a hash of its text and of this configuration.
     experimental: { fsModuleCache: true },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
