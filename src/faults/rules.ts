@@ -24,6 +24,8 @@ export interface RuleStatus {
   readonly open: boolean;
   /** Of a test or an examination: in force while that runs, and not kept in the state. */
   readonly temporary: boolean;
+  /** Of a temporary rule: why none of its faults could act on the last reply; absent where one of them did. */
+  readonly notAchieved?: string;
   /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
 }
@@ -35,6 +37,7 @@ interface Entry {
   matches: number;
   hits: number;
   lastHit: Date | undefined;
+  notAchieved?: string | undefined;
   /** When the rule was put in force, in ms of the source's `uptime`. */
   readonly since: number;
 }
@@ -62,6 +65,8 @@ export class FaultRules {
   readonly #states = new DeviceStates();
   /** Undefined after a change, until the next request. */
   #matcher: RuleMatcher<Entry> | undefined;
+  /** Temporary rules that act on the reply that is being made. */
+  #tested: Entry[] = [];
 
   constructor(source: RuleSource) {
     this.#source = source;
@@ -134,15 +139,29 @@ export class FaultRules {
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
     this.#matcher ??= new RuleMatcher(this.#enabled());
+    this.#tested = [];
     for (const entry of this.#matcher.matching(facts)) {
       const random = this.#turn(entry, facts);
-      if (random) acting.push({ rule: entry.rule, random });
+      if (!random) continue;
+      acting.push({ rule: entry.rule, random });
+      if (!entry.temporary) continue;
+      entry.notAchieved = undefined;
+      this.#tested.push(entry);
     }
     // A state begins after the request that brings it about.
     for (const { rule } of acting) {
       if (rule.becomes) this.#states.enter(facts, rule.becomes, this.#source.uptime());
     }
     return acting;
+  }
+
+  /** Notes for tests what became of the rules that act, when a reply was made. @param acted what each fault of each rule has done */
+  wereApplied(acted: readonly { readonly rule: string; readonly notAchieved?: string }[]): void {
+    for (const entry of this.#tested) {
+      const own = acted.filter(({ rule }) => rule === entry.rule.name);
+      const couldAct = own.some(({ notAchieved }) => notAchieved === undefined);
+      entry.notAchieved = couldAct ? undefined : own[0]?.notAchieved;
+    }
   }
 
   #enabled(): Entry[] {
@@ -182,10 +201,21 @@ export class FaultRules {
   }
 
   #status(entry: Entry): RuleStatus {
-    const { rule, seed, temporary, matches, hits, lastHit } = entry;
+    const { rule, seed, temporary, matches, hits, lastHit, notAchieved } = entry;
     const { count } = rule.when;
     const remaining = count === undefined ? undefined : count - hits;
-    return { rule, seed, temporary, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
+    const open = this.#isOpen(entry);
+    return {
+      rule,
+      seed,
+      temporary,
+      matches,
+      hits,
+      lastHit,
+      open,
+      remaining,
+      ...(notAchieved && { notAchieved }),
+    };
   }
 }
 

@@ -3,12 +3,17 @@ import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../faults/rules.js';
 import type { Step } from './scenario.js';
 
+/** The faults of a step were to act on a request. `notAchieved`: why none of them could, as far as that is known by then. */
+export interface Spoilt {
+  readonly notAchieved: string | undefined;
+}
+
 /** Does what steps ask for, and takes it back. */
 export class Actions {
   readonly #rules: FaultRules;
   #names: string[] = [];
-  /** How often the faults of the running step had acted when the last request came. */
-  #hits = 0;
+  /** How often the faults of the running step had acted when the last request came, by their names. */
+  readonly #hits = new Map<string, number>();
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
@@ -17,13 +22,19 @@ export class Actions {
   }
 
   /**
-   * Whether a fault of the running step has acted since this was last called. Call it with the event of each request: the line
-   * makes it after the faults have acted on its reply, and before the next request is looked at.
+   * What the faults of the running step have done since this was last called; undefined when none acted. Call it with the event of
+   * each request: the line makes it after the faults have acted on its reply, and before the next request is looked at.
    */
-  haveActed(): boolean {
-    const before = this.#hits;
-    this.#hits = this.#names.reduce((sum, name) => sum + (this.#rules.get(name)?.hits ?? 0), 0);
-    return this.#hits > before;
+  haveActed(): Spoilt | undefined {
+    const acting = this.#names.flatMap((name) => {
+      const status = this.#rules.get(name);
+      if (!status || status.hits === (this.#hits.get(name) ?? 0)) return [];
+      this.#hits.set(name, status.hits);
+      return [status];
+    });
+    if (acting.length === 0) return undefined;
+    const couldAct = acting.some(({ notAchieved }) => notAchieved === undefined);
+    return { notAchieved: couldAct ? undefined : acting[0]?.notAchieved };
   }
 
   /** @returns why the simulator can't do it, undefined when it is done */
@@ -47,7 +58,7 @@ export class Actions {
   endStep(): void {
     for (const name of this.#names) this.#rules.remove(name);
     this.#names = [];
-    this.#hits = 0;
+    this.#hits.clear();
   }
 
   /** Gives devices their supply back that a step has switched off for good. */

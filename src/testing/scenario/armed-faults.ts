@@ -1,5 +1,6 @@
 import type { FaultRule } from '../../faults/rule.js';
 import type { TrafficEvent } from '../../traffic/event.js';
+import type { Spoilt } from './actions.js';
 import { NearestMiss } from './nearest-miss.js';
 import type { Seen } from './seen.js';
 
@@ -25,9 +26,13 @@ export class ArmedFaults {
    * Looks at a request or a reply.
    * @param spoilt a fault of the step acts on it
    */
-  see(seen: Seen, spoilt: boolean): void {
-    if (spoilt) this.#isAimed = true;
-    else if (!this.#isAimed) this.#nearest.see(seen);
+  see(seen: Seen, spoilt: Spoilt | undefined): void {
+    if (spoilt) {
+      this.#isAimed = true;
+      this.#notAchieved ??= spoilt.notAchieved;
+    } else if (!this.#isAimed) {
+      this.#nearest.see(seen);
+    }
   }
 
   /** Looks at what became of the reply to a spoilt request. */

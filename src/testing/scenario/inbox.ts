@@ -1,4 +1,5 @@
 import type { TrafficEvent } from '../../traffic/event.js';
+import type { Spoilt } from './actions.js';
 import { type DeviceAt, type Seen, seenOf } from './seen.js';
 
 /** What happens while a step runs. */
@@ -7,8 +8,8 @@ export type Happening =
       readonly kind: 'event';
       readonly event: TrafficEvent;
       readonly seen: Seen | undefined;
-      /** A fault of the running step acted on this request. */
-      readonly spoilt: boolean;
+      /** A fault of the running step acted on this request, or was to act. */
+      readonly spoilt: Spoilt | undefined;
     }
   | { readonly kind: 'time' }
   | { readonly kind: 'end'; readonly verdict: 'fail' | 'error' | 'inconclusive'; readonly text: string };
@@ -23,11 +24,11 @@ const MOST_WAITING = 20_000;
 export class Inbox {
   readonly #waiting: Happening[] = [];
   readonly #deviceAt: DeviceAt;
-  readonly #haveActed: () => boolean;
+  readonly #haveActed: () => Spoilt | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param haveActed whether a fault of the running step has acted since the last request; called with each request */
-  constructor(deviceAt: DeviceAt, haveActed: () => boolean) {
+  /** @param haveActed what the faults of the running step have done since the last request; called with each request */
+  constructor(deviceAt: DeviceAt, haveActed: () => Spoilt | undefined) {
     this.#deviceAt = deviceAt;
     this.#haveActed = haveActed;
   }
@@ -35,7 +36,7 @@ export class Inbox {
   /** Takes an event of the stream. */
   add(event: TrafficEvent): void {
     const seen = seenOf(event, this.#deviceAt);
-    const spoilt = seen !== undefined && seen.reply === undefined && this.#haveActed();
+    const spoilt = seen?.reply === undefined && seen ? this.#haveActed() : undefined;
     this.put({ kind: 'event', event, seen, spoilt });
   }
 

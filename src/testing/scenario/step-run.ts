@@ -95,13 +95,13 @@ function lookAt(
 ): Ended | 'forbidden' | undefined {
   if (!seen) return undefined;
   faults.see(seen, spoilt);
-  polls.see(seen, spoilt);
+  polls.see(seen, spoilt !== undefined);
   if (forbidden.some((matcher) => matches(matcher, seen))) {
     evidence.count(seen);
     return 'forbidden';
   }
   const before = goal.matched.length;
-  const ended = goal.see(seen, spoilt);
+  const ended = goal.see(seen, spoilt !== undefined);
   for (const each of goal.matched.slice(before)) evidence.count(each);
   return ended;
 }

@@ -97,6 +97,16 @@ describe('a test', () => {
     expect(report.findings[0]?.summary).toContain('the fault could not act: ');
   });
 
+  it('passes no step by a request whose reply the fault could not change', async () => {
+    const { client, runOf } = await bench();
+    const fault = { when: { function: 5 }, do: [{ byteCount: 7 }] };
+    const over = runOf({ steps: [{ fault, expect: { unit: 2 }, within: '20s' }] }).run();
+    client.ask(2, '05 00 00 ff 00');
+    const report = await over;
+    expect(verdicts(report)).toEqual(['inconclusive']);
+    expect(report.findings[0]?.summary).toContain('the fault could not act: ');
+  });
+
   it('writes values, and finds what the client answers them with', async () => {
     const { running, client, runOf } = await bench();
     const run = runOf({
