@@ -124,6 +124,7 @@ describeInBrowser('the view of the registers', () => {
     // The register may be read before the answer to the edit comes, and a field that is open takes the key to undo for itself.
     await page.getByLabel('Register 1').waitFor({ state: 'detached' });
     expect(await onTheWire()).toEqual([1, 4660, 3, 4]);
+    await page.waitForFunction('document.activeElement !== document.body');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.type('77');
     await page.keyboard.press('Enter');

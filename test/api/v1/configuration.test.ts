@@ -255,7 +255,7 @@ describe('GET /api/v1/configuration', () => {
               holding: [
                 { address: 0, name: 'a', value: 1, write: true, unavailable },
                 { address: 1, name: 'b', value: 2, available: false, notAvailable: 7 },
-                { address: 2, name: 'c', type: 'int16', signal: { counter: { perSecond: 1 } } },
+                { address: 2, name: 'c', type: 'int16', signal: { counter: { perSecond: 0.01 } } },
                 { address: 3, quantity: 2, available: false },
               ],
             },
@@ -277,7 +277,7 @@ describe('GET /api/v1/configuration', () => {
     await change(again, 'PUT', '/devices/meter/values/c', { available: true });
     expect(words()).toEqual([5, 7, 0, 0xffff, 0xffff]);
     await change(again, 'POST', '/devices/meter/clock', { step: '1h' });
-    expect(words()).toEqual([0xffff, 7, 3600, 0xffff, 0xffff]);
+    expect(words()).toEqual([0xffff, 7, 36, 0xffff, 0xffff]);
   });
 
   it('does not tell the token', async () => {

@@ -39,7 +39,9 @@ describe('the attempts and the pauses between them', () => {
       const { examination, report } = await examineModel({ habits, checks: ['pauses'] });
       expect(examination.found.attempts).toBe(attempts);
       const asks = attempts === 1 ? 'asks once' : `asks ${attempts} times`;
-      expect(report.conclusions[0]).toMatch(new RegExp(`^Gives up after [\\d.]+ ± [\\d.]+ ms, ${asks}\\.$`));
+      expect(report.conclusions).toContainEqual(
+        expect.stringMatching(new RegExp(`^Gives up after [\\d.]+ ± [\\d.]+ ms, ${asks}\\.$`)),
+      );
     }
   });
 

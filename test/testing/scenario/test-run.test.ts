@@ -76,8 +76,8 @@ describe('a test', () => {
   it('passes no step whose fault never acted', async () => {
     const { client, runOf } = await bench();
     const steps = [
-      { fault: { when: { unit: 9 }, do: [{ silence: true }] }, expect: { unit: 1 }, within: 100 },
-      { fault: { when: { function: 4 }, do: [{ silence: true }] }, wait: 100 },
+      { fault: { when: { unit: 9 }, do: [{ silence: true }] }, expect: { unit: 1 }, within: 2000 },
+      { fault: { when: { function: 4 }, do: [{ silence: true }] }, wait: 500 },
     ];
     const over = runOf({ steps }).run();
     void client.poll(over, [1]);
