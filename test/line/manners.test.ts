@@ -114,6 +114,7 @@ describe('a device with manners', () => {
     client.setTimeout(200);
     expect(await failure(first(client))).toBe('Timed out');
     await running.rest.send('POST', '/api/v1/devices/meter/reset');
+    client.setTimeout(5000);
     expect(await first(client)).toBe(10);
   });
 
