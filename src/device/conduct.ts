@@ -100,8 +100,9 @@ export class Conduct {
   }
 
   #whyTooEarly({ startedAt, quietSince }: Moment): string | undefined {
-    const { pauseBefore = 0 } = this.#manners;
-    const isEarly = startedAt - (quietSince ?? Number.NEGATIVE_INFINITY) < pauseBefore;
+    const { pauseBefore } = this.#manners;
+    const isEarly =
+      pauseBefore !== undefined && quietSince !== undefined && startedAt - quietSince < pauseBefore;
     return isEarly ? `the request began less than ${pauseBefore} ms after the last frame` : undefined;
   }
 

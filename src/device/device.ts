@@ -156,7 +156,7 @@ export class Device {
   setClock(settings: Partial<ClockSettings>, step: number): void {
     this.#graph.settleAll();
     this.clock.set(settings);
-    this.points.step(step);
+    if (step > 0) this.points.step(step);
   }
 
   /** The queues as configured, with those that signals feed. Without any, every address has an empty queue. */

@@ -42,17 +42,18 @@ export class Files {
 
   /** Reads records. The part must be readable. */
   read({ file, record, length }: FilePart): number[] {
-    const words = this.#written.get(file) ?? (this.#definitions.get(file) as FileDefinition).values;
+    const words = this.#written.get(file) ?? this.#definitions.get(file)?.values ?? [];
     return Array.from({ length }, (_, i) => words[record + i] ?? 0);
   }
 
   /** Writes records. The part must be writable. */
   write({ file, record }: FilePart, words: readonly number[]): void {
+    const definition = this.#definitions.get(file);
+    if (!definition) return;
     let content = this.#written.get(file);
     if (!content) {
-      const { records, values } = this.#definitions.get(file) as FileDefinition;
-      content = new Uint16Array(records);
-      content.set(values);
+      content = new Uint16Array(definition.records);
+      content.set(definition.values);
       this.#written.set(file, content);
     }
     content.set(words, record);

@@ -83,7 +83,7 @@ export class Point implements Dependent {
   #sentinel: readonly number[] | undefined;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
-  /** When the value was written. Words are written one by one, so the next read has an accumulator take over the new value. */
+  /** When an accumulator was written. Words are written one by one, so the next read takes over the new value. */
   #writtenAt: number | undefined;
   #computed: { readonly time: number; readonly revision: number; readonly value: number } | undefined;
 
@@ -187,7 +187,7 @@ export class Point implements Dependent {
 
   /** Call before a client, a person or an action changes the registers of the value. */
   written(time: number): void {
-    this.#writtenAt = time;
+    if (this.#signal?.accumulator) this.#writtenAt = time;
   }
 
   /** Call after a client, an operator or a reaction wrote the value. */
@@ -215,8 +215,9 @@ export class Point implements Dependent {
 
   /** An accumulator keeps what it has added up until `time`. */
   settle(time: number, revision: number): void {
+    if (!this.#signal?.accumulator) return;
     this.valueAt(time, revision);
-    this.#signal?.accumulator?.settle(time);
+    this.#signal.accumulator.settle(time);
   }
 }
 

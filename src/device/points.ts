@@ -199,8 +199,9 @@ export class Points implements GraphDevice, LocalPoints {
     this.reactions.start();
     for (const point of this.all) {
       const { signal, available = true } = point.definition;
+      const wasAlwaysAvailable = point.isAlwaysAvailable;
       point.setSignal(signal, signal && this.#start(point, signal));
-      this.#switch(point, available);
+      if (!(wasAlwaysAvailable && available && point.isAlwaysAvailable)) this.#switch(point, available);
     }
     this.#followers.link();
     this.#followers.begin();

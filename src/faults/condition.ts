@@ -124,7 +124,7 @@ export function includesNumber(
   wanted: number | string | readonly (number | string)[] | undefined,
   number: number,
 ): boolean {
-  if (wanted === undefined) return true;
+  if (wanted === undefined || wanted === number) return true;
   return [wanted].flat().some((each) => {
     if (typeof each === 'number') return each === number;
     const [first, last] = endsOf(each);
@@ -135,8 +135,8 @@ export function includesNumber(
 /** True when a time in ms is within the limits. A time that nobody knows is within none. */
 function isWithin(wanted: Condition['pause'], time: number | undefined): boolean {
   if (wanted === undefined) return true;
-  const known = time ?? Number.NaN;
-  return wanted.below === undefined ? known > (wanted.above as number) : known < wanted.below;
+  if (time === undefined) return false;
+  return wanted.below === undefined ? time > (wanted.above as number) : time < wanted.below;
 }
 
 /** What surrounds a request in time, as conditions ask for it. */
@@ -150,6 +150,7 @@ export interface Circumstances {
 
 /** True when the circumstances are those that a condition wants. They differ from one request to the next of the same kind. */
 export function isSo({ connected, nth, pause }: Condition, now: Circumstances | undefined): boolean {
+  if (connected === undefined && nth === undefined && pause === undefined) return true;
   return (
     isWithin(connected, now?.connected) &&
     (nth === undefined || nth === now?.nth) &&

@@ -20,9 +20,9 @@ type Pieces = readonly [SendStep, ...SendStep[]];
 type Spending = Pick<FaultContext, 'budget'>;
 
 /**
- * The plan with every frame changed by `change`, which gets a copy that it may change, or `cannot` when `change` returns undefined for all frames. A frame
- * that was cut into pieces is joined, changed, and cut at the same places again. Pieces that would be empty are
- * dropped.
+ * The plan with every frame changed by `change`, which gets a copy that it may change, or `cannot` when `change` returns
+ * undefined for all frames. A frame that was cut into pieces is joined, changed, and cut at the same places again. Pieces
+ * that would be empty are dropped.
  */
 export function mapFrames(
   plan: ReplyPlan,

@@ -174,7 +174,7 @@ function nextFloat(value: number, type: ValueType, minval?: number, maxval?: num
 }
 
 function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: number): Value {
-  const min = minval ?? RANDOM_MIN;
+  const min = minval ?? Math.min(RANDOM_MIN, maxval ?? RANDOM_MIN);
   const max = maxval ?? Math.max(min, RANDOM_MAX);
   const share = source.random();
   const range = integerRange(type);
@@ -183,7 +183,7 @@ function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: n
     : drawFloat(withinFloat(type, min), withinFloat(type, max), share);
 }
 
-/** Beyond 2^53 the product is rounded, and could exceed `max`; and a `max` of its own may lie below the usual `min`. */
+/** Beyond 2^53 the product is rounded, and could exceed `max`. */
 function drawInteger(min: bigint, max: bigint, share: number): bigint {
   const value = min + BigInt(Math.floor(share * Number(max - min + 1n)));
   return value > max ? max : value;

@@ -223,6 +223,11 @@ describe('conduct', () => {
     expect(conduct.whyUnheard(at(160, { startedAt: 150, quietSince: 100 }))).toBeUndefined();
   });
 
+  it('hears a request that began before the last frame of another client ended, without pauseBefore', () => {
+    const conduct = conductOf({});
+    expect(conduct.whyUnheard(at(160, { startedAt: 99, quietSince: 100 }))).toBeUndefined();
+  });
+
   it('connectPause: silence, or deaf until the connection is closed', () => {
     const patient = conductOf({ connectPause: '1s' });
     const connection = since(0);
