@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { inTurns } from '../../../src/testing/examine/examination-order.js';
+import { ExchangeLog } from '../../../src/testing/examine/heard/log.js';
 import type { Check } from '../../../src/testing/examine/trial/exam.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
@@ -72,6 +73,15 @@ describe('an examination', () => {
     const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
     const { examination } = await examineModel({ habits: { questions }, limitMs: 60_000 });
     expect(examination.refusal).toContain('unit 1 read holding registers 8192');
+  });
+
+  it('looks for a rhythm the more seldom the longer there is none', async () => {
+    const looks = vi.spyOn(ExchangeLog.prototype, 'newest');
+    const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
+    const { examination } = await examineModel({ habits: { questions, periodMs: 20 }, limitMs: 600_000 });
+    expect(examination.refusal).toContain('was waited for, for 150 s');
+    expect(looks.mock.calls.length).toBeLessThan(150);
+    looks.mockRestore();
   });
 
   it('stops at its limit with what it has, and takes its faults away', async () => {

@@ -112,12 +112,17 @@ describe('a client whose program crashes', () => {
 });
 
 describe('a client that its own supervisor starts again at an exception', () => {
-  it('is not passed, and the first sentence says so', async () => {
+  it.each([
+    { on: 'serial', how: 'only' },
+    { on: 'tcp', how: 'over another connection' },
+  ] as const)('is not passed on $on, and the first sentence says so', async ({ on, how }) => {
     const habits: Partial<Habits> = { questions: SEVERAL, mistakes: ['restarts at an exception'] };
-    const { finding, report } = await examineModel({ on: 'tcp', habits, checks: ['exception-4'] });
+    const { finding, report } = await examineModel({ on, habits, checks: ['exception-4'] });
     expect(finding('exception-4').verdict).toBe('inconclusive');
     expect(report.conclusions[0]).toMatch(
-      /^The client was away: after exception 4 it came back over another connection after \d+ ms, as a program that was started again\.$/,
+      new RegExp(
+        `^The client was away: after exception 4 it came back ${how} after \\d+ ms, as a program that was started again\\.$`,
+      ),
     );
   });
 });

@@ -2,7 +2,7 @@ import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
-import { behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
+import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
 /** The exception is given for so many poll periods, and for so long at least, in ms. */
@@ -101,11 +101,11 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
     rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, ${FAILS}; ${UNCLEAR}.`,
     source,
     beside: 'one question',
-    run: (exam) => run(exam, code),
+    run: (exam) => run(exam, code, isTemporary),
   }),
 );
 
-async function run(exam: Exam, code: number): Promise<Judged> {
+async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judged> {
   const ms = Math.max(SHORTEST_MS, PERIODS * exam.periodMs);
   const faults = [{ exception: code }];
   const { spoilt, since } = await exam.disturb({ faults }, () => undefined, ms);
@@ -113,9 +113,13 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   const usual = Math.max(1, ms / exam.periodMs);
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
+  const longest = Math.max(exam.periodMs, usually.longest, exam.client.waitMs ?? 0);
   for (const each of spoilt) {
     const continuation = continuationOf(exam, each);
-    const again = continuation && startedAgain(continuation, usually);
+    if (!continuation) continue;
+    // To pause is right where the server may have a value soon.
+    const late = isTemporary ? undefined : awayLongerThan(longest, continuation);
+    const again = startedAgain(continuation, usually) ?? late;
     if (again) {
       return verdictOf([{ ...again, shows: 'unclear', evidence: spoilt, weight: DECIDES }]) as Judged;
     }

@@ -10,8 +10,12 @@ const PATIENCE_MS = 30_000;
 /** The client is watched for this long at least, and for so many polls of the question that will be disturbed. */
 const SHORTEST_MS = 2_000;
 const POLLS = 8;
-/** The rhythm is looked for so often, in ms: to find it in many requests takes a millisecond. */
+/**
+ * The rhythm is looked for so often, in ms, and after this part of the time that it was looked for in vain: to find it in
+ * many requests takes a millisecond of the lines.
+ */
 const LOOK_EVERY_MS = 100;
+const LOOK_AGAIN = 0.05;
 /** With fewer polls the rhythm of the client is not known. After this time, in ms, they are enough. */
 const FEWEST_POLLS = 3;
 const ENOUGH_MS = 30_000;
@@ -77,7 +81,7 @@ export async function watchClient({
   const polls = () => targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0;
   const isKnown = (least: number) => () => {
     if (clock.now() < lookAt) return undefined;
-    lookAt = clock.now() + LOOK_EVERY_MS;
+    lookAt = clock.now() + Math.max(LOOK_EVERY_MS, LOOK_AGAIN * (clock.now() - startedAt));
     return polls() >= least || undefined;
   };
   const wanted = `${unitId === undefined ? 'a question' : `a question to unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;

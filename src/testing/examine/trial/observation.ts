@@ -189,9 +189,8 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   const [good, lost] = [usual.timesLike(continuation), missing.timesLike(continuation)];
   const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
   const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
-  if (afterMs > AWAY * Math.max(waitMs, missing.longest) + AWAY_MS && !isInTime) {
-    return away(`came back only after ${Math.round(afterMs)} ms`);
-  }
+  const late = isInTime ? undefined : awayLongerThan(Math.max(waitMs, missing.longest), continuation);
+  if (late) return late;
   if (isAnew && good === undefined) {
     const reconnected = reconnection(continuation, compared, apart);
     if (reconnected) return reconnected;
@@ -263,6 +262,13 @@ function reconnection(
   if (!goesOn) return away(`came back over another connection after ${ms}`);
   const what = next.question === of.question ? 'asked again' : 'went on';
   return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
+}
+
+/** The client came back later than it takes to go on without a reply; undefined where it did not. */
+export function awayLongerThan(waitMs: number, { afterMs }: Continuation): Reaction | undefined {
+  return afterMs > AWAY * waitMs + AWAY_MS
+    ? away(`came back only after ${Math.round(afterMs)} ms`)
+    : undefined;
 }
 
 /** The client came back over another connection, where its transactions did not go on; undefined where it did not. */
