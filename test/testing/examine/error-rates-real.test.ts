@@ -30,8 +30,8 @@ const CHOSEN: Readonly<Record<string, readonly string[] | undefined>> = {
   'serial ignores the byte count, three questions, observed': undefined,
   'serial ignores the unit, three questions, observed': undefined,
   'tcp ignores the transaction identifier, three questions, observed': undefined,
-  'serial crashes at a bad reply, three questions': undefined,
-  'tcp never reconnects, three questions': ['closed-after-reply'],
+  'serial crashes at a bad reply (wrong-unit), three questions': undefined,
+  'tcp never reconnects (closed-after-reply), three questions': undefined,
   'serial asks once, three questions': undefined,
 };
 

@@ -23,6 +23,7 @@ const TWO_UNITS = [ask(1, 3, 0, 0, 0, 2), ask(2, 3, 0, 0, 0, 2)];
 const TWENTY = [ask(1, 3, 0, 0, 0, 20)];
 
 const EXCEPTIONS = [1, 2, 3, 4, 5, 6, 10, 11].map((code) => `exception-${code}`);
+const TEMPORARY = ['exception-5', 'exception-6'];
 const CONNECTIONS = ['closed-after-reply', 'reset-in-reply', 'listener-gone', 'half-open'];
 const BOTH = ['serial', 'tcp'] as const;
 
@@ -101,6 +102,20 @@ const TAKES_ANYTHING: readonly Mistake[] = [
   'ignores the function',
 ];
 
+/** A client that is gone after the first of these checks: one for each of them. */
+function oneByOne(
+  mistake: Mistake,
+  checks: readonly string[],
+  on: typeof BOTH | ['tcp'],
+): Record<string, Mutant> {
+  return Object.fromEntries(
+    checks.map((check) => [
+      `${mistake} (${check})`,
+      { mistakes: [mistake], on, checks: [check], wrong: [check] },
+    ]),
+  );
+}
+
 const MUTANTS: Readonly<Record<string, Mutant>> = {
   'no CRC check': { mistakes: ['no CRC check'], on: ['serial'], checks: ['damaged'], wrong: ['wrong-crc'] },
   'ignores the unit': {
@@ -149,12 +164,6 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     checks: ['split-reply'],
     wrong: ['split-reply'],
   },
-  'crashes at a bad reply': {
-    mistakes: ['crashes at a bad reply'],
-    checks: [...BAD_REPLIES],
-    wrong: BAD_REPLIES,
-    open: ['*'],
-  },
   'restarts at a bad reply': {
     mistakes: ['restarts at a bad reply'],
     checks: [...BAD_REPLIES],
@@ -166,6 +175,25 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     on: ['tcp'],
     checks: [...BAD_REPLIES],
     wrong: BAD_REPLIES,
+  },
+  'restarts at an exception': {
+    mistakes: ['restarts at an exception'],
+    on: ['tcp'],
+    checks: ['exceptions'],
+    wrong: EXCEPTIONS,
+  },
+  'restarts at an exception, unseen': {
+    mistakes: ['restarts at an exception'],
+    on: ['serial'],
+    checks: ['exceptions'],
+    wrong: EXCEPTIONS.filter((each) => !TEMPORARY.includes(each)),
+    // Without a connection, a program that is started again looks like one that pauses, as it should.
+    open: TEMPORARY,
+  },
+  'crashes at bytes behind a reply': {
+    mistakes: ['takes one read for a reply', 'crashes at a bad reply'],
+    checks: ['extended-reply'],
+    wrong: ['extended-reply'],
   },
   'takes exceptions for zeros': {
     mistakes: ['takes exceptions for zeros'],
@@ -190,6 +218,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     wrong: ['outage-5s', 'outage-60s'],
     open: ['*'],
   },
+  'stops after a long outage': {
+    mistakes: ['stops after an outage'],
+    habits: { attempts: 40 },
+    checks: ['outage-5s', 'outage-60s'],
+    wrong: ['outage-60s'],
+  },
   'asks while a reply is pending': {
     mistakes: ['asks while a reply is pending'],
     habits: { periodMs: 40, rhythm: 'grid' },
@@ -206,13 +240,6 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     rhythms: ['three questions', 'two units, asked once'],
     checks: ['silence-before-requests'],
     wrong: ['silence-before-requests'],
-  },
-  'never reconnects': {
-    mistakes: ['never reconnects'],
-    on: ['tcp'],
-    checks: ['connections'],
-    wrong: CONNECTIONS,
-    open: ['*'],
   },
   'holds on to its connection': {
     habits: { reconnectsOnGivingUp: false },
@@ -261,6 +288,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     wrong: ['trickle-gaps', 'trickle-slow', 'split-reply'],
     open: ['*'],
   },
+  'crashes at long pauses': {
+    mistakes: ['takes one read for a reply', 'crashes at a bad reply'],
+    on: ['serial'],
+    checks: ['trickle-gaps'],
+    wrong: ['trickle-gaps'],
+  },
   'polls as it likes': {
     habits: { rhythm: 'uneven' },
     rhythms: ['one question'],
@@ -286,6 +319,8 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     checks: ['legal-requests'],
     wrong: ['legal-requests'],
   },
+  ...oneByOne('crashes at a bad reply', BAD_REPLIES, BOTH),
+  ...oneByOne('never reconnects', CONNECTIONS, ['tcp']),
 };
 
 function mutants(): Subject[] {

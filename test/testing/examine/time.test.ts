@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SEVERAL } from './shapes.js';
-import { examineModel, inVirtualTime } from './virtual-bench.js';
+import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();
 
@@ -35,6 +35,26 @@ describe('the group time passes a client that connects anew', () => {
     expect(examination.found.attempts).toBe(3);
   });
 });
+
+it.each([
+  { laterMs: 400, says: 'a reply after 450 ms, 90 % of the time-out, was not taken (3 of 3 trials)' },
+  { laterMs: 600, says: 'a reply after 550 ms, 110 % of the time-out, was taken (3 of 3 trials)' },
+])(
+  'fails a client that waits $laterMs ms once its time-out of 500 ms was found',
+  async ({ laterMs, says }) => {
+    const bench = await virtualBench();
+    const client = bench.client({ questions: SEVERAL, timeoutMs: 500 });
+    const { examination } = newExamination(bench, {
+      checks: ['time-out-margins'],
+      onFinding: ({ id }) => void (id === 'time-out' && Object.assign(client.habits, { timeoutMs: laterMs })),
+    });
+    void client.poll();
+    const { findings } = await untilOver(bench.clock, examination.run());
+    const { verdict, summary } = findings.find(({ id }) => id === 'time-out-margins') ?? {};
+    expect(verdict).toBe('fail');
+    expect(summary?.replace(/\d+(\.\d+)? ms/, (ms) => `${Math.round(Number.parseFloat(ms))} ms`)).toBe(says);
+  },
+);
 
 it('does not take repetitions for polls where they would come as far apart', async () => {
   const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;

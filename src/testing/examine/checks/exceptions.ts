@@ -3,6 +3,7 @@ import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js'
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
+import { patienceOf } from '../trial/trial.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
 /** The exception is given for so many poll periods, and for so long at least, in ms. */
@@ -110,6 +111,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const faults = [{ exception: code }];
   const { spoilt, since } = await exam.disturb({ faults }, () => undefined, ms);
   if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
+  const last = spoilt.at(-1) as Exchange;
+  const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
   const usual = Math.max(1, ms / exam.periodMs);
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const usually = behaviourAfter(exam, ['good']);
@@ -141,7 +144,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
-  if (!(await exam.recover())) {
+  if (!next || !(await exam.recover())) {
     return sure(
       'wrong',
       `${text}, and did not poll as before afterwards`,
