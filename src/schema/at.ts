@@ -4,6 +4,9 @@ import { nearest, unknownName } from './nearest.js';
 import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
 import { expectedMessage, type Path, quote } from './problem.js';
 
+/** Without a stack trace for each value that does not fit, which takes as long as the rest. */
+const safeParse = z.core._safeParse(z.core.$ZodError);
+
 /**
  * A cursor into an input: a value, its path, and the findings that collect its mistakes. A reader walks a file or a
  * request with `key`, and reports at each path what is wrong there.
@@ -60,7 +63,7 @@ export class At {
 
   /** The value as parsed by `schema`. Reports each mistake and returns undefined when it does not fit. */
   check<Output>(schema: z.ZodType<Output>): Output | undefined {
-    const result = schema.safeParse(this.value, { reportInput: true });
+    const result = safeParse(schema, this.value, { reportInput: true });
     if (result.success) return result.data;
     let before: z.core.$ZodIssue | undefined;
     for (const issue of result.error.issues) {
@@ -78,7 +81,7 @@ export class At {
   fitting<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
     const parts = Object.entries(schema.shape).flatMap(([key, part]) => {
       const { value } = this.key(key);
-      const result = value === undefined ? undefined : z.safeParse(part, value);
+      const result = value === undefined ? undefined : safeParse(part, value);
       return result?.success ? [[key, result.data]] : [];
     });
     return Object.fromEntries(parts);

@@ -13,13 +13,15 @@ type StepSource = z.output<typeof stepSchema>;
 
 /** Reads a list of steps, those of groups and repetitions included. Yields after each of them. */
 export function* readingSteps(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
-  const items = at.items('a list of steps') ?? [];
-  if (Array.isArray(at.value) && items.length === 0) at.wrong('expected at least one step');
+  const tooMany = `expected at most ${MOST_STEPS} steps, repetitions included`;
+  const { length } = Array.isArray(at.value) ? at.value : [undefined];
+  if (length === 0) at.wrong('expected at least one step');
+  if (length > MOST_STEPS) return at.wrong(tooMany) ?? [];
   const steps: Step[] = [];
-  for (const item of items) {
+  for (const item of at.items('a list of steps') ?? []) {
     steps.push(...(yield* readingEntry(item, simulator, numbers)));
     if (steps.length > MOST_STEPS) {
-      at.wrong(`expected at most ${MOST_STEPS} steps, repetitions included`);
+      at.wrong(tooMany);
       break;
     }
   }
