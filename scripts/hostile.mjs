@@ -7,15 +7,17 @@ import { heldMb, startPlant } from './hostile/plant.mjs';
 import { REST_ATTACKS } from './hostile/rest-attacks.mjs';
 import { Siege } from './hostile/siege.mjs';
 import { counts, row, slower, table } from './hostile/table.mjs';
+import { play, TRICKS } from './hostile/tricks.mjs';
 
 /*
  * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--attack TEXT] [--json]
  *
- * Runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
+ * Plays tricks with files, names and terminals, and says of each whether the program held; `--line none` plays these alone.
+ * Then runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
  * after the other, and at last on REST (`--line rest`). `--attack` picks the attacks with TEXT in their names. Prints a
  * Markdown table of what the good clients notice of it, and of what memory and file descriptors do; its first row is the
- * program without any attack. Exits with 1 when a request of a good client was lost, or memory or descriptors did not come
- * back; times are only told, as they belong to the machine.
+ * program without any attack. Exits with 1 when a trick deceived the program or its user, a request of a good client was
+ * lost, or memory or descriptors did not come back; times are only told, as they belong to the machine.
  */
 
 const { values } = parseArgs({
@@ -42,6 +44,17 @@ const WARM_UP = { ms: 300, count: 300 };
 /** Longer than a client that does not read is suffered. */
 const NEVER_READS_MS = 12_000;
 const OTHER_MS = 2000;
+
+/** @type {string[]} */
+const fooled = [];
+for (const trick of [undefined, 'none'].includes(values.line) ? TRICKS : []) {
+  if (!trick.name.includes(values.attack)) continue;
+  const { held, seen } = await play(trick);
+  const told = `${trick.name}: ${held ? 'held' : 'NOT held'}: ${seen}`;
+  if (held) say(told);
+  else fooled.push(told);
+}
+if (values.line === 'none') end(fooled, 'all tricks held');
 
 const { program, targets, rest: api, probe, directory } = await startPlant();
 const attacked = [...targets, api].filter(({ line }) => values.line === undefined || line === values.line);
@@ -81,12 +94,13 @@ for (const target of attacked) {
   rests.push({ line: target.line, before, rested });
   say(`${target.line}: ${before.toFixed(1)} MB before, ${rested.toFixed(1)} MB after ${rest} s of rest`);
 }
-const end = await heldMb(program.pid);
+const last = await heldMb(program.pid);
 await siege.end();
 const exitCode = await program.stop();
 rmSync(directory, { recursive: true });
 
 const failures = [
+  ...fooled,
   ...effects
     .filter(({ lost }) => Object.keys(lost).length > 0)
     .map(({ line, attack, lost }) => `${line}, ${attack}: requests of good clients lost: ${counts(lost)}`),
@@ -101,27 +115,32 @@ const failures = [
   ...rests
     .filter(({ before, rested }) => rested - before > MEMORY_LIMIT_MB)
     .map(({ line, before, rested }) => `${line}: ${(rested - before).toFixed(1)} MB more than before`),
-  ...(end - warm > MEMORY_LIMIT_MB ? [`${(end - warm).toFixed(1)} MB more than after the warm-up`] : []),
+  ...(last - warm > MEMORY_LIMIT_MB ? [`${(last - warm).toFixed(1)} MB more than after the warm-up`] : []),
   ...(exitCode === 0 ? [] : [`the program ended with ${exitCode}\n${program.output.stderr}`]),
 ];
 const slowest = Math.max(...effects.map((effect) => slower(effect, calm)));
 if (values.json)
-  console.log(JSON.stringify({ cold, warm, end, calm: Object.fromEntries(calm.p99), effects, rests }));
+  console.log(JSON.stringify({ cold, warm, end: last, calm: Object.fromEntries(calm.p99), effects, rests }));
 else {
   console.log(
     `Node ${process.versions.node}, ${availableParallelism()} processors, load ${load.toFixed(1)} before the attacks and ${loadavg()[0]?.toFixed(1)} at their end\n`,
   );
   console.log(`${table(effects, calm)}\n`);
   console.log(
-    `memory without garbage: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${end.toFixed(1)} MB at the end`,
+    `memory without garbage: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${last.toFixed(1)} MB at the end`,
   );
   console.log(
     `slowest p99 of a good client: ${slowest.toFixed(1)} x of calm (wanted: ${SLOWER_LIMIT} x, not judged)`,
   );
 }
-for (const failure of failures) console.error(failure);
-console.log(failures.length === 0 ? 'nothing lost, memory and file descriptors are back' : 'FAILED');
-process.exit(failures.length === 0 ? 0 : 1);
+end(failures, 'nothing lost, memory and file descriptors are back');
+
+/** @param {readonly string[]} failures @param {string} good @returns {never} */
+function end(failures, good) {
+  for (const failure of failures) console.error(failure);
+  console.log(failures.length === 0 ? good : 'FAILED');
+  process.exit(failures.length === 0 ? 0 : 1);
+}
 
 /** @param {string} text */
 function say(text) {

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { MonitorCommand } from '../config/commands/monitor.js';
-import { eventLine } from '../monitor/event-line.js';
-import { type Followed, follow } from '../monitor/follow.js';
+import { eventLine, type Shown } from '../monitor/event-line.js';
+import { follow } from '../monitor/follow.js';
 import { coloured, plain } from '../monitor/paint.js';
 import { printable } from '../rest/printable.js';
 import { complain, FAILED, OK, WRONG_USAGE } from './say.js';
@@ -8,6 +9,30 @@ import { stopSignal } from './stop-signal.js';
 
 const RETRY_MS = 1000;
 const BAD_REQUEST = 400;
+
+const us = z.number().nullish();
+/** What is read of events, whose kinds may be those of another version. Any program may answer at the address. */
+const EVENTS = z.array(
+  z.union([
+    z.looseObject({ kind: z.literal('left out'), text: z.string() }),
+    z.looseObject({
+      kind: z.string(),
+      line: z.string(),
+      time: z.string(),
+      text: z.string(),
+      pauseUs: us,
+      pauseCharacters: z.number().nullish(),
+      responseTimeUs: us,
+      client: z.string().optional(),
+      bytes: z.string().optional(),
+      omittedBytes: z.number().optional(),
+      faults: z
+        .array(z.looseObject({ rule: z.string(), kind: z.string(), reason: z.string().optional() }))
+        .optional(),
+      omittedFaults: z.number().optional(),
+    }),
+  ]),
+);
 
 /** Prints what passes the lines of a running simulator, until the process is asked to stop or nobody reads on. */
 export async function monitor(command: MonitorCommand): Promise<number> {
@@ -25,7 +50,8 @@ export async function monitor(command: MonitorCommand): Promise<number> {
   for await (const each of followed) {
     switch (each.kind) {
       case 'events':
-        await print(each);
+        if (!EVENTS.safeParse(each.events).success) return complain(`${command.url}: this is no modbus-sim`);
+        await print(each.events as readonly Shown[]);
         break;
       case 'lost':
         console.error(printable(`${command.url}: ${each.reason}; waiting for the simulator`));
@@ -54,7 +80,7 @@ function printer(hex: boolean, ending: AbortSignal) {
   const { stdout } = process;
   const paint = stdout.isTTY && stdout.hasColors() ? coloured : plain;
   let nameWidth = 0;
-  return async ({ events }: Extract<Followed, { kind: 'events' }>): Promise<void> => {
+  return async (events: readonly Shown[]): Promise<void> => {
     let text = '';
     for (const event of events) {
       if (event.kind !== 'left out') nameWidth = Math.max(nameWidth, event.line.length);

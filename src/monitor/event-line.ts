@@ -1,8 +1,9 @@
-import { printableLine } from '../rest/printable.js';
+import type { LeftOut } from '../api/v1/traffic-view.js';
 import type { EventKind } from '../traffic/event.js';
 import type { TrafficView } from '../traffic/view.js';
-import type { Shown } from './follow.js';
 import type { Paint, Style } from './paint.js';
+
+export type Shown = TrafficView | LeftOut;
 
 export interface LineOptions {
   /** Whether the bytes are shown, too. */
@@ -51,9 +52,9 @@ export function eventLine(event: Shown, { hex, paint, nameWidth }: LineOptions):
   const style = exception === undefined ? STYLES[kind] : 'yellow';
   const parts = [
     paint('dim', timeOfDay(event.time)),
-    printableLine(line).padEnd(nameWidth),
+    paint(undefined, line.padEnd(nameWidth)),
     paint('dim', pauseBefore(event)),
-    paint(style, `${ARROWS[kind] ?? '•'} ${printableLine(event.text)}${clientOf(event)}`),
+    paint(style, `${ARROWS[kind] ?? '•'} ${event.text}${clientOf(event)}`),
     responseTime(event),
     paint('magenta', faultsOf(event)),
     hex && bytes !== '' ? paint('dim', `| ${bytes}${omitted(event)}`) : '',
@@ -92,7 +93,7 @@ function faultsOf({ faults = [], omittedFaults = 0 }: TrafficView): string {
   if (faults.length === 0) return '';
   const texts = faults.map(({ rule, kind, reason }) => {
     const failed = reason === undefined ? '' : ` not achieved, ${reason}`;
-    return printableLine(`${rule}: ${kind}${failed}`);
+    return `${rule}: ${kind}${failed}`;
   });
   const more = omittedFaults > 0 ? `; ${omittedFaults} more` : '';
   return `[${texts.join('; ')}${more}]`;

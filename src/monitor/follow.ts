@@ -1,14 +1,11 @@
-import type { LeftOut } from '../api/v1/traffic-view.js';
 import { sendTo } from '../rest/client.js';
 import { follow as followEvents } from '../rest/events.js';
-import type { TrafficView } from '../traffic/view.js';
 import { unreachableReason } from './unreachable.js';
-
-export type Shown = TrafficView | LeftOut;
 
 /** What the person who follows a simulator is to know, in the order in which it happened. */
 export type Followed =
-  | { readonly kind: 'events'; readonly events: readonly Shown[] }
+  /** As they came, undefined for what is no JSON: any program may answer at the address. */
+  | { readonly kind: 'events'; readonly events: unknown }
   /** The connection is gone, and the simulator is waited for. */
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'connected' }
@@ -65,7 +62,7 @@ export async function* follow({
         yield { kind: 'restarted' };
         continue;
       }
-      if (step.data !== undefined) yield { kind: 'events', events: JSON.parse(step.data) as Shown[] };
+      if (step.data !== undefined) yield { kind: 'events', events: parsed(step.data) };
       after = at;
     } else {
       const { status, problem, cause } = step;
@@ -79,6 +76,14 @@ export async function* follow({
       state = 'lost';
       await pause(retryMs, signal);
     }
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
   }
 }
 

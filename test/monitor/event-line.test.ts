@@ -66,15 +66,23 @@ describe('a line of the monitor', () => {
     expect(eventLine(leftOut, { hex: false, paint: plain, nameWidth: 3 })).toBe('… 1,240 left out');
   });
 
-  it('has nothing in it that a terminal would obey, except the colours', () => {
-    const line = eventLine(view({ text: 'client \x1b[2J\r\n' }), {
-      hex: false,
-      paint: coloured,
-      nameWidth: 3,
-    });
-    expect(line.replaceAll('\x1b[0m', '').replaceAll('\x1b[2m', '').replaceAll('\x1b[36m', '')).toMatch(
-      /^\P{Cc}*$/u,
-    );
-    expect(line).toContain('\x1b[36m→ client ?[2J??\x1b[0m');
+  const clears = '\x1b[2J\u202e';
+  const everywhere = view({
+    line: `bus${clears}`,
+    direction: 'none',
+    text: `client ${clears}\r\n`,
+    client: clears,
+    faults: [{ rule: clears, kind: 'delay', outcome: 'not achieved', reason: clears }],
+    bytes: clears,
+  });
+  it.each([
+    ['an event', everywhere],
+    ['what was left out', { kind: 'left out', count: 1, text: clears }],
+  ] as const)('has nothing in it that a terminal would obey, except the colours: %s', (_, event) => {
+    const line = eventLine(event, { hex: true, paint: coloured, nameWidth: 3 });
+    expect(line).toContain('?[2J?');
+    const uncoloured = [0, 2, 31, 35, 36].reduce((text, code) => text.replaceAll(`\x1b[${code}m`, ''), line);
+    expect(uncoloured).toMatch(/^[^\p{Cc}\u202e]*$/u);
+    expect(eventLine(event, { hex: true, paint: plain, nameWidth: 3 })).toMatch(/^[^\p{Cc}\u202e]*$/u);
   });
 });

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeTempDir, startProgram } from '../../test/support/program.mjs';
+import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
+
+/*
+ * Attacks that need no flood and no good client: on files, on names, and on the terminal of a person who trusts a foreign
+ * simulator.
+ */
+
+const METER = { registers: { holding: [{ address: 0, value: [1, 2], write: true }] } };
+const UNITS = { 1: 'meter' };
+const CONFIG = { devices: { meter: METER }, lines: { lan: { tcp: { port: 0 }, units: UNITS } } };
+const VIRTUAL = { serial: { path: 'virtual' }, units: UNITS };
+
+/** Another user than root and than us. */
+const SOMEBODY = 12_345;
+
+/** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
+/** @typedef {{name: string, play: (directory: string) => Promise<string>}} Trick */
+
+/**
+ * Each resolves with what was seen where the program held, and rejects where it did not.
+ * @type {readonly Trick[]}
+ */
+export const TRICKS = [
+  { name: 'a second program on the same state', play: shareState },
+  { name: 'one character of a state changed', play: changeState },
+  { name: 'devices and lines named "." and ".."', play: nameDots },
+  { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
+  { name: 'the directory of the links belongs to another user', play: takeLinks },
+  { name: 'hidden characters for the terminal of test --url', play: foolTest },
+  { name: 'hidden characters for the terminal of examine --url', play: foolExamine },
+  { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
+];
+
+/** Plays a trick in a new directory: whether the program held, and what was seen. @param {Trick} trick */
+export async function play(trick) {
+  const directory = makeTempDir();
+  try {
+    return { held: true, seen: await trick.play(directory) };
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    return { held: false, seen: message.replaceAll(/\n+/g, ' | ') };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** @param {string} directory */
+async function shareState(directory) {
+  const args = ['--state', directory];
+  const refusal = await withProgram({ config: CONFIG, args }, async (first) => {
+    const second = await refusalOf({ config: CONFIG, args });
+    await setValue(first, 4711);
+    const [holder] = second.match(/.*keeps its state there.*/) ?? [];
+    assert.match(holder ?? '', new RegExp(`process ${first.pid} `), second);
+    return holder;
+  });
+  await withProgram({ config: CONFIG, args }, async (next) =>
+    assert.equal(await value(next), 4711, 'the state of the first program is lost'),
+  );
+  return `${refusal}`;
+}
+
+/** @param {string} directory */
+async function changeState(directory) {
+  const args = ['--state', directory];
+  await withProgram({ config: CONFIG, args }, (first) => setValue(first, 4711));
+  const [name = ''] = readdirSync(directory).filter((file) => file.startsWith('device-'));
+  const text = readFileSync(join(directory, name), 'utf8');
+  // 4711 is 0x1267, in base64 `ZxI`; 0x1266 is what is written now.
+  assert.match(text, /"ZxIC/);
+  writeFileSync(join(directory, name), text.replace('"ZxIC', '"ZhIC'));
+  return withProgram({ config: CONFIG, args }, async (next) => {
+    assert.equal(await value(next), 1, 'the changed register is served');
+    const aside = readdirSync(directory).find((file) => file.startsWith(`${name}.damaged-`));
+    assert.ok(aside, 'the file is not set aside');
+    assert.match(next.output.stdout, /1 file set aside/);
+    await next.stop();
+    return said(next, /state set aside: [^"]*checksum[^"]*/);
+  });
+}
+
+async function nameDots() {
+  const names = ['.', '..'];
+  const config = {
+    devices: Object.fromEntries([...names, 'meter'].map((name) => [name, METER])),
+    lines: Object.fromEntries(names.map((name) => [name, VIRTUAL])),
+  };
+  const refusal = await refusalOf({ config });
+  const refused = refusal.match(/expected a (device|line) name of .*/g) ?? [];
+  assert.equal(refused.length, 2 * names.length, refusal);
+  await withProgram({ config: CONFIG }, async (program) => {
+    for (const name of names) {
+      const device = await rest(program, 'devices', 'POST', { name, ...METER });
+      assert.match(await device.text(), /expected a device name of/);
+      const line = await rest(program, 'lines', 'POST', { name, ...VIRTUAL });
+      assert.match(await line.text(), /expected a line name of/);
+    }
+  });
+  return `${refused[0]}`;
+}
+
+/** @param {string} directory */
+async function nameLikePaths(directory) {
+  const links = join(directory, 'modbus-sim');
+  const lines = Object.fromEntries(['x/y', 'x%2Fy', 'x-y', '../x'].map((name) => [name, VIRTUAL]));
+  const env = { TMPDIR: directory };
+  return withProgram({ config: { ...CONFIG, lines }, env }, async () => {
+    assert.deepEqual(readdirSync(directory), ['modbus-sim'], 'a link leads out of its directory');
+    const found = readdirSync(links);
+    assert.equal(found.length, Object.keys(lines).length, `lines share a link: ${found.join(', ')}`);
+    return `links ${found.join(', ')}`;
+  });
+}
+
+/** @param {string} directory */
+async function takeLinks(directory) {
+  if (process.geteuid?.() !== 0) return 'left out: only root can give a directory to another user';
+  const links = join(directory, 'modbus-sim');
+  mkdirSync(links);
+  chownSync(links, SOMEBODY, SOMEBODY);
+  const config = { ...CONFIG, lines: { bench: VIRTUAL } };
+  return withProgram({ config, env: { TMPDIR: directory } }, async (program) => {
+    assert.deepEqual(readdirSync(links), [], 'there is a link');
+    await program.stop();
+    return said(program, /[^"]*so virtual lines have no links there/);
+  });
+}
+
+/**
+ * @template Result
+ * @param {import('../../test/support/program.mjs').ProgramOptions} options @param {(program: Program) => Promise<Result>} use
+ */
+async function withProgram(options, use) {
+  const program = await startProgram(options);
+  try {
+    return await use(program);
+  } finally {
+    await program.stop();
+  }
+}
+
+/** Why a program does not start. @param {import('../../test/support/program.mjs').ProgramOptions} options @returns {Promise<string>} */
+async function refusalOf(options) {
+  return withProgram(options, async () => 'the program has started').catch(({ message }) => message);
+}
+
+/** @param {Program} program @param {string} path @param {string} [method] @param {object} [body] */
+function rest(program, path, method = 'GET', body) {
+  const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return fetch(`${program.restUrl()}/api/v1/${path}`, { method, ...(body && json) });
+}
+
+/** @param {Program} program @param {number} value */
+async function setValue(program, value) {
+  const changes = [{ table: 'holding', address: 0, value }];
+  assert.equal((await rest(program, 'devices/meter/registers', 'PATCH', { changes })).status, 200);
+}
+
+/** @param {Program} program */
+async function value(program) {
+  const answer = await rest(program, 'devices/meter/registers?table=holding&from=0&to=0');
+  return /** @type {{registers: {value: number}[]}} */ (await answer.json()).registers[0]?.value;
+}
+
+/** What the program has logged. @param {Program} program @param {RegExp} pattern */
+function said({ output }, pattern) {
+  const [found] = output.stderr.match(pattern) ?? [];
+  assert.ok(found, `nothing like ${pattern} in ${output.stderr}`);
+  return found;
+}
