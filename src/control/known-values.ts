@@ -35,42 +35,60 @@ export interface KnownValues {
   readonly typed: readonly TypedValues[];
 }
 
+/** Registers of one table, as clients count them. */
+interface Part {
+  readonly table: TableName;
+  readonly address: number;
+  readonly quantity: number;
+}
+
 export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<KnownValues> {
   const device = simulator.devices.get(name);
-  if (!device) return unknownDevice(simulator, name);
-  const tables = TABLE_NAMES.map((table) => ({ table, ...storedAs(device.manners ?? {}, table) }));
-  const named = Array.from(device.points.named, ([each, { definition, image, location }]) => ({
-    ...definition,
-    name: each,
-    order: image.orderAt(location.address),
-  }));
-  const values = tables.flatMap(({ table, source, first }) =>
+  return device ? done(knownValuesOf(device)) : unknownDevice(simulator, name);
+}
+
+/** @param part what is to be known of, in place of all: that takes little time however much the device has */
+export function knownValuesOf(device: Device, part?: Part): KnownValues {
+  const tables = TABLE_NAMES.filter((table) => part === undefined || table === part.table).map((table) => {
+    const { source, first } = storedAs(device.manners ?? {}, table);
+    const from = first + (part?.address ?? 0);
+    const end = part ? from + part.quantity : device.tables[source].window.size;
+    return { table, source, first, from, end };
+  });
+  const named = Array.from(device.points.named);
+  const values = tables.flatMap(({ table, source, first, from, end }) =>
     named
-      .filter((each) => each.table === source && each.address >= first)
-      .map(
-        ({ address, cells, name: each, type, order, scale, unit }): NamedValue => [
-          table,
-          address - first,
-          cells,
-          each,
-          type,
-          order,
-          scale,
-          unit,
-        ],
-      ),
+      .filter(
+        ([, { definition: at }]) =>
+          at.table === source && at.address >= first && at.address < end && at.address + at.cells > from,
+      )
+      .map(([name, { definition, image, location }]): NamedValue => {
+        const { address, cells, type, scale, unit } = definition;
+        return [table, address - first, cells, name, type, image.orderAt(location.address), scale, unit];
+      }),
   );
   // Of bits, a value of several cells is not what a client reads.
   const ofRegisters = tables.filter(({ table }) => table === 'input' || table === 'holding');
-  const typed = ofRegisters.flatMap(({ table, source, first }) => typedIn(device, table, source, first));
-  return done({ values, typed });
+  return { values, typed: ofRegisters.flatMap((each) => typedIn(device, each)) };
 }
 
-/** The values of several registers of a table. It takes up to a ms: for one device at a time. */
-function typedIn(device: Device, table: TableName, source: TableName, first: number): TypedValues[] {
+interface Stored {
+  readonly table: TableName;
+  readonly source: TableName;
+  /** The address that clients call 0. */
+  readonly first: number;
+  /** Where to look, from the first address of `source` that is meant. */
+  readonly from: number;
+  readonly end: number;
+}
+
+/** The values of several registers of a table. */
+function typedIn(device: Device, { table, source, first, from, end }: Stored): TypedValues[] {
   const { image, base, size } = device.tables[source].window;
   const found: { address: number; cells: number; count: number; type: ValueType; order: ValueOrder }[] = [];
-  for (let address = first; address < size; ) {
+  let start = Math.min(from, size);
+  while (start > first && image.typeAt(base + start) === 'next') start--;
+  for (let address = start; address < Math.min(end, size); ) {
     const type = image.typeAt(base + address);
     let cells = 1;
     while (address + cells < size && image.typeAt(base + address + cells) === 'next') cells++;

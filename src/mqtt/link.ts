@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Desk } from '../api/desk.js';
-import type { NamedView, WrittenValue } from '../api/known-values.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
 import type { Outcome } from '../control/refusal.js';
 import type { MqttStatus, SeenBench } from '../control/schemas/mqtt.js';
 import type { Summary } from '../control/schemas/summary.js';
 import type { ValueView } from '../control/schemas/value.js';
+import type { NamedView, WrittenValue } from '../control/shown-values.js';
 import { allParts } from '../door/door.js';
 import { isMapping } from '../schema/parts.js';
 import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';

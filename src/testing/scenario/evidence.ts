@@ -1,4 +1,3 @@
-import { decodeEvent, type ReadEvent } from '../../traffic/decode.js';
 import type { TrafficEvent } from '../../traffic/event.js';
 import type { Seen } from './seen.js';
 import { durationText } from './words.js';
@@ -9,17 +8,20 @@ const MOST_RECENT = 16;
 /** Frames that a message names; the report shows the others. */
 const MOST_EVENTS = 4;
 
+/** Says an event in words. */
+export type SayEvent = (event: TrafficEvent) => string;
+
 /** The frames that show what became of a step. */
 export class Evidence {
   readonly #startedAt: number;
-  readonly #read: ReadEvent;
+  readonly #say: SayEvent;
   readonly #recent: TrafficEvent[] = [];
   readonly #matched = new Map<number, TrafficEvent>();
 
   /** @param startedAt when the step began, in ms of `performance.now()` */
-  constructor(startedAt: number, read: ReadEvent) {
+  constructor(startedAt: number, say: SayEvent) {
     this.#startedAt = startedAt;
-    this.#read = read;
+    this.#say = say;
   }
 
   /** Notes an event of the step. */
@@ -53,10 +55,12 @@ export class Evidence {
   /** What came, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7 (frame 12)`. */
   instead(): string {
     if (this.#recent.length === 0) return 'nothing came at all';
-    const events = this.#recent.slice(-MOST_EVENTS).map((event) => {
-      const { text } = decodeEvent(event, this.#read);
-      return `+${durationText(Math.max(0, event.at - this.#startedAt))} ${text} (frame ${event.seq})`;
-    });
+    const events = this.#recent
+      .slice(-MOST_EVENTS)
+      .map(
+        (event) =>
+          `+${durationText(Math.max(0, event.at - this.#startedAt))} ${this.#say(event)} (frame ${event.seq})`,
+      );
     return `counted from the beginning of the step, last came ${events.join('; ')}`;
   }
 }

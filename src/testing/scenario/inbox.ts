@@ -1,6 +1,7 @@
 import type { TrafficEvent } from '../../traffic/event.js';
 import type { Spoilt } from './actions.js';
-import { type DeviceAt, type Seen, seenOf } from './seen.js';
+import type { DeviceAt } from './event-text.js';
+import { type Seen, seenOf } from './seen.js';
 
 /** What happens while a step runs. */
 export type Happening =

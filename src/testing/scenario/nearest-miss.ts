@@ -1,7 +1,6 @@
 import type { Condition } from '../../faults/condition.js';
 import { matchesRequest } from '../../faults/matching.js';
 import type { NamedValue } from '../../faults/rule.js';
-import { requestMessage } from '../../traffic/decode-request.js';
 import { rangeText } from '../../traffic/words.js';
 import { factsOf, type Matcher } from './matcher.js';
 import type { Seen } from './seen.js';
@@ -43,7 +42,7 @@ export class NearestMiss {
   text(met: string): string | undefined {
     if (!this.#nearest) return undefined;
     const { seen, missed } = this.#nearest;
-    const what = `unit ${seen.unitId} ${requestMessage(seen.pdu).text} (frame ${seen.event.seq})`;
+    const what = `${seen.text()} (frame ${seen.event.seq})`;
     return missed.length === 0 ? `${what} ${met}` : `nearest was ${what}: ${missed.join('; ')}`;
   }
 }

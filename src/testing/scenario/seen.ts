@@ -2,6 +2,7 @@ import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
 import { isRequest, pduOf } from '../line-watch.js';
+import { type DeviceAt, requestText } from './event-text.js';
 
 /** A request, or what became of one, as expectations look at it. */
 export interface Seen {
@@ -16,12 +17,11 @@ export interface Seen {
   /** Of the request, also when the event is a reply. */
   readonly pdu: Uint8Array;
   readonly ranges: readonly AddressRange[];
+  /** The request in words, also when the event is a reply; made for messages only. */
+  readonly text: () => string;
   /** Absent for a request. 0 for a reply that is no exception, undefined for silence and for damage. */
   readonly reply?: { readonly exception: number | undefined };
 }
-
-/** Finds the device that answers for a unit identifier of a line. */
-export type DeviceAt = (line: string, unitId: number, host: string | undefined) => string | undefined;
 
 /** The same for each request that asks the same: a transaction identifier and a connection may be others. */
 export function questionOf({ line, unitId, pdu }: Seen): string {
@@ -34,15 +34,17 @@ export function seenOf(event: TrafficEvent, deviceAt: DeviceAt): Seen | undefine
   const pdu = adu?.event.framing.fields(adu.bytes)?.pdu;
   if (adu === undefined || pdu === undefined) return undefined;
   const { line, at, unitId, host } = adu.event;
+  const device = deviceAt(line, unitId, host);
   return {
     event: adu.event,
     at,
     line,
     unitId,
-    device: deviceAt(line, unitId, host) ?? '',
+    device: device?.name ?? '',
     functionCode: pdu[0] as number,
     pdu,
     ranges: addressRanges(pdu),
+    text: () => requestText(unitId, pdu, device),
     ...(adu.event.kind === 'reply' && { reply: { exception: exceptionIn(adu.event) } }),
   };
 }

@@ -1,10 +1,9 @@
-import { decodeEvent, type ReadEvent } from '../../traffic/decode.js';
 import type { TrafficEvent } from '../../traffic/event.js';
 import type { Clock } from '../../transport/clock.js';
 import type { Verdict } from '../report/report.js';
 import type { Actions } from './actions.js';
 import { ArmedFaults } from './armed-faults.js';
-import type { Evidence } from './evidence.js';
+import type { Evidence, SayEvent } from './evidence.js';
 import type { Ended, GoalWatch } from './goal.js';
 import { InOrder } from './in-order.js';
 import type { Happening, Inbox } from './inbox.js';
@@ -20,7 +19,7 @@ export interface StepSurroundings {
   readonly inbox: Inbox;
   readonly actions: Actions;
   readonly clock: Clock;
-  readonly read: ReadEvent;
+  readonly say: SayEvent;
   /** Called with each event that a step looks at. */
   readonly heard: (event: TrafficEvent) => void;
   /** What must not come at any time. */
@@ -40,7 +39,7 @@ export interface StepEnd {
 export async function runStep(
   step: Step,
   evidence: Evidence,
-  { inbox, actions, clock, read, heard, always, polls }: StepSurroundings,
+  { inbox, actions, clock, say, heard, always, polls }: StepSurroundings,
 ): Promise<StepEnd> {
   const startedAt = clock.now();
   const refused = actions.begin(step);
@@ -71,7 +70,7 @@ export async function runStep(
       const ended = lookAt(happening, goal, forbidden, { evidence, faults, polls });
       if (ended === 'forbidden') {
         const after = durationText(Math.max(0, event.at - startedAt));
-        const text = `${decodeEvent(event, read).text} came after ${after} (frame ${event.seq}), which must not come`;
+        const text = `${say(event)} came after ${after} (frame ${event.seq}), which must not come`;
         return { verdict: 'fail', message: text, over: false };
       }
       if (ended) return stepEnd(ended, faults, evidence);

@@ -8,6 +8,7 @@ import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { Actions } from './actions.js';
 import type { CaptureSpan } from './capture-file.js';
+import { type DeviceAt, eventText } from './event-text.js';
 import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
 import { PollIntervals } from './poll-intervals.js';
@@ -32,6 +33,7 @@ export class TestRun {
   readonly #onFinding: OnFinding;
   readonly #actions: Actions;
   readonly #inbox: Inbox;
+  readonly #deviceAt: DeviceAt;
   readonly #unsubscribe: () => void;
   readonly #begun: number;
   readonly #findings: Finding[] = [];
@@ -55,10 +57,8 @@ export class TestRun {
     this.#begun = clock.now();
     this.#firstSeq = simulator.traffic.last + 1;
     this.#actions = new Actions(simulator.faults.rules);
-    this.#inbox = new Inbox(
-      (line, unitId, host) => simulator.lines.get(line)?.bus.deviceAt(unitId, host)?.name,
-      () => this.#actions.haveActed(),
-    );
+    this.#deviceAt = (line, unitId, host) => simulator.lines.get(line)?.bus.deviceAt(unitId, host);
+    this.#inbox = new Inbox(this.#deviceAt, () => this.#actions.haveActed());
     this.#unsubscribe = simulator.traffic.subscribe((event) => this.#hear(event));
   }
 
@@ -89,7 +89,7 @@ export class TestRun {
       inbox: this.#inbox,
       actions: this.#actions,
       clock: this.#clock,
-      read: (seq) => this.#simulator.traffic.read(seq),
+      say: (event) => eventText(event, (seq) => this.#simulator.traffic.read(seq), this.#deviceAt),
       always,
       polls: new PollIntervals(),
       heard: (event) => this.#answer(event),
@@ -137,7 +137,7 @@ export class TestRun {
 
   async #runStep(step: Step, surroundings: StepSurroundings): Promise<boolean> {
     const startedAt = this.#clock.now();
-    const evidence = new Evidence(startedAt, surroundings.read);
+    const evidence = new Evidence(startedAt, surroundings.say);
     this.#evidence.push(evidence);
     const firstSeq = this.#simulator.traffic.last + 1;
     const ended = await runStep(step, evidence, surroundings);

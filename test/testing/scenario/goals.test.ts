@@ -8,8 +8,9 @@ import type { Goal, Scenario } from '../../../src/testing/scenario/scenario.js';
 import { type Seen, seenOf } from '../../../src/testing/scenario/seen.js';
 import type { FrameEvent } from '../../../src/traffic/event.js';
 import { bytesOf } from '../../vectors/hex.js';
-import { read } from './read.js';
+import { newLocalSimulator, read } from './read.js';
 
+const bench = newLocalSimulator();
 let seq = 0;
 
 /** A request at a time, as the stream would tell it. */
@@ -37,8 +38,7 @@ function request(
     functionCode: bytes[7] as number,
     answers: undefined,
   };
-  const names = ['', 'meter', 'relay'];
-  return seenOf(event, (_, unit) => names[unit]) as Seen;
+  return seenOf(event, (line, unit) => bench.lines.get(line)?.bus.deviceAt(unit)) as Seen;
 }
 
 function goalOf(expected: unknown, others: object = {}): Goal {

@@ -22,14 +22,17 @@ export const BENCH = {
     relay: {
       registers: {
         coils: [{ address: 0, name: 'coil', write: true }],
-        holding: [{ address: 0, value: [1, 2] }],
+        holding: [
+          { address: 0, value: [1, 2] },
+          { address: 20, type: 'float32', value: [1, 2], write: true },
+        ],
       },
     },
   },
   lines: { bus: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'relay' } } },
 };
 
-function newLocalSimulator(): Simulator {
+export function newLocalSimulator(): Simulator {
   return new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
 }
 

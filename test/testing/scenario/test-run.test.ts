@@ -155,6 +155,24 @@ describe('a test', () => {
     expect(findings[0]?.frames.length).toBeGreaterThan(0);
   });
 
+  it('says values with their names and types, as the traffic does', async () => {
+    const { client, runOf } = await bench();
+    const [never, missing] = [
+      { never: { unit: 2 }, within: '20s' },
+      { expect: { unit: 2 }, within: 2000 },
+    ];
+    const over = runOf({ steps: [never, never, missing] }).run();
+    client.ask(2, '10 00 14 00 04 08 3f c0 00 00 40 20 00 00');
+    // The second half of a value, and all of the next one.
+    client.ask(2, '10 00 15 00 03 06 00 00 40 20 00 00');
+    void client.poll(over, [1], '10 00 0a 00 02 04 43 66 19 9a');
+    const [whole, part, missed] = (await over).findings.map(({ summary }) => summary);
+    expect(whole).toMatch(/^unit 2 write multiple registers 20–23: float32 1.5 2.5 came after/);
+    expect(part).toMatch(/^unit 2 write multiple registers 21–23: 0, 22–23 float32 2.5 came after/);
+    const limit = 'unit 1 write multiple registers 10–11: limit 230.1 \\(frame \\d+\\)';
+    expect(missed).toMatch(new RegExp(`nearest was ${limit}: unit 1, not 2; .*last came .*${limit}`));
+  });
+
   it('ends with an error when its line is closed, and runs nothing after it', async () => {
     const { running, runOf } = await bench();
     const over = runOf({ steps: [{ wait: '60s' }, { wait: 1 }] }).run();

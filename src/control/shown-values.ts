@@ -1,10 +1,10 @@
-import type { KnownValues, NamedValue, TypedValues } from '../control/known-values.js';
-import type { ValueView } from '../control/schemas/value.js';
-import { storedView } from '../control/value-view.js';
 import { shortestFloat32, type Value, valueOfWords } from '../registers/value.js';
 import type { Written } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
+import type { KnownValues, NamedValue, TypedValues } from './known-values.js';
+import type { ValueView } from './schemas/value.js';
+import { storedView } from './value-view.js';
 
 /** An event as REST shows it: with the names of the registers that it is about. */
 export interface NamedView extends TrafficView {
@@ -43,18 +43,32 @@ export function valuesByTable({ values, typed }: KnownValues): ReadonlyMap<strin
   return tables;
 }
 
-/**
- * An event with the names of its registers, and with the values that they hold: `… 100–104: voltage 230.1 V, 16560,
- * 103–104 float32 50.02`.
- */
+/** An event with the names of its registers, and with the values that they hold. */
 export function withValues(view: TrafficView, device: string, known: TableValues): NamedView {
-  const { address = 0, quantity = 0, values = [], text } = view;
+  const { address = 0, quantity = 0 } = view;
   const names = namedBetween(known, address, quantity).map(([, , , name]) => `${device}.${name}`);
   const named = names.length > 0 ? { ...view, names } : view;
+  const text = textWithValues(view, known);
+  return text === view.text ? named : { ...named, text };
+}
+
+/** A text with words of registers at its end, and its words. */
+interface Said {
+  readonly text: string;
+  readonly address?: number | undefined;
+  readonly quantity?: number | undefined;
+  readonly values?: readonly number[] | undefined;
+}
+
+/** The text with values in place of the words: `… 100–104: voltage 230.1 V, 16560, 103–104 float32 50.02`. */
+export function textWithValues(
+  { address = 0, quantity = 0, values = [], text }: Said,
+  known: TableValues,
+): string {
   const tail = `: ${valuesText(values)}`;
-  if (values.length !== quantity || values.length > MAX_SHOWN || !text.endsWith(tail)) return named;
+  if (values.length !== quantity || values.length > MAX_SHOWN || !text.endsWith(tail)) return text;
   const shown = shownValues(values, address, known);
-  return shown === undefined ? named : { ...named, text: `${text.slice(0, -tail.length)}: ${shown}` };
+  return shown === undefined ? text : `${text.slice(0, -tail.length)}: ${shown}`;
 }
 
 /** The words from an address on in text; undefined where none of them is known to be more than a word. */
