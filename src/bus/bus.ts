@@ -330,7 +330,7 @@ export class Bus {
       previousReply,
       startTime: startWorkTime,
     });
-    this.#faults.wereApplied(answer.acted);
+    this.#faults.wereApplied(acting, answer.acted);
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);
     return answer;
   }

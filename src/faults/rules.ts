@@ -26,6 +26,8 @@ export interface RuleStatus {
   readonly temporary: boolean;
   /** Of a temporary rule: why none of its faults could act on the last reply; absent where one of them did. */
   readonly notAchieved?: string;
+  /** Of a temporary rule: the last reply is made. That of a real device comes later. */
+  readonly isDecided: boolean;
   /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
 }
@@ -38,6 +40,7 @@ interface Entry {
   hits: number;
   lastHit: Date | undefined;
   notAchieved?: string | undefined;
+  isDecided: boolean;
   /** When the rule was put in force, in ms of the source's `uptime`. */
   readonly since: number;
 }
@@ -65,8 +68,6 @@ export class FaultRules {
   readonly #states = new DeviceStates();
   /** Undefined after a change, until the next request. */
   #matcher: RuleMatcher<Entry> | undefined;
-  /** Temporary rules that act on the reply that is being made. */
-  #tested: Entry[] = [];
 
   constructor(source: RuleSource) {
     this.#source = source;
@@ -139,14 +140,13 @@ export class FaultRules {
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
     this.#matcher ??= new RuleMatcher(this.#enabled());
-    this.#tested = [];
     for (const entry of this.#matcher.matching(facts)) {
       const random = this.#turn(entry, facts);
       if (!random) continue;
       acting.push({ rule: entry.rule, random });
       if (!entry.temporary) continue;
       entry.notAchieved = undefined;
-      this.#tested.push(entry);
+      entry.isDecided = false;
     }
     // A state begins after the request that brings it about.
     for (const { rule } of acting) {
@@ -156,11 +156,17 @@ export class FaultRules {
   }
 
   /** Notes for tests what became of the rules that act, when a reply was made. @param acted what each fault of each rule has done */
-  wereApplied(acted: readonly { readonly rule: string; readonly notAchieved?: string }[]): void {
-    for (const entry of this.#tested) {
-      const own = acted.filter(({ rule }) => rule === entry.rule.name);
+  wereApplied(
+    acting: readonly ActingRule[],
+    acted: readonly { readonly rule: string; readonly notAchieved?: string }[],
+  ): void {
+    for (const { rule } of acting) {
+      const entry = this.#entries.get(rule.name);
+      if (entry?.rule !== rule || !entry.temporary) continue;
+      const own = acted.filter((each) => each.rule === rule.name);
       const couldAct = own.some(({ notAchieved }) => notAchieved === undefined);
       entry.notAchieved = couldAct ? undefined : own[0]?.notAchieved;
+      entry.isDecided = true;
     }
   }
 
@@ -201,7 +207,7 @@ export class FaultRules {
   }
 
   #status(entry: Entry): RuleStatus {
-    const { rule, seed, temporary, matches, hits, lastHit, notAchieved } = entry;
+    const { rule, seed, temporary, matches, hits, lastHit, notAchieved, isDecided } = entry;
     const { count } = rule.when;
     const remaining = count === undefined ? undefined : count - hits;
     const open = this.#isOpen(entry);
@@ -214,6 +220,7 @@ export class FaultRules {
       lastHit,
       open,
       remaining,
+      isDecided,
       ...(notAchieved && { notAchieved }),
     };
   }
@@ -246,7 +253,7 @@ class DeviceStates {
 }
 
 function begun(rule: FaultRule, seed: number) {
-  return { rule, seed, matches: 0, hits: 0, lastHit: undefined };
+  return { rule, seed, matches: 0, hits: 0, lastHit: undefined, isDecided: false };
 }
 
 /** True when `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */

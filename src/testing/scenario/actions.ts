@@ -3,9 +3,12 @@ import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../faults/rules.js';
 import type { Step } from './scenario.js';
 
-/** The faults of a step were to act on a request. `notAchieved`: why none of them could, as far as that is known by then. */
+/** The faults of a step were to act on a request. */
 export interface Spoilt {
+  /** Why none of them could. */
   readonly notAchieved: string | undefined;
+  /** Whether that is known. What becomes of the reply of a real device is known when it comes. */
+  readonly isDecided: boolean;
 }
 
 /** Does what steps ask for, and takes it back. */
@@ -34,7 +37,8 @@ export class Actions {
     });
     if (acting.length === 0) return undefined;
     const couldAct = acting.some(({ notAchieved }) => notAchieved === undefined);
-    return { notAchieved: couldAct ? undefined : acting[0]?.notAchieved };
+    const isDecided = acting.every((each) => each.isDecided);
+    return { notAchieved: couldAct ? undefined : acting[0]?.notAchieved, isDecided };
   }
 
   /** @returns why the simulator can't do it, undefined when it is done */

@@ -14,6 +14,8 @@ export class ArmedFaults {
   #isAimed = false;
   #achieved = false;
   #notAchieved: string | undefined;
+  /** The newest request to a real device that they are to act on. */
+  #undecided: number | undefined;
 
   constructor(rules: readonly FaultRule[]) {
     this.#rules = rules;
@@ -30,6 +32,7 @@ export class ArmedFaults {
     if (spoilt) {
       this.#isAimed = true;
       this.#notAchieved ??= spoilt.notAchieved;
+      if (!spoilt.isDecided) this.#undecided = seen.event.seq;
     } else if (!this.#isAimed) {
       this.#nearest.see(seen);
     }
@@ -38,6 +41,7 @@ export class ArmedFaults {
   /** Looks at what became of the reply to a spoilt request. */
   hear(event: TrafficEvent): void {
     if (event.kind !== 'reply') return;
+    if (event.request === this.#undecided) this.#undecided = undefined;
     for (const { rule, notAchieved } of event.acted) {
       if (!this.#rules.some(({ name }) => name === rule)) continue;
       if (notAchieved === undefined) this.#achieved = true;
@@ -45,9 +49,16 @@ export class ArmedFaults {
     }
   }
 
-  /** Why none of the faults acted; undefined when one did, when nothing is known yet, or when there are none. */
+  /** The request whose reply shows whether they can act; undefined when that is known. */
+  get undecided(): number | undefined {
+    return this.#achieved ? undefined : this.#undecided;
+  }
+
+  /** Why none of the faults acted; undefined when one did, or when there are none. */
   get whyNot(): string | undefined {
     if (this.#rules.length === 0 || this.#achieved) return undefined;
+    if (this.undecided !== undefined)
+      return 'what the fault did is not known: the reply of the real device did not come in time';
     if (this.#notAchieved !== undefined) return `the fault could not act: ${this.#notAchieved}`;
     if (this.#isAimed) return undefined;
     const nearest = this.#nearest.text(`met its conditions, ${this.#limits}`);

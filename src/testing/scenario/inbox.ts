@@ -49,13 +49,30 @@ export class Inbox {
 
   /** What happened next, once it has happened; it stays until `take`. */
   async next(): Promise<Happening> {
-    while (this.#waiting.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
-    }
+    while (this.#waiting.length === 0) await this.#put();
     return this.#waiting[0] as Happening;
+  }
+
+  /** The reply to a request, once it has come; it stays, as all that comes before it. @returns undefined when `isOver` */
+  async replyTo(request: number, isOver: () => boolean): Promise<TrafficEvent | undefined> {
+    for (;;) {
+      for (const happening of this.#waiting) {
+        if (happening.kind === 'end') return undefined;
+        if (happening.kind === 'time') continue;
+        const { event } = happening;
+        if (event.kind === 'reply' && event.request === request) return event;
+      }
+      if (isOver()) return undefined;
+      await this.#put();
+    }
+  }
+
+  /** Something has happened. */
+  async #put(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
   }
 
   /** Takes away what `next` has shown. */

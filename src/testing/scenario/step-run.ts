@@ -35,6 +35,9 @@ export interface StepEnd {
   readonly over: boolean;
 }
 
+/** A real device is waited for so long, in ms. */
+const LONGEST_REPLY_MS = 60_000;
+
 /** Watches one step from its actions to its end. The faults of the step are still in force when it resolves. */
 export async function runStep(
   step: Step,
@@ -48,17 +51,21 @@ export async function runStep(
   const forbidden = [...always, ...step.never];
   const faults = new ArmedFaults(step.faults);
   const timer = deadlineTimer(goal, inbox, clock);
+  const end = async (ended: Ended) => {
+    if (faults.undecided !== undefined) await decided(faults, inbox, clock);
+    return stepEnd(ended, faults, evidence);
+  };
   timer.arm();
   try {
     for (;;) {
       const happening = await inbox.next();
       const isLate = happening.kind === 'event' && happening.event.at > goal.deadline;
-      if (isLate) return stepEnd(goal.timeUp(), faults, evidence);
+      if (isLate) return await end(goal.timeUp());
       inbox.take();
       if (happening.kind === 'end')
         return { verdict: happening.verdict, message: happening.text, over: true };
       if (happening.kind === 'time') {
-        if (clock.now() >= goal.deadline) return stepEnd(goal.timeUp(), faults, evidence);
+        if (clock.now() >= goal.deadline) return await end(goal.timeUp());
         timer.arm();
         continue;
       }
@@ -73,12 +80,24 @@ export async function runStep(
         const text = `${say(event)} came after ${after} (frame ${event.seq}), which must not come`;
         return { verdict: 'fail', message: text, over: false };
       }
-      if (ended) return stepEnd(ended, faults, evidence);
+      if (ended) return await end(ended);
       if (goal.deadline < deadline) timer.arm();
     }
   } finally {
     timer.stop();
   }
+}
+
+/** Waits for the reply of a real device that shows what became of the faults. */
+async function decided(faults: ArmedFaults, inbox: Inbox, clock: Clock): Promise<void> {
+  const until = clock.now() + LONGEST_REPLY_MS;
+  const callOff = clock.callAfter(LONGEST_REPLY_MS, () => inbox.put({ kind: 'time' }));
+  for (let request = faults.undecided; request !== undefined; request = faults.undecided) {
+    const reply = await inbox.replyTo(request, () => clock.now() >= until);
+    if (!reply) break;
+    faults.hear(reply);
+  }
+  callOff();
 }
 
 interface Watched extends Pick<StepSurroundings, 'polls'> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Device } from '../../../src/device/device.js';
 import type { Report } from '../../../src/testing/report/report.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -104,6 +105,28 @@ describe('a test', () => {
     client.ask(2, '05 00 00 ff 00');
     const report = await over;
     expect(verdicts(report)).toEqual(['inconclusive']);
+    expect(report.findings[0]?.summary).toContain('the fault could not act: ');
+  });
+
+  it('waits for what a fault does to the reply of a real device before a step passes', async () => {
+    const { running, client, runOf } = await bench();
+    const relay = running.simulator.devices.get('relay') as Device;
+    relay.real = {
+      status: { to: 'a real relay', answers: true },
+      ask: (_, pdu, done) => {
+        const timer = setTimeout(() => done({ kind: 'response', pdu }), 50);
+        return () => clearTimeout(timer);
+      },
+    };
+    const fault = { when: { unit: 2 }, do: [{ byteCount: 7 }] };
+    const steps = [1, 2].map(() => ({ fault, expect: { unit: 2 }, within: '20s' }));
+    const over = runOf({ steps }).run();
+    // The reply to function 5 has no byte count.
+    client.ask(2, '05 00 00 ff 00');
+    await sleep(100);
+    client.ask(2);
+    const report = await over;
+    expect(verdicts(report)).toEqual(['inconclusive', 'pass']);
     expect(report.findings[0]?.summary).toContain('the fault could not act: ');
   });
 
