@@ -7,7 +7,7 @@ import {
   type WrittenValue,
   withValues,
 } from '../control/shown-values.js';
-import type { Door } from '../door/door.js';
+import { allParts, type Door } from '../door/door.js';
 import { functionOf } from '../protocol/function-table.js';
 import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
 import type { TrafficEvent } from '../traffic/event.js';
@@ -64,8 +64,8 @@ export class LineMap implements CaptureLines {
     for (const event of events) {
       const device = 'unitId' in event ? deviceOf(lines, event, event.unitId) : undefined;
       if (device === undefined || known.has(device)) continue;
-      const came = await this.#door.call('device.names', { device });
-      known.set(device, came.ok ? valuesByTable(came.value) : new Map());
+      const values = await allParts(await this.#door.list('device.names', { device }));
+      known.set(device, valuesByTable('ok' in values ? [] : values));
     }
     return (event) => {
       const view = trafficView(event, (seq) => this.#traffic.read(seq));

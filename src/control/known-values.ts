@@ -28,12 +28,8 @@ export type TypedValues = readonly [
   order: ValueOrder,
 ];
 
-/** The values of a device with names, and those of several registers: for showing in the traffic what these registers are. */
-export interface KnownValues {
-  readonly values: readonly NamedValue[];
-  /** In the order of their addresses. */
-  readonly typed: readonly TypedValues[];
-}
+/** What some registers of a device are, for showing in the traffic: values with names, and those of several registers. */
+export type KnownValue = NamedValue | TypedValues;
 
 /** Registers of one table, as clients count them. */
 interface Part {
@@ -42,34 +38,34 @@ interface Part {
   readonly quantity: number;
 }
 
-export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<KnownValues> {
+/** All that is known of a device, in pieces: a large one has tens of thousands of values. */
+export function namesOfDevice(
+  { simulator }: Room,
+  { device: name }: OfDevice,
+): Outcome<Iterable<KnownValue | undefined>> {
   const device = simulator.devices.get(name);
-  return device ? done(knownValuesOf(device)) : unknownDevice(simulator, name);
+  return device ? done(knownValues(device)) : unknownDevice(simulator, name);
 }
 
-/** @param part what is to be known of, in place of all: that takes little time however much the device has */
-export function knownValuesOf(device: Device, part?: Part): KnownValues {
-  const tables = TABLE_NAMES.filter((table) => part === undefined || table === part.table).map((table) => {
+/** After so many values or registers that are left out, the lines can be served. */
+const MANY = 256;
+
+/**
+ * The values with names of each table, and then its others in the order of their addresses. Undefined where the lines can be
+ * served.
+ * @param part what is to be known of, in place of all
+ */
+export function* knownValues(device: Device, part?: Part): Generator<KnownValue | undefined> {
+  for (const table of TABLE_NAMES) {
+    if (part && part.table !== table) continue;
     const { source, first } = storedAs(device.manners ?? {}, table);
     const from = first + (part?.address ?? 0);
     const end = part ? from + part.quantity : device.tables[source].window.size;
-    return { table, source, first, from, end };
-  });
-  const named = Array.from(device.points.named);
-  const values = tables.flatMap(({ table, source, first, from, end }) =>
-    named
-      .filter(
-        ([, { definition: at }]) =>
-          at.table === source && at.address >= first && at.address < end && at.address + at.cells > from,
-      )
-      .map(([name, { definition, image, location }]): NamedValue => {
-        const { address, cells, type, scale, unit } = definition;
-        return [table, address - first, cells, name, type, image.orderAt(location.address), scale, unit];
-      }),
-  );
-  // Of bits, a value of several cells is not what a client reads.
-  const ofRegisters = tables.filter(({ table }) => table === 'input' || table === 'holding');
-  return { values, typed: ofRegisters.flatMap((each) => typedIn(device, each)) };
+    const stored = { table, source, first, from, end };
+    yield* namedIn(device, stored);
+    // Of bits, a value of several cells is not what a client reads.
+    if (table === 'input' || table === 'holding') yield* typedIn(device, stored);
+  }
 }
 
 interface Stored {
@@ -82,37 +78,57 @@ interface Stored {
   readonly end: number;
 }
 
+function* namedIn(device: Device, { table, source, first, from, end }: Stored) {
+  let seen = 0;
+  for (const [name, { definition, image, location }] of device.points.named) {
+    const { address, cells, type, scale, unit } = definition;
+    const isMeant =
+      definition.table === source && address >= first && address < end && address + cells > from;
+    if (isMeant) {
+      const order = image.orderAt(location.address);
+      yield [table, address - first, cells, name, type, order, scale, unit] satisfies NamedValue;
+    } else if (++seen % MANY === 0) yield undefined;
+  }
+}
+
+/** Values that are still counted. */
+type Counted = { -readonly [Part in keyof TypedValues]: TypedValues[Part] };
+
 /** The values of several registers of a table. */
-function typedIn(device: Device, { table, source, first, from, end }: Stored): TypedValues[] {
+function* typedIn(device: Device, { table, source, first, from, end }: Stored) {
   const { image, base, size } = device.tables[source].window;
-  const found: { address: number; cells: number; count: number; type: ValueType; order: ValueOrder }[] = [];
+  let last: Counted | undefined;
   let start = Math.min(from, size);
   while (start > first && image.typeAt(base + start) === 'next') start--;
-  for (let address = start; address < Math.min(end, size); ) {
+  for (let address = start, seen = 0; address < Math.min(end, size); ) {
     const type = image.typeAt(base + address);
     let cells = 1;
     while (address + cells < size && image.typeAt(base + address + cells) === 'next') cells++;
     if (type !== 'next' && type !== 'invalid' && cells > 1) {
-      const order = image.orderAt(base + address);
-      const last = found.at(-1);
-      const goesOn =
-        last?.type === type &&
-        last.cells === cells &&
-        last.address + last.count * cells === address &&
-        last.order.wordOrder === order.wordOrder &&
-        last.order.byteOrder === order.byteOrder &&
-        last.order.padding === order.padding;
-      if (goesOn) last.count++;
-      else found.push({ address, cells, count: 1, type, order });
+      const one: Counted = [table, address - first, cells, 1, type, image.orderAt(base + address)];
+      if (last && isNextOf(last, one)) last[3]++;
+      else {
+        if (last) yield last;
+        last = one;
+      }
     }
     address += cells;
+    if (++seen % MANY === 0) yield undefined;
   }
-  return found.map(({ address, cells, count, type, order }) => [
-    table,
-    address - first,
-    cells,
-    count,
-    type,
-    order,
-  ]);
+  if (last) yield last;
+}
+
+/** Whether a value is of the same type as others, right behind them. */
+function isNextOf(
+  [, from, size, count, kind, before]: TypedValues,
+  [, address, cells, , type, order]: TypedValues,
+): boolean {
+  return (
+    kind === type &&
+    size === cells &&
+    from + count * size === address &&
+    before.wordOrder === order.wordOrder &&
+    before.byteOrder === order.byteOrder &&
+    before.padding === order.padding
+  );
 }

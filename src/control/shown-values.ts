@@ -2,7 +2,7 @@ import { shortestFloat32, type Value, valueOfWords } from '../registers/value.js
 import type { Written } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
-import type { KnownValues, NamedValue, TypedValues } from './known-values.js';
+import type { KnownValue, NamedValue, TypedValues } from './known-values.js';
 import type { ValueView } from './schemas/value.js';
 import { storedView } from './value-view.js';
 
@@ -27,20 +27,25 @@ export interface TableValues {
 }
 
 /** What is known of the values of a device, by table. */
-export function valuesByTable({ values, typed }: KnownValues): ReadonlyMap<string, TableValues> {
+export function valuesByTable(known: Iterable<KnownValue | undefined>): ReadonlyMap<string, TableValues> {
   const tables = new Map<string, { named: Map<number, NamedValue>; typed: TypedValues[] }>();
   const valuesOf = (name: string) => {
     const table = tables.get(name) ?? { named: new Map<number, NamedValue>(), typed: [] as TypedValues[] };
     tables.set(name, table);
     return table;
   };
-  for (const value of values) {
+  for (const value of known) {
+    if (!value) continue;
     const [table, address, cells] = value;
-    const { named } = valuesOf(table);
-    for (let at = address; at < address + cells; at++) named.set(at, value);
+    const { named, typed } = valuesOf(table);
+    if (!isNamed(value)) typed.push(value);
+    else for (let at = address; at < address + cells; at++) named.set(at, value);
   }
-  for (const some of typed) valuesOf(some[0]).typed.push(some);
   return tables;
+}
+
+function isNamed(value: KnownValue): value is NamedValue {
+  return typeof value[3] === 'string';
 }
 
 /** An event with the names of its registers, and with the values that they hold. */

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, it, test } from 'vitest';
 import { LineMap } from '../../src/api/line-map.js';
+import { knownValues } from '../../src/control/known-values.js';
+import type { Device } from '../../src/device/device.js';
 import { LocalDoor } from '../../src/door/local-door.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { newTestRoom } from '../../src/testing/commands.js';
@@ -150,4 +152,23 @@ describe('what a client has written', () => {
   ])('by %s is %j', async (pdu, values) => {
     expect(await writtenBy(pdu)).toEqual([values]);
   });
+});
+
+test('what is known of a large device comes in pieces, between which lines can be served', () => {
+  const holding = Array.from({ length: 4_000 }, (_, i) => ({
+    address: 2 * i,
+    type: 'float32' as const,
+    value: 1,
+  }));
+  const input = holding.map((each, i) => ({ ...each, name: `n${i}` }));
+  const lines = { lan: { tcp: { port: 0 }, units: { 1: 'large' } } };
+  const { devices } = new Simulator(
+    nativeSetup({ devices: { large: { registers: { holding, input } } }, lines }),
+    log,
+  );
+  const pieces = [...knownValues(devices.get('large') as Device)];
+  const known = pieces.filter((each) => each !== undefined);
+  // Those with names one by one; all of one type side by side together, those with names too.
+  expect(known).toHaveLength(4_002);
+  expect(pieces.length - known.length).toBeGreaterThan(40);
 });

@@ -1,4 +1,4 @@
-import { knownValuesOf } from '../../control/known-values.js';
+import { knownValues } from '../../control/known-values.js';
 import { textWithValues, valuesByTable } from '../../control/shown-values.js';
 import type { Device } from '../../device/device.js';
 import { functionOf } from '../../protocol/function-table.js';
@@ -27,6 +27,6 @@ function withValues(device: Device | undefined, message: Message): string {
   const { functionCode, values, address = 0, quantity = 0, text } = message;
   const table = functionOf(functionCode)?.table;
   if (!device || !values || !table) return text;
-  const known = valuesByTable(knownValuesOf(device, { table, address, quantity })).get(table);
+  const known = valuesByTable(knownValues(device, { table, address, quantity })).get(table);
   return known ? textWithValues(message, known) : text;
 }
