@@ -5,7 +5,6 @@ import type { Schedule } from './schedule.js';
 /** The values of one device, for signals of other devices. */
 export interface GraphDevice extends DependentOwner {
   readonly device: string;
-  readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
   readonly schedule: Schedule;
   /** What adds up or records values in this device. */
@@ -29,6 +28,8 @@ export class DependencyGraph {
   readonly waiting = new Set<Schedule>();
   /** Everything that adds up or records values, with its device, in the order in which it is settled. */
   #dependents: ReadonlyMap<Dependent, GraphDevice> = new Map();
+  /** The values that a dependent needs. */
+  readonly #needed = new Set<Point>();
   #isAdvancing = false;
 
   add(points: GraphDevice): void {
@@ -51,9 +52,9 @@ export class DependencyGraph {
   /** Updates which dependents depend on which values. Call after values, names or signals have changed. */
   link(): void {
     this.revision++;
-    const all = Array.from(this.#devices.values());
-    for (const points of all) for (const point of points.all) point.dependents.clear();
-    const linked = all.flatMap((owner) =>
+    for (const point of this.#needed) point.dependents.clear();
+    this.#needed.clear();
+    const linked = Array.from(this.#devices.values()).flatMap((owner) =>
       owner.dependents.map((dependent) => {
         const needed = new Set<Point>();
         this.#collect(owner.device, dependent.needs, needed);
@@ -64,7 +65,10 @@ export class DependencyGraph {
     linked.sort((a, b) => b.needed.size - a.needed.size);
     this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
     for (const { dependent, owner, needed } of linked) {
-      for (const point of needed) point.dependents.set(dependent, owner);
+      for (const point of needed) {
+        point.dependents.set(dependent, owner);
+        this.#needed.add(point);
+      }
     }
   }
 

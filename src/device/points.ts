@@ -22,6 +22,14 @@ export interface PointsContext {
   readonly feeds: readonly FeedDefinition[];
 }
 
+/** Values by what their signals do. */
+interface Signals {
+  /** As of so many changes. */
+  readonly changes: number;
+  readonly accumulating: readonly Point[];
+  readonly needing: readonly Point[];
+}
+
 /** The values of a device that have a name, a signal or reactions. */
 export class Points implements GraphDevice, LocalPoints {
   readonly device: string;
@@ -35,6 +43,7 @@ export class Points implements GraphDevice, LocalPoints {
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
   /** How often the signal of a value was replaced or restarted, or a value was made available or not. */
   changes = 0;
+  #known: Signals | undefined;
   readonly #clock: DeviceClock;
   readonly #home: SignalHome;
   readonly #graph: DependencyGraph;
@@ -77,7 +86,23 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   get dependents(): readonly Dependent[] {
-    return [...this.#feeds.values(), ...this.all.filter(({ signal }) => signal?.accumulator)];
+    return [...this.#feeds.values(), ...this.#signals.accumulating];
+  }
+
+  /** The values whose signals need others. */
+  get needing(): readonly Point[] {
+    return this.#signals.needing;
+  }
+
+  /** Found out once for all signals that there are: a device may have thousands of values. */
+  get #signals(): Signals {
+    if (this.#known?.changes === this.changes) return this.#known;
+    this.#known = {
+      changes: this.changes,
+      accumulating: this.all.filter(({ signal }) => signal?.accumulator),
+      needing: this.all.filter(({ needs }) => needs.length > 0),
+    };
+    return this.#known;
   }
 
   settle(dependent: Dependent, schedule: Schedule): void {

@@ -30,7 +30,7 @@ import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
 import { costOf, costOfDevice, costOfRegisters, MemoryBudget } from './memory-budget.js';
-import { networkNow, readNewDevice } from './new-device.js';
+import { dependentNow, dependentPoint, networkNow, readNewDevice } from './new-device.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
 /** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
@@ -119,10 +119,12 @@ export class Changes {
     const mistakes = at.findings.count;
     reportStale(signal, at, point.definition);
     if (at.findings.count > mistakes) return undefined;
+    const devices = this.#plant.devices.byName;
+    const changed = { point, signal };
+    const own = dependentPoint(device.name, point, changed);
     const [problem] = dependencyProblems(
-      networkNow(this.#plant.devices.byName.values(), (each) =>
-        each === point ? signal : each.placedSignal,
-      ),
+      [own, ...dependentNow(devices.values(), changed)],
+      networkNow(devices, changed),
     );
     if (problem) return at.key(signal.definition.kind).wrong(problem.message);
     device.points.setSignal(point, signal);
@@ -178,7 +180,7 @@ export class Changes {
     const spent = this.budget.whyNot(costOf(source));
     if (spent !== undefined) return refused('memory.spent', spent);
     const context = {
-      network: networkNow(this.#plant.devices.byName.values()),
+      network: networkNow(this.#plant.devices.byName),
       recordings: recordings ?? recordingsIn(this.#plant.directory),
     };
     const definition = readNewDevice(name, new At(source, findings), context);
@@ -282,7 +284,7 @@ export class Changes {
     const plant = {
       lines: this.#plant.lines.byName.values(),
       rules: this.#rules,
-      network: networkNow(this.#plant.devices.byName.values()),
+      devices: this.#plant.devices.byName,
       fallbacks: this.#fallbacks,
     };
     const needed = whyNeeded(names, plant, force);

@@ -1,6 +1,13 @@
 import { compact } from '../config/compact.js';
 import type { DeviceDefinition } from '../config/configuration.js';
-import { type DependentPoint, networkOf, reportDependencies } from '../config/native/dependencies.js';
+import {
+  type DependentPoint,
+  feedOf,
+  type Network,
+  networkOf,
+  pointsOf,
+  reportDependencies,
+} from '../config/native/dependencies.js';
 import { NativeDeviceReader } from '../config/native/device.js';
 import { checkName } from '../config/native/names.js';
 import { reportReactionUses } from '../config/native/reaction-uses.js';
@@ -23,10 +30,7 @@ const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected r
 export function readNewDevice(
   name: string,
   written: At,
-  {
-    network,
-    recordings,
-  }: { readonly network: readonly DependentPoint[]; readonly recordings: OpenRecording },
+  { network, recordings }: { readonly network: Network; readonly recordings: OpenRecording },
 ): DeviceDefinition | undefined {
   return written.unlessWrong(() => {
     const at = withSunspec(written);
@@ -38,8 +42,8 @@ export function readNewDevice(
     checkName('device', name, at.key('name'));
     const definition = deviceReader(recordings).read(name, at);
     if (!definition) return undefined;
-    const all = [...network, ...networkOf([definition])];
-    reportDependencies(all, () => at);
+    const all = networkOf([definition], network);
+    reportDependencies(pointsOf(definition), all, () => at);
     reportReactionUses([definition], all, () => at);
     return definition;
   });
@@ -80,18 +84,35 @@ function pointsIn(at: At): number {
   return Array.isArray(holding) ? holding.length : 0;
 }
 
-/** All values of running devices, with the signals that they have or, by `signalOf`, would have. */
-export function networkNow(
-  devices: Iterable<Device>,
-  signalOf: (point: Point) => PlacedSignal | undefined = (point) => point.placedSignal,
-): DependentPoint[] {
+/** A value of a device, with another signal than it has. */
+interface Changed {
+  readonly point: Point;
+  readonly signal: PlacedSignal;
+}
+
+/** The values of running devices. A bench may have hundreds of thousands, so each is looked up when it is asked for. */
+export function networkNow(devices: ReadonlyMap<string, Device>, changed?: Changed): Network {
+  return {
+    find(device, name) {
+      const point = devices.get(device)?.points.named.get(name);
+      return point && dependentPoint(device, point, changed);
+    },
+    devices: devices.keys(),
+    namesOf: (device) => devices.get(device)?.points.named.keys() ?? [],
+  };
+}
+
+/** The values of running devices that need others. */
+export function dependentNow(devices: Iterable<Device>, changed?: Changed): DependentPoint[] {
   return Array.from(devices).flatMap(({ name: device, points }) => [
-    ...points.all.map((point) => {
-      const { table, address, type, name } = point.definition;
-      return { device, point: { table, address, type, ...compact({ name, signal: signalOf(point) }) } };
-    }),
-    ...points.feeds.map(({ address, signal }) => {
-      return { device, point: { table: 'queues', address, type: 'uint16', signal } as const };
-    }),
+    ...points.needing.map((point) => dependentPoint(device, point, changed)),
+    ...points.feeds.map(({ address, signal }) => feedOf(device, address, signal)),
   ]);
+}
+
+/** A value of a running device with what it needs. */
+export function dependentPoint(device: string, point: Point, changed?: Changed): DependentPoint {
+  const { table, address, type, name } = point.definition;
+  const signal = changed?.point === point ? changed.signal : point.placedSignal;
+  return { device, point: { table, address, type, ...compact({ name, signal }) } };
 }

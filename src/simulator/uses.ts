@@ -1,7 +1,9 @@
-import { type DependentPoint, dependencyProblems } from '../config/native/dependencies.js';
+import { dependencyProblems } from '../config/native/dependencies.js';
 import { devicesOf } from '../config/native/each.js';
+import type { Device } from '../device/device.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { Line } from './line.js';
+import { dependentNow, networkNow } from './new-device.js';
 
 /** The lines that have a unit with one of these devices. */
 export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): Line[] {
@@ -25,7 +27,7 @@ export function ruleForLine(rules: Iterable<FaultRule>, line: string): FaultRule
 interface Plant {
   readonly lines: Iterable<Line>;
   readonly rules: Iterable<FaultRule>;
-  readonly network: readonly DependentPoint[];
+  readonly devices: ReadonlyMap<string, Device>;
   readonly fallbacks: readonly (readonly [device: string, fallback: string])[];
 }
 
@@ -35,12 +37,12 @@ interface Plant {
  */
 export function whyNeeded(
   devices: ReadonlySet<string>,
-  { lines, rules, network, fallbacks }: Plant,
+  { lines, rules, devices: present, fallbacks }: Plant,
   force: boolean,
 ): string | undefined {
   const rule = ruleForDevices(rules, devices);
   if (rule) return `fault rule ${rule.name} names a value of the device; remove the rule first`;
-  const dependent = deviceThatNeeds(network, devices);
+  const dependent = deviceThatNeeds(present, devices);
   if (dependent !== undefined) return `a signal of device ${dependent} needs a value of the device`;
   const held = fallbacks.find(([device, fallback]) => devices.has(fallback) && !devices.has(device));
   if (held) return `it is the fallback of device ${held[0]}; remove that device first`;
@@ -59,9 +61,10 @@ function ruleForDevices(rules: Iterable<FaultRule>, devices: ReadonlySet<string>
 
 /** The first device whose signals need a value of one of these devices. */
 function deviceThatNeeds(
-  network: readonly DependentPoint[],
+  present: ReadonlyMap<string, Device>,
   devices: ReadonlySet<string>,
 ): string | undefined {
-  const [problem] = dependencyProblems(network.filter(({ device }) => !devices.has(device)));
+  const left = new Map(Array.from(present).filter(([name]) => !devices.has(name)));
+  const [problem] = dependencyProblems(dependentNow(left.values()), networkNow(left));
   return problem?.device;
 }

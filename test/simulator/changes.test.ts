@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import type { Device } from '../../src/device/device.js';
+import type { Point } from '../../src/device/point.js';
+import { At } from '../../src/schema/at.js';
+import { Findings } from '../../src/schema/findings.js';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator } from '../support/simulator.js';
 
@@ -25,4 +29,32 @@ test('a new line that can not be opened does not take another of its name with i
   ]);
   expect(simulator.lines.get('new')?.state.kind).toBe('open');
   other.close();
+});
+
+test('a device that comes, changes and goes lets the values of other devices be', async () => {
+  const named = { address: 0, value: 1, name: 'voltage' };
+  const { simulator } = await startSimulator(
+    nativeSetup({ ...PLANT, devices: { meter: { registers: { holding: [named] } } } }),
+  );
+  const { changes, devices } = simulator;
+  const meter = devices.get('meter') as Device;
+  Object.defineProperty(meter.points, 'all', { get: () => expect.fail('all values were looked at') });
+  const follows = (expression: string) => ({ ...named, signal: { expression } });
+  const added = changes.createDevice('new', { registers: { holding: [follows('meter.voltage * 2')] } });
+  expect(added).toMatchObject({ ok: true });
+  const { points, tables } = devices.get('new') as Device;
+  expect(tables.holding.readWords(0, 1)).toEqual([2]);
+  const change = (expression: string) => {
+    const findings = new Findings();
+    const at = new At({ expression }, findings);
+    changes.changeSignal(devices.get('new') as Device, points.named.get('voltage') as Point, at);
+    return findings.listed.map(({ message }) => message);
+  };
+  expect(change('meter.voltage * 3')).toEqual([]);
+  expect(tables.holding.readWords(0, 1)).toEqual([3]);
+  expect(change('new.voltage')).toEqual(['depends on itself: new.voltage -> new.voltage']);
+  expect(await changes.removeDevice('meter', { force: true })).toMatchObject({
+    error: 'a signal of device new needs a value of the device',
+  });
+  expect(await changes.removeDevice('new')).toEqual({ ok: true });
 });

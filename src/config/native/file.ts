@@ -14,7 +14,7 @@ import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
-import { networkOf, reportDependencies } from './dependencies.js';
+import { networkOf, pointsOf, reportDependencies } from './dependencies.js';
 import type { NativeDeviceReader } from './device.js';
 import { type Endpoint, endpointsOf, portEndpoints } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
@@ -123,7 +123,7 @@ function readDevices(
   // The names in an unreadable device are unknown, so references are checked only when all devices were read.
   if (definitions.length === entries.length) {
     const network = networkOf(definitions);
-    reportDependencies(network, (device) => at.key(device));
+    reportDependencies(definitions.flatMap(pointsOf), network, (device) => at.key(device));
     reportReactionUses(definitions, network, (device) => at.key(device));
   }
   return { names: entries.map(([name]) => name), definitions };

@@ -6,7 +6,7 @@ import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
-import type { DependentPoint } from './dependencies.js';
+import type { Network } from './dependencies.js';
 import { entryFinder } from './life.js';
 
 /** The most changes that one write may lead to, directly or through other reactions. */
@@ -24,23 +24,19 @@ type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
 
 /**
  * Reports reactions that name values which are not there or don't fit, and writes that lead to themselves.
- * @param network all values, those of other devices too
+ * @param network the values of other devices
  * @param deviceAt the entry of a device
  */
 export function reportReactionUses(
   definitions: readonly DeviceDefinition[],
-  network: readonly DependentPoint[],
+  network: Network,
   deviceAt: (device: string) => At,
 ): void {
-  const named = new Map<string, UsedPoint>();
-  for (const { device, point } of network) {
-    if (point.name !== undefined) named.set(`${device}.${point.name}`, point);
-  }
-  for (const device of definitions) {
-    for (const point of pointsOf(device)) {
-      if (point.name !== undefined) named.set(`${device.name}.${point.name}`, point);
-    }
-  }
+  const own = new Map(
+    definitions.map((device) => [device.name, new Map(pointsOf(device).map((point) => [point.name, point]))]),
+  );
+  const find = (device: string, name: string): UsedPoint | undefined =>
+    own.has(device) ? own.get(device)?.get(name) : network.find(device, name)?.point;
   for (const device of definitions) {
     const registers = deviceAt(device.name).key('registers');
     const entryOf = entryFinder(registers);
@@ -51,7 +47,7 @@ export function reportReactionUses(
     const reportUses = () => {
       for (const each of reacting) {
         for (const { kind, uses } of each.point.reactions ?? []) {
-          for (const use of uses) reportUse(each, use, each.at.key(kind).below(use.path), named);
+          for (const use of uses) reportUse(each, use, each.at.key(kind).below(use.path), find);
         }
       }
       return true;
@@ -60,14 +56,20 @@ export function reportReactionUses(
   }
 }
 
-function reportUse({ device }: Reacting, { as, target }: Use, at: At, named: ReadonlyMap<string, UsedPoint>) {
+function reportUse(
+  { device }: Reacting,
+  { as, target }: Use,
+  at: At,
+  find: (device: string, name: string) => UsedPoint | undefined,
+) {
   if (typeof target === 'number') {
     const type = holdingType(device, target);
     if (type === 'invalid' || type === 'next') at.wrong(`no value begins at holding register ${target}`);
     else if (type === 'string') at.wrong(`holding register ${target} is text, expected a number`);
     return;
   }
-  const found = named.get(target.includes('.') ? target : `${device.name}.${target}`);
+  const dot = target.lastIndexOf('.');
+  const found = find(dot < 0 ? device.name : target.slice(0, dot), target.slice(dot + 1));
   if (as === 'set' && target.includes('.')) at.wrong('expected a name of the same device, without a dot');
   else if (!found) at.wrong(unknownName('name', target, namesOf(device)));
   else if (found.type === 'string') at.wrong(`${target} is text, expected a number`);
