@@ -54,13 +54,15 @@ Which devices clone reads, and how
 What import reads and writes
   -o FILE, --output FILE       where it is written (default: standard output)
   --force                      overwrite that file
-  --broker URL                 of fleet: where the MQTT broker is; --username NAME, and MODBUS_SIM_MQTT_PASSWORD in
+  --from KIND                  csv, telegraf, home-assistant, esphome, modbus-exporter, solarman, modbuspal or sunspec,
+                               when the content does not say what it is
+
+Which benches fleet asks
+  --broker URL                 where the MQTT broker is; --username NAME, and MODBUS_SIM_MQTT_PASSWORD in
                                the environment; --ca FILE for mqtts:; --topic TOPIC has the states of benches;
                                --timeout TIME for each answer; --json FILE writes them; --watch lists again and
                                again; --junit, --html, --inconclusive, --set, --unit, --checks, --limit, --seed are
                                those of test and examine
-  --from KIND                  csv, telegraf, home-assistant, esphome, modbus-exporter, solarman, modbuspal or sunspec,
-                               when the content does not say what it is
 
 Which frames monitor prints, and how
   --line NAME, --unit N, --function N

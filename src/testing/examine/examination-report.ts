@@ -39,7 +39,9 @@ export function examinationReport(
   const notRun = verdicts.filter((verdict) => verdict === 'not run').length;
   const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
   const isTooLittle = isOver && overall !== 'fail' && notRun >= TOO_MANY * Math.max(1, checks.length);
-  const conclusions = findings.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
+  // Checks are run in an order of the seed's. Its reader has them, and what is said of them, in that of the table.
+  const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
+  const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
   const many = `${notRun} of ${checks.length} checks were not run, so this examination says too little`;
   return {
     kind: 'examination',
@@ -57,7 +59,7 @@ export function examinationReport(
     ].map(sentence),
     parameters: parametersOf(found),
     found: { ...found },
-    findings: findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b)),
+    findings: inOrder,
     // It may be long, and not everybody who looks at a report wants it.
     get configuration() {
       return [...configurationText(bench.running)].join('');

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { inTurns } from '../../../src/testing/examine/examination-order.js';
 import { ExchangeLog } from '../../../src/testing/examine/heard/log.js';
 import type { Check } from '../../../src/testing/examine/trial/exam.js';
+import { sentence } from '../../../src/testing/scenario/words.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();
@@ -111,6 +112,16 @@ describe('an examination', () => {
     expect(report.findings.map(({ id }) => id)).toEqual(told);
     expect(report.findings.at(-1)?.verdict).toBe('not run');
     expect(bench.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it('says its failures in the order of the report, whichever check was run first', async () => {
+    const habits = { mistakes: ['repeats after exceptions without end'] as const };
+    const { report } = await examineModel({ habits, checks: ['exceptions'] });
+    const failed = report.findings.filter(({ verdict }) => verdict === 'fail');
+    expect(failed.length).toBeGreaterThan(2);
+    expect(report.conclusions.slice(0, failed.length)).toEqual(
+      failed.map(({ conclusion = '' }) => sentence(conclusion)),
+    );
   });
 
   it('ends with an error when the line is closed meanwhile', async () => {
