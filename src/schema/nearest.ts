@@ -22,14 +22,15 @@ export function unknownName(kind: string, name: string, known: readonly string[]
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;
+  const wanted = plain(name);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known.slice(0, MOST_COMPARED)) {
     if (candidate.length > LONGEST_COMPARED) continue;
-    const distance = editDistance(plain(name), plain(candidate));
+    const distance = editDistance(wanted, plain(candidate), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best ?? (name.length < 3 ? undefined : known.find((each) => plain(each).startsWith(plain(name))));
+  return best ?? (name.length < 3 ? undefined : known.find((each) => plain(each).startsWith(wanted)));
 }
 
 /** Case and separators are what people get wrong most, so they don't count: baud_rate is baudRate. */
@@ -39,9 +40,10 @@ function plain(name: string): string {
 
 /**
  * Damerau's distance (optimal string alignment): letters to insert, drop or replace, and neighbours to swap. Three
- * rows of the table at a time.
+ * rows of the table at a time. No less than `most` where it is not less.
  */
-function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) >= most) return most;
   let above: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -58,6 +60,8 @@ function editDistance(a: string, b: string): number {
         ),
       );
     }
+    // No row after two of these has less.
+    if (Math.min(...row) >= most && Math.min(...next) >= most) return most;
     [above, row] = [row, next];
   }
   return row[b.length] as number;
