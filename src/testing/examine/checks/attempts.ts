@@ -1,5 +1,5 @@
 import { durationText, timesText } from '../../scenario/words.js';
-import { spanOf } from '../../times.js';
+import { expectedTimes, spanOf } from '../../times.js';
 import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import { type Check, type Exam, LOST, type Run } from '../trial/exam.js';
@@ -53,7 +53,11 @@ interface Habit {
 /** Leaves one question without replies until it is known how often the client asks it for one poll. */
 async function silentRun(exam: Exam): Promise<SilentRun> {
   const usual = behaviourAfter(exam, ['good']);
-  const habit = { usualMs: usual.frequent?.afterMs, isInOrder: isInOrder(exam), isSame: sameness(usual) };
+  const habit = {
+    usualMs: usual.frequent?.afterMs,
+    isInOrder: isInOrder(exam),
+    isSame: sameness(exam, usual),
+  };
   await exam.recover(1);
   const { spoilt } = await exam.disturb(
     { faults: LOST },
@@ -133,9 +137,17 @@ function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): num
   }
   for (let size = 2; size <= MOST_ATTEMPTS && 2 * size <= intervals.length; size++) {
     const comesAgain = intervals.every((ms, i) => i < size || isSame(ms, intervals[i - size] as number));
-    if (comesAgain) return size;
+    if (comesAgain && isDistinct(intervals, size, isSame)) return size;
   }
   return undefined;
+}
+
+/** Whether two places of a pattern never have the same interval: one that is uneven by chance has none such. */
+function isDistinct(intervals: readonly number[], size: number, isSame: Habit['isSame']): boolean {
+  const places = Array.from({ length: size }, (_, place) => intervals.filter((_, i) => i % size === place));
+  return places.some((one) =>
+    places.some((other) => one.every((ms) => other.every((next) => !isSame(ms, next)))),
+  );
 }
 
 /** Whether equal intervals are those between polls without a reply, and none is one between attempts. */
@@ -154,9 +166,10 @@ function isOnlyPolls(
   return timeout > 0 && isRested && count > MOST_ATTEMPTS;
 }
 
-/** Says whether two intervals of the client are the same, as far as its jitter shows. */
-function sameness(usual: Behaviour): (one: number, other: number) => boolean {
-  const most = Math.max(SAME_MS, SAME_SPANS * spanOf(usual.frequent?.expected));
+/** Says whether two intervals of the client are the same, as far as the jitter of its requests and of its polls shows. */
+function sameness({ target }: Exam, usual: Behaviour): (one: number, other: number) => boolean {
+  const polls = spanOf(expectedTimes(target.intervals));
+  const most = Math.max(SAME_MS, polls, SAME_SPANS * spanOf(usual.frequent?.expected));
   return (one, other) => Math.abs(one - other) <= most + SAME_PART * Math.max(one, other);
 }
 
@@ -203,7 +216,9 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
-    const isEndless = exam.client.questions.length > 1 && asked.length > WITHOUT_END;
+    // What it writes may be what it has read, so without a reply there is nothing to write.
+    const isAlone = exam.client.questions.every((each) => each.key === exam.target.key || !isReading(each));
+    const isEndless = !isAlone && asked.length > WITHOUT_END;
     if (!isEndless)
       return { shows: 'unclear', text: `${text}; its repetitions look like its polls`, evidence };
     const conclusion = 'asks without end where there is no reply';
@@ -245,7 +260,7 @@ const pauses: Check = {
       .map((ms) => Math.max(0, ms - timeoutMs.value))
       .map((ms) => (ms <= timeoutMs.plusMinus + NO_PAUSE_MS ? 0 : ms));
     exam.client.found.pausesMs = pausesMs;
-    const isSame = sameness(behaviourAfter(exam, ['good']));
+    const isSame = sameness(exam, behaviourAfter(exam, ['good']));
     return sure('right', `${times}: ${kindOf(pausesMs, isSame)}`, evidence);
   },
 };

@@ -135,7 +135,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   }
   const isFaster = spoilt.length > usual * FASTER + 1;
   const runs = runsOf(early);
-  if (Math.max(...runs) > mostOnEnd || (isFaster && !isSteady(runs))) {
+  if (Math.max(...runs) > mostOnEnd || (isFaster && !isSteady(runs, usual))) {
     const either = 'which are repetitions without end, or some of each poll';
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
@@ -180,9 +180,9 @@ function runsOf(early: readonly boolean[]): number[] {
   return times.split(' ').map((run) => run.length);
 }
 
-/** A client that repeats some of each poll repeats each poll as often; the first and the last may be cut short. */
-function isSteady(runs: readonly number[]): boolean {
-  return new Set(runs.slice(1, -1)).size === 1;
+/** A client that repeats some of each poll repeats each poll as often, of about as many as usual; the first and the last may be cut short. */
+function isSteady(runs: readonly number[], usual: number): boolean {
+  return runs.length >= usual / 2 && new Set(runs.slice(1, -1)).size === 1;
 }
 
 /** How long after the exception the client asked again, if that was before its time. */

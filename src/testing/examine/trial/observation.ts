@@ -69,6 +69,11 @@ export class Behaviour {
     return Math.max(0, ...Array.from(this.#times.values(), ({ high }) => high));
   }
 
+  /** No way to go on takes less, in ms. */
+  get shortest(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...Array.from(this.#times.values(), ({ low }) => low));
+  }
+
   /** When it closes its connection after the request; undefined where it does not each time. */
   get closing(): Times | undefined {
     const times = this.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
@@ -199,7 +204,7 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   if (good && isSame && afterMs < good.low - apart && !(lost && lost.low < good.low)) return again(afterMs);
   if (good && lost) return byTime(continuation, { good, lost, laterMs, apart });
   if (lost) return asMissing(continuation);
-  if (isInTime && good && afterMs >= good.low - apart) return AS_USUAL;
+  if (isInTime && good && afterMs >= good.low - apart && afterMs < missing.shortest) return AS_USUAL;
   if (good)
     return unclear(
       `went on after ${Math.round(afterMs)} ms: neither as after a good reply nor as without one`,
