@@ -103,9 +103,9 @@ export const CLIENTS = [
     name: 'pymodbus',
     timeoutMs: TIMEOUT_S * 1000,
     prepare: () =>
-      run('/usr/bin/python3', ['-c', 'import pymodbus, serial']).ok
+      run('/usr/bin/python3', ['-c', 'import pymodbus, serial, serial_asyncio']).ok
         ? undefined
-        : 'pymodbus is not there (apt install python3-pymodbus python3-serial)',
+        : 'pymodbus is not there (apt install python3-pymodbus python3-serial-asyncio)',
     version: () => packaged('python3-pymodbus'),
     command: (kind, { file }) =>
       `exec /usr/bin/python3 -B ${join(here, 'poll_pymodbus.py')} ${placeOf(kind)} ${TIMEOUT_S} ${file}`,

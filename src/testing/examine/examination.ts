@@ -182,7 +182,11 @@ export class Examination {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };
     }
-    if ('how' in watched) return this.#clientHasCrashed([], watched.how);
+    if ('how' in watched) {
+      if (this.#log.after(0).length > 0) return this.#clientHasCrashed([], watched.how);
+      this.#refusal = `the client ended before it asked anything: ${crashOf(watched.how, []).exit}`;
+      return { verdict: 'not run', text: this.#refusal };
+    }
     this.#log.usualUntil = this.#log.last;
     client.questions = watched.questions;
     const { target } = watched;

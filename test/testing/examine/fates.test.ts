@@ -86,6 +86,19 @@ describe('a client whose program crashes', () => {
     expect(report.findings.filter(({ verdict }) => verdict === 'not run').length).toBeGreaterThan(0);
   });
 
+  it('fails no check when it has asked nothing by then', async () => {
+    const bench = await virtualBench();
+    const { examination } = newExamination(bench, { checks: BAD });
+    const over = examination.run();
+    examination.clientEnded(HOW);
+    const report = await untilOver(bench.clock, over);
+    expect(report.verdict).toBe('error');
+    expect(report.conclusions[0]).toBe(
+      'The client ended before it asked anything: exit code 1, last line "IndexError: pop".',
+    );
+    expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
+  });
+
   it('is started again with --restart, and the checks that are left are run', async () => {
     const { report, crashes } = await examineCrash(true);
     expect(crashes()).toBe(2);
