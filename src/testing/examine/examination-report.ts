@@ -42,7 +42,7 @@ export function examinationReport(
   // Checks are run in an order of the seed's. Its reader has them, and what is said of them, in that of the table.
   const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
   const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
-  const many = `${notRun} of ${checks.length} checks were not run, so this examination says too little`;
+  const many = `${notRun} of ${checks.length} checks ${notRun === 1 ? 'was' : 'were'} not run, so this examination says too little`;
   return {
     kind: 'examination',
     name: `the client on line ${line.name}`,
