@@ -30,6 +30,8 @@ export class InOrder implements GoalWatch {
   #count = 0;
   /** The request that a fault acted on, or the last one that matched. */
   #before: Seen | undefined;
+  /** The newest of each question that the current entry has taken; a client may ask several in turn. */
+  readonly #taken = new Map<string, Seen>();
   #spoilt: Spoilt | undefined;
   /** Something else was asked on its line since the spoilt request. */
   #isInterrupted = false;
@@ -56,6 +58,7 @@ export class InOrder implements GoalWatch {
     if (polls && this.#spoilt === undefined) return undefined;
     if (isFirstSpoilt && this.#current.same) {
       this.#before = seen;
+      this.#taken.set(questionOf(seen), seen);
       this.matched.push(seen);
       return undefined;
     }
@@ -105,16 +108,22 @@ export class InOrder implements GoalWatch {
   }
 
   #isMeant({ matcher, same }: Expected, seen: Seen): boolean {
-    return matches(matcher, seen) && (!same || (this.#before !== undefined && isSame(this.#before, seen)));
+    if (!matches(matcher, seen)) return false;
+    const before = same ? this.#taken.get(questionOf(seen)) : undefined;
+    return !same || (before !== undefined && isSame(before, seen));
   }
 
   #take(seen: Seen): Ended | undefined {
     const { after, within, max, min, same } = this.#current;
+    const question = questionOf(seen);
+    if (same) this.#before = this.#taken.get(question);
     const since = this.#before?.at ?? this.#start.at;
     // A request may have come before the step has begun, right after the one that ended the step before.
     const gap = Math.max(0, seen.at - since);
     this.matched.push(seen);
     this.#count++;
+    if (this.#count === 1) this.#taken.clear();
+    this.#taken.set(question, seen);
     const isBounded = this.#count === 1 || same;
     const came = `it came ${durationText(gap)} after ${this.#beforeText()}`;
     if (isBounded && gap < after) return this.#failed(`${came}, sooner than ${durationText(after)}`);
@@ -154,7 +163,8 @@ export class InOrder implements GoalWatch {
       return `${came}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
     // A client that asks all its questions in turn would have asked another one before its next poll.
-    const isOutOfTurn = nextPoll.isInTurn && !this.#isInterrupted && gap < nextPoll.shortest;
+    const { outOfTurn = 0 } = nextPoll;
+    const isOutOfTurn = !this.#isInterrupted && gap < outOfTurn;
     if (isOutOfTurn || gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest))
       return undefined;
     return `${came} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;

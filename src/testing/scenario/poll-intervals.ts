@@ -5,10 +5,11 @@ import { questionOf, type Seen } from './seen.js';
 export interface NextPoll {
   readonly earliest: number;
   readonly latest: number;
-  /** The shortest of the intervals that were seen. */
-  readonly shortest: number;
-  /** Something else was asked in each of them. */
-  readonly isInTurn: boolean;
+  /**
+   * Something else was asked in each interval that was seen. What comes sooner than this, with nothing else asked before, is
+   * out of turn: a client that gives up its round asks at its usual time.
+   */
+  readonly outOfTurn: number | undefined;
   /** The median of the intervals that were seen. */
   readonly usual: number;
 }
@@ -21,6 +22,9 @@ const MOST_QUESTIONS = 512;
 /** Polls of a busy client on a busy machine stray from their interval by as much, in ms and as a part of it. */
 const LEAST_MARGIN_MS = 50;
 const MARGIN = 0.25;
+/** The same for a request that is out of turn besides. */
+const LEAST_TURN_MARGIN_MS = 25;
+const TURN_MARGIN = 0.1;
 
 interface Interval {
   readonly ms: number;
@@ -78,7 +82,9 @@ export class PollIntervals {
     if (sorted.length < FEWEST_INTERVALS) return undefined;
     const usual = median(sorted);
     const margin = Math.max(LEAST_MARGIN_MS, shortest * MARGIN, 2 * (usual - shortest));
+    const turnMargin = Math.max(LEAST_TURN_MARGIN_MS, shortest * TURN_MARGIN, 2 * (longest - shortest));
     const isInTurn = intervals.every(({ isAlone }) => !isAlone);
-    return { earliest: shortest - margin, latest: longest + margin, shortest, isInTurn, usual };
+    const outOfTurn = isInTurn ? shortest - turnMargin : undefined;
+    return { earliest: shortest - margin, latest: longest + margin, outOfTurn, usual };
   }
 }

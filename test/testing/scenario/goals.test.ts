@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET } from '../../../src/protocol/framing.js';
+import { seededRandom } from '../../../src/random.js';
 import type { GoalWatch } from '../../../src/testing/scenario/goal.js';
 import { InOrder } from '../../../src/testing/scenario/in-order.js';
 import { matches } from '../../../src/testing/scenario/matcher.js';
+import { type NextPoll, PollIntervals } from '../../../src/testing/scenario/poll-intervals.js';
 import { RhythmWatch } from '../../../src/testing/scenario/rhythm.js';
 import type { Goal, Scenario } from '../../../src/testing/scenario/scenario.js';
 import { type Seen, seenOf } from '../../../src/testing/scenario/seen.js';
@@ -54,7 +56,7 @@ function watch(
   {
     spoilt = [] as Seen[],
     others = {},
-    nextPoll = { earliest: 100, latest: 150, shortest: 120, isInTurn: false, usual: 125 },
+    nextPoll = { earliest: 100, latest: 150, outOfTurn: undefined, usual: 125 } as NextPoll | undefined,
   } = {},
 ) {
   const hasFault = spoilt.length > 0;
@@ -163,6 +165,33 @@ describe('an expectation', () => {
       verdict: 'fail',
       text: expect.stringMatching(/it came 25 ms after the spoilt request \(frame \d+\), sooner than 50 ms/),
     });
+  });
+});
+
+describe('a client that gives up its round when no reply comes, and begins the next one at its time', () => {
+  it.each([0, 2, 10, 50])('has not asked again, with %i ms of jitter', (jitter) => {
+    const random = seededRandom(7, 0);
+    const period = () => 400 + jitter * (random.next() - 0.5);
+    for (let trial = 0; trial < 500; trial++) {
+      const polls = new PollIntervals();
+      let at = 0;
+      const next = (unitId: number) => {
+        const seen = request(at, unitId);
+        polls.see(seen, false);
+        return seen;
+      };
+      for (let round = 0; round < 6; round++) {
+        next(1);
+        next(2);
+        at += period();
+      }
+      const spoilt = next(1);
+      const nextPoll = polls.after(spoilt);
+      at += period();
+      expect(watch({ same: true }, [spoilt, next(1)], { spoilt: [spoilt], nextPoll })).toMatchObject({
+        verdict: 'inconclusive',
+      });
+    }
   });
 });
 

@@ -125,6 +125,19 @@ describe('a retry', () => {
   });
 });
 
+describe('a client with several questions', () => {
+  const TURNS: Partial<Habits> = { ...CAREFUL, questions: [ONE[0], SEVERAL[2]] as ModelQuestion[] };
+
+  it.each(READY_SCENARIOS.map(({ title }) => [title]))('passes "%s" of the console', async (title) => {
+    expect((await run(ready(title), { ...TURNS, timeoutMs: 200 })).all).not.toContain('fail');
+  });
+
+  it('is asked for the same again, whichever of its questions the entry before has met', async () => {
+    const steps = [{ expect: [{}, { same: true, times: { min: 5 } }], within: '10s' }];
+    expect(await run({ steps }, TURNS)).toMatchObject({ verdict: 'pass' });
+  });
+});
+
 describe('an entry without `same` that the spoilt request has met', () => {
   const silent = (expect: unknown) => ({ fault: { do: [{ silence: true }], when: { count: 1 } }, expect });
   const TWICE: readonly [expected: unknown][] = [
