@@ -29,8 +29,11 @@ export function tcpPackets(
   if (!('client' in event) || event.client === undefined) return [];
   const { clientId } = event;
   const connection = connections.of(line, event, event.client);
-  const packets = (at: number, all: readonly Uint8Array[], comments: readonly string[] = []): Packet[] =>
-    all.map((bytes, i) => packetOf(event, 'raw', at, bytes, i === 0 ? comments : []));
+  const opening = event.kind === 'client' ? [] : connection.openAgain();
+  const packets = (at: number, all: readonly Uint8Array[], comments: readonly string[] = []): Packet[] => [
+    ...opening.splice(0).map((bytes) => packetOf(event, 'raw', at, bytes, [])),
+    ...all.map((bytes, i) => packetOf(event, 'raw', at, bytes, i === 0 ? comments : [])),
+  ];
   switch (event.kind) {
     case 'reply': {
       const steps = doneSteps(event);
@@ -93,6 +96,8 @@ const SPREAD = 0x9e37_79b1;
 /** The TCP connections of all lines of a capture. */
 export class CapturedConnections {
   readonly #byClient = new Map<string, CapturedConnection>();
+  /** The ports of clients that are in the capture. */
+  readonly #ports = new Set<string>();
 
   of(line: CaptureLine, of: ClientOf, client: string): CapturedConnection {
     const { clientId } = of;
@@ -103,8 +108,12 @@ export class CapturedConnections {
     if (oldest !== undefined) this.#byClient.delete(oldest);
     const from = endpointOf(client);
     const initial = Math.imul(clientId - 1, SPREAD) >>> 0;
-    const connection = new CapturedConnection(from, serverOf(line, of, from), initial);
+    const port = `${client} ${line.name}`;
+    const connection = new CapturedConnection(from, serverOf(line, of, from), initial, this.#ports.has(port));
     this.#byClient.set(key, connection);
+    const [first] = this.#ports.size >= MAX_CONNECTIONS ? this.#ports : [];
+    if (first !== undefined) this.#ports.delete(first);
+    this.#ports.add(port);
     return connection;
   }
 
@@ -137,7 +146,8 @@ const MAX_SEGMENT = 32 * 1024;
 
 /**
  * One TCP connection as packets. Both directions begin with the same sequence number. A connection whose beginning is not in
- * the capture begins with data.
+ * the capture begins with data, unless its client has used the port before: without a handshake, Wireshark takes what
+ * follows for the earlier connection.
  */
 export class CapturedConnection {
   readonly #ends: Readonly<Record<Side, Endpoint>>;
@@ -146,13 +156,22 @@ export class CapturedConnection {
   /** Sides that have sent a FIN or a RST. */
   readonly #closed = new Set<Side>();
 
+  #needsOpening: boolean;
+
   /** @param initial the initial sequence number. A client may use a port again: then it has to be another one. */
-  constructor(client: Endpoint, server: Endpoint, initial: number) {
+  constructor(client: Endpoint, server: Endpoint, initial: number, isPortUsedAgain = false) {
     this.#ends = { client, server };
+    this.#needsOpening = isPortUsedAgain;
     this.#next = { client: (initial + 1) >>> 0, server: (initial + 1) >>> 0 };
   }
 
+  /** The handshake that a connection needs before its first data and does not have yet. */
+  openAgain(): Uint8Array[] {
+    return this.#needsOpening ? this.open() : [];
+  }
+
   open(): Uint8Array[] {
+    this.#needsOpening = false;
     const { client, server } = this.#ends;
     const behind = this.#next.client;
     const first = { sequence: (behind - 1) >>> 0, acknowledgement: 0, payload: NOTHING };

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { SOCKET } from '../../../src/protocol/framing.js';
 import { addressOf, endpointOf, udpPacket } from '../../../src/traffic/capture/ip-packet.js';
 import { enhancedPacket, interfaceDescription, sectionHeader } from '../../../src/traffic/capture/pcapng.js';
 import { serialRecord } from '../../../src/traffic/capture/serial-packets.js';
-import { CapturedConnection, CapturedConnections } from '../../../src/traffic/capture/socket-packets.js';
+import {
+  CapturedConnection,
+  CapturedConnections,
+  tcpPackets,
+} from '../../../src/traffic/capture/socket-packets.js';
 
-import { bytesOf } from '../events.js';
+import { bytesOf, frameEvent } from '../events.js';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
@@ -130,5 +135,21 @@ describe('a captured connection', () => {
     const far = sequences.flatMap(([syn = 0]) => sequences.map(([other = 0]) => Math.abs(syn - other)));
     expect(far.filter((distance) => distance > 2 ** 24)).toHaveLength(6);
     expect(sequences.every(([syn = 0, synAck, ack]) => synAck === syn && ack === (syn + 1) >>> 0)).toBe(true);
+  });
+
+  it('begins with a handshake when its client has used the port before, also where a filter leaves its beginning out', () => {
+    const line = { name: 'lan', kind: 'tcp', describe: () => 'lan', host: '10.0.0.2', port: 502 } as const;
+    const connections = new CapturedConnections();
+    const [, second, next] = [1, 2, 2].map((clientId) => {
+      const event = frameEvent('03 0000 0001', { framing: SOCKET, clientId, client: '10.0.0.1:4000' });
+      return tcpPackets(event, line, connections).map(({ bytes }) => fields(bytes));
+    });
+    const [syn, synAck, ack, data] = second as number[][];
+    const behind = (syn?.[1] ?? 0) + 1;
+    expect(syn?.slice(3)).toEqual([0x02, 0]);
+    expect(synAck?.slice(2)).toEqual([behind, 0x12, 0]);
+    expect(ack?.slice(1)).toEqual([behind, behind, 0x10, 0]);
+    expect(data?.slice(1)).toEqual([behind, behind, 0x18, 12]);
+    expect(next).toHaveLength(1);
   });
 });
