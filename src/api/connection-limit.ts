@@ -19,17 +19,20 @@ export function connectionLimit(server: object): number {
   return limits.get(server) ?? MAX_CONNECTIONS;
 }
 
-/** A connection, and since when it has waited for a complete request, in ms; undefined while one is answered. */
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  waitsSince: number | undefined;
+  /** It waits for a complete request, or for its client to read. Busy: an answer is made, or has been read so far. */
+  state: () => 'waiting' | 'unread' | 'busy';
+  /** When it began to wait for a request, or the newest one had come; in ms. */
+  since: number;
 }
 
 /**
  * Limits the number of connections, and refuses one that would leave the lines too few file descriptors. At the limit, a new
  * one takes the place of the one that has waited longest for a complete request, first among those of the address that has
- * most: so clients that hold connections open keep nobody out.
+ * most. Where none waits, the one goes whose answer is read the slowest, by the same order. So clients that hold connections
+ * open keep nobody out.
  * @param descriptors how many file descriptors the process may have
  * @returns a function that ends all connections, those in a TLS handshake too
  */
@@ -42,8 +45,9 @@ export function limitConnections(
   limits.set(server, maxConnections);
   server.on('connection', (socket: Socket) => {
     const key = keyOf(socket);
-    if (open.size >= maxConnections) longestWaiting(open.values())?.destroy();
-    open.set(key, { socket, address: socket.remoteAddress ?? '', waitsSince: performance.now() });
+    if (open.size >= maxConnections) leastMissed(open.values())?.destroy();
+    const address = socket.remoteAddress ?? '';
+    open.set(key, { socket, address, state: () => 'waiting', since: performance.now() });
     socket.once('close', () => open.delete(key));
     const isTooMany =
       open.size > maxConnections && ![...open.values()].some(({ socket }) => socket.destroyed);
@@ -53,13 +57,16 @@ export function limitConnections(
     const connection = open.get(keyOf(request.socket));
     if (!connection) return;
     const answered = () => {
-      connection.waitsSince = undefined;
+      connection.since = performance.now();
+      // What the system has no room for stays in the socket, the one above TLS where there is TLS.
+      connection.state = () => (request.socket.writableLength > 0 ? 'unread' : 'busy');
     };
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) answered();
     else request.once('end', answered);
     response.once('close', () => {
-      connection.waitsSince = performance.now();
+      connection.since = performance.now();
+      connection.state = () => 'waiting';
     });
   });
   return () => {
@@ -73,14 +80,19 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 /** The connection that is closed in favour of a new one; undefined when all are busy. */
-function longestWaiting(open: Iterable<Connection>): Socket | undefined {
-  const waiting = [...open].filter(({ waitsSince, socket }) => waitsSince !== undefined && !socket.destroyed);
+function leastMissed(open: Iterable<Connection>): Socket | undefined {
+  const all = [...open].filter(({ socket }) => !socket.destroyed);
+  return longest(all, 'waiting') ?? longest(all, 'unread');
+}
+
+/** The one that has been in a state for longest, of the address that has most in it. */
+function longest(all: readonly Connection[], state: ReturnType<Connection['state']>): Socket | undefined {
+  const those = all.filter((each) => each.state() === state);
   const counts = new Map<string, number>();
-  for (const { address } of waiting) counts.set(address, (counts.get(address) ?? 0) + 1);
+  for (const { address } of those) counts.set(address, (counts.get(address) ?? 0) + 1);
   const most = Math.max(...counts.values());
-  return waiting
-    .filter(({ address }) => counts.get(address) === most)
-    .sort((a, b) => (a.waitsSince ?? 0) - (b.waitsSince ?? 0))[0]?.socket;
+  return those.filter(({ address }) => counts.get(address) === most).sort((a, b) => a.since - b.since)[0]
+    ?.socket;
 }
 
 /** The file descriptor of a socket. The system gives the lowest one that is free, so it shows how many are in use. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { limitConnections } from '../../src/api/connection-limit.js';
 import { RawClient, until } from '../transport/socket/raw-client.js';
@@ -16,8 +16,8 @@ afterEach(async () => {
 
 /** A connection to a server that answers when `release` is called. */
 async function connected(descriptors?: number, most = 8) {
-  const waiting: (() => void)[] = [];
-  server = createServer((_, response) => waiting.push(() => response.end('done')));
+  const waiting: ((answer?: string | Uint8Array) => void)[] = [];
+  server = createServer((_, response) => waiting.push((answer = 'done') => response.end(answer)));
   limitConnections(server, most, descriptors);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const client = new RawClient((server.address() as AddressInfo).port);
@@ -59,6 +59,27 @@ test('at the limit, a new connection takes the place of the one that has waited 
   expect([client.closed, slow[1]?.closed]).toEqual([false, false]);
   for (const answer of waiting) answer();
   await until(() => client.received.includes('done') && next.received.includes('done'), 'both are answered');
+});
+
+test('where none waits for a request, it takes the place of the one that has not read its answer for longest', async () => {
+  const { client, waiting, port } = await connected(100_000, 3);
+  const sockets: Socket[] = [];
+  server.on('connection', (socket: Socket) => sockets.push(socket));
+  client.send(GET);
+  await until(() => waiting.length === 1, 'the request has come');
+  for (let i = 0; i < 2; i++) {
+    const each = new RawClient(port);
+    each.socket.pause();
+    each.send(GET);
+    await until(() => waiting.length === i + 2, 'the next request has come');
+    // More than the system keeps for a client that does not read.
+    waiting[i + 1]?.(Buffer.alloc(64 * 1024 * 1024));
+  }
+  const next = new RawClient(port);
+  next.send(GET);
+  await until(() => waiting.length === 4, 'the new one is served');
+  expect(sockets.map((socket) => socket.destroyed)).toEqual([false, true, false, false]);
+  expect(client.closed).toBe(false);
 });
 
 test('where all are busy, a new connection is closed', async () => {
