@@ -26,6 +26,21 @@ interface Json {
 }
 
 describe('modbus-sim test', () => {
+  it('warns where two quantities may have been meant as a range, in faults and expectations', async () => {
+    const steps = [
+      { fault: { when: { quantity: [11, 125] }, do: [{ silence: true }] }, wait: '1ms' },
+      { expect: { quantity: [1, 2] }, never: { quantity: [8, 2] }, within: '1ms' },
+    ];
+    const file = scenario({ steps });
+    const { stderr } = await test(file);
+    expect(stderr.split('\n').filter((line) => line.includes('quantity'))).toEqual([
+      expect.stringMatching(
+        /: warning: steps\[0\]\.fault\.when\.quantity: means 11 or 125, and nothing between them: a range is written "11-125"$/,
+      ),
+      expect.stringMatching(/: warning: steps\[1\]\.never\.quantity: means 2 or 8, .* "2-8"$/),
+    ]);
+  });
+
   it('runs a scenario with its program on Modbus TCP, and writes three reports', async () => {
     const directory = newDirectory();
     const [junit, html, json] = ['r.xml', 'r.html', 'r.json'].map((name) => join(directory, name)) as [

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
+import { hintAtQuantities } from '../../faults/quantity-hint.js';
 import { type FaultRule, namesIn, ruleSchema } from '../../faults/rule.js';
-
 import { MAX_RULES } from '../../faults/rules.js';
 import { usableRule } from '../../faults/usable-rule.js';
 import type { At } from '../../schema/at.js';
@@ -212,7 +212,7 @@ function readFaults(
       entry.key('name').wrong(`there is a rule ${checked.name} already`);
     if (checked) names.add(checked.name);
     const rule = checked ?? namesIn(entry);
-    hintAtQuantities(rule.when, entry.key('when').key('quantity'));
+    hintAtQuantities(rule.when.quantity, entry.key('when').key('quantity'));
     const mayMeanBroken = broken.lines.some((name) => aimsAt(rule.when, name));
     const usable = usableRule(rule, {
       lines: mayMeanBroken ? undefined : lines.map(faultLine),
@@ -244,14 +244,6 @@ function likesOf(devices: readonly DeviceDefinition[], lines: At): Like[] {
       ([line, content]): Like => [sectionOf(content, 'like'), { line }],
     ),
   ];
-}
-
-/** A list of two addresses is a range. */
-function hintAtQuantities({ quantity }: FaultRule['when'], at: At): void {
-  if (!Array.isArray(quantity) || quantity.length !== 2) return;
-  const [low = 0, high = 0] = quantity.filter((each) => typeof each === 'number').toSorted((a, b) => a - b);
-  if (high - low < 2) return;
-  at.warn(`means ${low} or ${high}, and nothing between them: a range is written "${low}-${high}"`);
 }
 
 function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {

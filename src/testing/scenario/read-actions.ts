@@ -1,6 +1,6 @@
 import { parseChange, valueNamed, whyUnchangeable } from '../../control/device-value.js';
+import { hintAtQuantities } from '../../faults/quantity-hint.js';
 import { type FaultRule, namesIn, ruleSchema } from '../../faults/rule.js';
-
 import { usableRule } from '../../faults/usable-rule.js';
 import { MAX_SEED } from '../../random.js';
 import type { At } from '../../schema/at.js';
@@ -29,6 +29,7 @@ function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRu
   const number = numbers.next++;
   const written = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
   const rule = aimedAt(numbers.line, written ?? namesIn(at));
+  hintAtQuantities(rule.when.quantity, at.key('when').key('quantity'));
   const usable = usableRule(rule, simulator.ruleHome);
   if (!usable.ok) {
     for (const { path, message } of usable.issues) at.below(path).wrong(message);

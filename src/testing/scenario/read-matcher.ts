@@ -1,4 +1,5 @@
 import type { Condition } from '../../faults/condition.js';
+import { hintAtQuantities } from '../../faults/quantity-hint.js';
 import { resolveNames } from '../../faults/rule.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
@@ -34,6 +35,7 @@ export function toMatcher(
         at.key('line').wrong(unknownName('line', each, [...simulator.lines.keys()]));
     }
     if (address !== undefined && name !== undefined) at.wrong('expected either address or name');
+    hintAtQuantities(quantity, at.key('quantity'));
     const named = resolveNames({ name: 'expect', when: { name }, faults: [] }, simulator.findValue);
     if (!named.ok) at.key('name').wrong(named.issue.message);
     const writes = write === undefined ? [] : readWrites(at.key('write'), simulator);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { onFreePorts, withFreePortsHint } from '../../config/free-ports.js';
 import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
+import { formatWarnings } from '../../schema/problem.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { writeCapture } from './capture-file.js';
@@ -49,6 +50,7 @@ export async function runScenario(
   const simulator = new Simulator(freePorts ? onFreePorts(configuration) : configuration, audience.log);
   const findings = fileFindings();
   const scenario = readScenario(new At(file.value, findings), simulator);
+  if (findings.warnings.length > 0) audience.warn(file.format(findings.warnings, formatWarnings));
   if (!scenario) return { ok: false, text: file.format(findings.listed) };
   const run = new TestRun(simulator, scenario, audience.onFinding);
   const started = await simulator.start();

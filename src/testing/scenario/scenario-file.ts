@@ -13,8 +13,8 @@ export interface ScenarioFile {
   /** Where its relative paths begin. */
   readonly directory: string;
   readonly value: unknown;
-  /** Mistakes as lines for a terminal. Those in the steps of another file name that file. */
-  readonly format: (issues: readonly Issue[]) => string;
+  /** Mistakes, or warnings, as lines for a terminal. Those in the steps of another file name that file. */
+  readonly format: (issues: readonly Issue[], form?: typeof formatProblems) => string;
 }
 
 export type LoadedScenario =
@@ -72,16 +72,17 @@ function formatterOf(
   locate: SourceText['locate'],
   inlined: readonly Inlined[],
 ): ScenarioFile['format'] {
-  return (issues) => {
+  return (issues, form = formatProblems) => {
     const own = issues.filter(({ path }) => !inlined.some((each) => begins(path, each.path)));
     const others = inlined.map((each) =>
       each.format(
         issues
           .filter(({ path }) => begins(path, each.path))
           .map(({ path, message }) => ({ path: path.slice(each.path.length), message })),
+        form,
       ),
     );
-    return [formatProblems(file, locate(own)), ...others].filter((text) => text !== '').join('\n');
+    return [form(file, locate(own)), ...others].filter((text) => text !== '').join('\n');
   };
 }
 
