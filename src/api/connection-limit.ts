@@ -5,6 +5,12 @@ import type { Socket } from 'node:net';
 /** The limit unless the configuration sets another. */
 const MAX_CONNECTIONS = 64;
 
+/** A request may need so long to be read where many answers are made at the same time, in ms. */
+const GRACE_MS = 2000;
+
+/** Bytes of an answer that is long. The system may take megabytes of it that nobody reads. */
+const LONG_ANSWER = 256 * 1024;
+
 /** Connections that the system may queue. */
 export const BACKLOG = 32;
 
@@ -22,8 +28,8 @@ export function connectionLimit(server: object): number {
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  /** It waits for a complete request, or for its client to read. Busy: an answer is made, or has been read so far. */
-  state: () => 'waiting' | 'unread' | 'busy';
+  /** It waits for a complete request, or for its client to read, or has a long answer under way. Busy: all else. */
+  state: () => 'waiting' | 'unread' | 'long' | 'busy';
   /** When it began to wait for a request, or the newest one had come; in ms. */
   since: number;
 }
@@ -31,8 +37,8 @@ interface Connection {
 /**
  * Limits the number of connections, and refuses one that would leave the lines too few file descriptors. At the limit, a new
  * one takes the place of the one that has waited longest for a complete request, first among those of the address that has
- * most. Where none waits, the one goes whose answer is read the slowest, by the same order. So clients that hold connections
- * open keep nobody out.
+ * most. Where none has waited for two seconds, the one goes whose answer is read the slowest, or else lasts longest, by the
+ * same order. So clients that hold connections open keep nobody out.
  * @param descriptors how many file descriptors the process may have
  * @returns a function that ends all connections, those in a TLS handshake too
  */
@@ -58,8 +64,13 @@ export function limitConnections(
     if (!connection) return;
     const answered = () => {
       connection.since = performance.now();
-      // What the system has no room for stays in the socket, the one above TLS where there is TLS.
-      connection.state = () => (request.socket.writableLength > 0 ? 'unread' : 'busy');
+      // The one above TLS where there is TLS. What the system has no room for stays in it.
+      const { socket } = request;
+      const written = socket.bytesWritten;
+      connection.state = () => {
+        if (socket.writableLength > 0) return 'unread';
+        return socket.bytesWritten - written > LONG_ANSWER ? 'long' : 'busy';
+      };
     };
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) answered();
@@ -82,7 +93,10 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
 /** The connection that is closed in favour of a new one; undefined when all are busy. */
 function leastMissed(open: Iterable<Connection>): Socket | undefined {
   const all = [...open].filter(({ socket }) => !socket.destroyed);
-  return longest(all, 'waiting') ?? longest(all, 'unread');
+  const late = all.filter(({ since }) => performance.now() - since >= GRACE_MS);
+  return (
+    longest(late, 'waiting') ?? longest(all, 'unread') ?? longest(all, 'long') ?? longest(all, 'waiting')
+  );
 }
 
 /** The one that has been in a state for longest, of the address that has most in it. */

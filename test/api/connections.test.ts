@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { limitConnections } from '../../src/api/connection-limit.js';
@@ -80,6 +80,28 @@ test('where none waits for a request, it takes the place of the one that has not
   await until(() => waiting.length === 4, 'the new one is served');
   expect(sockets.map((socket) => socket.destroyed)).toEqual([false, true, false, false]);
   expect(client.closed).toBe(false);
+});
+
+test('a request that has just begun keeps its place before a long answer that is under way', async () => {
+  const { client, port } = await connected(100_000, 2);
+  // The system takes all of it, whether or not its client reads.
+  const begin = (response: ServerResponse) => response.write(Buffer.alloc(300 * 1024));
+  const answers: ServerResponse[] = [];
+  server.on('request', (_, response) => answers.push(response));
+  client.send(GET);
+  await until(() => answers.length === 1, 'the request has come');
+  begin(answers[0] as ServerResponse);
+  await until(() => client.received.length > 300 * 1024, 'its answer is under way');
+  const half = new RawClient(port);
+  half.send(GET.subarray(0, 20));
+  await once(server, 'connection');
+  const next = new RawClient(port);
+  next.send(GET);
+  await until(() => client.closed, 'the long answer gives way');
+  half.send(GET.subarray(20));
+  await until(() => answers.length === 3, 'both of the others are served');
+  for (const answer of answers.slice(1)) answer.end('done');
+  await until(() => half.received.includes('done') && next.received.includes('done'), 'both are answered');
 });
 
 test('where all are busy, a new connection is closed', async () => {
