@@ -113,6 +113,7 @@ const JUDGED_WRONGLY = [
   ['attempts', 'faultless, asks again at once, one question', 'tcp', true, 3071, 'fail'],
   ['attempts', 'faultless, one question', 'tcp', true, 3079, 'fail'],
   ['duplicate-reply', 'faultless, queue', 'serial', false, 3077, 'fail'],
+  ['split-reply', 'faultless, queue', 'tcp', false, 3173, 'fail'],
 ] as const;
 
 it.each(some(JUDGED_WRONGLY, 4))(

@@ -183,6 +183,8 @@ const LEAST_APART_MS = 25;
 /** What comes later than this many times the wait for a reply, and so many ms, comes from a program that was away. */
 const AWAY = 1.5;
 const AWAY_MS = 250;
+/** Who asks again comes sooner than after this part of the time until the next poll. */
+const BEFORE_ITS_TIME = 0.75;
 
 /** Why a reaction is unclear. */
 export const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
@@ -201,7 +203,8 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
     if (reconnected) return reconnected;
   }
   const isSame = next.question === of.question && !isAnew;
-  if (good && isSame && afterMs < good.low - apart && !(lost && lost.low < good.low)) return again(afterMs);
+  const isEarly = good !== undefined && afterMs < Math.min(good.low - apart, BEFORE_ITS_TIME * good.low);
+  if (isEarly && isSame && !(lost && lost.low < good.low)) return again(afterMs);
   if (good && lost) return byTime(continuation, { good, lost, laterMs, apart });
   if (lost) return asMissing(continuation);
   if (isInTime && good && afterMs >= good.low - apart && afterMs < missing.shortest) return AS_USUAL;
