@@ -56,6 +56,21 @@ it.each([
   },
 );
 
+it('is found of a client that was stuck before: what it did then is not what it usually does', async () => {
+  const questions = [0, 10].map((address) => ({ unitId: 1, pdu: Uint8Array.of(3, 0, address, 0, 2) }));
+  // Bytes that were left over stay in its buffer until its connection is closed.
+  const mistakes = ['takes late replies'] as const;
+  const habits = { questions, betweenMs: 1, periodMs: 250, timeoutMs: 300, attempts: 1, mistakes };
+  const { finding, examination } = await examineModel({
+    on: 'tcp',
+    habits: { ...habits, reconnectsOnGivingUp: false },
+    checks: ['extended-reply', 'junk', 'truncated-reply', 'noise-before', 'time-out'],
+  });
+  expect(finding('extended-reply').verdict).toBe('fail');
+  expect(finding('time-out').verdict).toBe('pass');
+  expect(Math.abs((examination.found.timeoutMs?.value ?? 0) - 300)).toBeLessThanOrEqual(3);
+});
+
 it('does not take repetitions for polls where they would come as far apart', async () => {
   const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
   const { finding } = await examineModel({ habits: { ...habits, jitterMs: 1 }, checks: ['attempts'] });

@@ -33,6 +33,8 @@ export interface Exchange {
   next?: Exchange | undefined;
   /** When its connection ended, where no other request came over it. */
   closedAt?: number;
+  /** The client was stuck, so what it did next is not what it usually does. */
+  isStuck?: boolean;
   /** What `wentWell` has found; absent as long as nobody has asked. */
   isGood?: boolean;
 }

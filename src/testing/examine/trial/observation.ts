@@ -116,7 +116,7 @@ export function behaviourAfter(
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId) return [];
     // What it has done since may come from a fault that it has not got over.
-    if (isUndisturbed && first.seq > log.usualUntil) return [];
+    if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
     const last = lastOf(first, treatments, questions);
     const continuation = last?.next && continuationOf({ log }, last);
     return continuation ? [continuation] : [];

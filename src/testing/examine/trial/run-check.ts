@@ -50,6 +50,7 @@ async function seesGoodReplies(exam: Exam): Promise<void> {
 async function pollsAsUsual(exam: Exam): Promise<boolean> {
   const { client } = exam;
   if (!client.isDisturbed || (await exam.recover())) return true;
+  for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);
   const came = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
