@@ -103,8 +103,10 @@ describe.concurrent('modbus-sim examine', () => {
 
   it('says how the client ended when it does not go on', async () => {
     const { code, stdout } = await examine('bus', '--config', config(), '--dut', 'echo hello; exit 3');
-    expect(code).toBe(1);
-    expect(stdout).toContain('the device under test ended with exit code 3; its last output:\n    hello');
+    expect(code).toBe(2);
+    expect(stdout).toContain(
+      'ended before it asked anything: the device under test ended with exit code 3; its last output:\nhello\n',
+    );
   });
 
   it.each([

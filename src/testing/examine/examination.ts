@@ -184,8 +184,9 @@ export class Examination {
     }
     if ('how' in watched) {
       if (this.#log.after(0).length > 0) return this.#clientHasCrashed([], watched.how);
-      this.#refusal = `the client ended before it asked anything: ${crashOf(watched.how, []).exit}`;
-      return { verdict: 'not run', text: this.#refusal };
+      const text = 'the client ended before it asked anything';
+      this.#refusal = `${text}: ${watched.how}`;
+      return { verdict: 'not run', text };
     }
     this.#log.usualUntil = this.#log.last;
     client.questions = watched.questions;

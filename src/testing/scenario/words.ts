@@ -16,7 +16,8 @@ export function rangeOfTimes(min: number, max: number): string {
   return `${min} to ${max} times`;
 }
 
-/** A part of a sentence as a sentence: with a capital letter and a full stop. */
+/** A part of a sentence as a sentence: with a capital letter, and a full stop unless lines of a program's output follow. */
 export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+  const isWhole = text.endsWith('.') || text.includes('\n');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${isWhole ? '' : '.'}`;
 }

@@ -118,21 +118,19 @@ export function soFar(check: Check, exam: Exam, why: string): Judged | undefined
   return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
 }
 
-/** How a client has ended: its exit code and last line, these in a headline, and all that is known. */
+/** How a client has ended: in a headline with its exit code and last line, and with all that is known. */
 export function crashOf(
   how: string,
   whats: readonly string[],
-): { readonly exit: string; readonly headline: string; readonly text: string } {
+): { readonly headline: string; readonly text: string } {
   const lines = how.split('\n').map((line) => line.trim());
   const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
   const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
   const when = whats.length > 0 ? `after ${whats.join(' or ')}` : 'while nothing was disturbed';
   // Node ends its traces with its version.
   const last = lines.slice(1).findLast((line) => line !== '' && !/^Node\.js v/.test(line));
-  const ended = `${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`;
   return {
-    exit: ended,
-    headline: `${verb} ${when}: ${ended}`,
+    headline: `${verb} ${when}: ${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`,
     text: `${verb} ${when}: ${how}`,
   };
 }
