@@ -82,7 +82,7 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 
 const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
 const UNCLEAR =
-  'inconclusive when endless retries can not be told from the retries of each poll, or when not every poll is repeated that often';
+  'inconclusive when endless retries can not be told from the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
 const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
 
 /** What a client does about an exception that it gets to every asking of a question. */

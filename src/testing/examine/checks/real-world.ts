@@ -4,7 +4,13 @@ import { durationText } from '../../scenario/words.js';
 import { type Exchange, isAlike, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
 import { EntryPlayer } from '../trial/entry-player.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
-import { behaviourAfter, continuationOf, type Reaction, reactionTo } from '../trial/observation.js';
+import {
+  BEFORE_ITS_TIME,
+  behaviourAfter,
+  continuationOf,
+  type Reaction,
+  reactionTo,
+} from '../trial/observation.js';
 import {
   gotText,
   isDropped,
@@ -31,8 +37,6 @@ const LONGEST_MS = 10_000;
 const LONGEST_PERIODS = 45;
 /** Replies that are late are waited for so long, in ms. */
 const LATE_MS = 5_000;
-/** A repetition comes sooner than this part of a poll period. */
-const BEFORE_ITS_TIME = 0.75;
 /** A value that was seen counts as two trials on the line. */
 const SEEN = 2;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };

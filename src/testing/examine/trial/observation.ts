@@ -184,7 +184,7 @@ const LEAST_APART_MS = 25;
 const AWAY = 1.5;
 const AWAY_MS = 250;
 /** Who asks again comes sooner than after this part of the time until the next poll. */
-const BEFORE_ITS_TIME = 0.75;
+export const BEFORE_ITS_TIME = 0.75;
 
 /** Why a reaction is unclear. */
 export const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
