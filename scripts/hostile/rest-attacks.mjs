@@ -125,6 +125,12 @@ const OTHER_BODIES = [
     `{"name":"x","registers":${'['.repeat(4000)}${']'.repeat(4000)}}`,
   ],
   [
+    'entries of which each takes addresses of the others',
+    'POST',
+    '/api/v1/devices',
+    '{"name":"x","registers":{"holding":[{"address":26,"quantity":10},{"address":27},{"address":0,"quantity":100}]}}',
+  ],
+  [
     "somebody's terminal",
     'POST',
     '/api/v1/lines',

@@ -27,6 +27,7 @@ const SOMEBODY = 12_345;
 export const TRICKS = [
   { name: 'a second program on the same state', play: shareState },
   { name: 'one character of a state changed', play: changeState },
+  { name: 'a file of entries that take the addresses of each other', play: overlap },
   { name: 'devices and lines named "." and ".."', play: nameDots },
   { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
   { name: 'the directory of the links belongs to another user', play: takeLinks },
@@ -81,6 +82,15 @@ async function changeState(directory) {
     await next.stop();
     return said(next, /state set aside: [^"]*checksum[^"]*/);
   });
+}
+
+async function overlap() {
+  const holding = [{ address: 26, quantity: 10 }, { address: 27 }, { address: 0, quantity: 100 }];
+  const refusal = await refusalOf({ config: { ...CONFIG, devices: { meter: { registers: { holding } } } } });
+  const mistakes = refusal.match(/address \d+ is defined by .* already/g) ?? [];
+  assert.equal(mistakes.length, 2, refusal);
+  assert.doesNotMatch(refusal, /^ +at /m, 'a stack is shown');
+  return mistakes.join('; ');
 }
 
 async function nameDots() {

@@ -22,20 +22,24 @@ export interface PlacedValues {
 }
 
 /**
- * The entries that share no address with an earlier entry. Each other entry is reported with a message that names both.
+ * The entries without those that share an address with an earlier one of the file. Each entry that is left out is reported
+ * with a message that names both. No two of the entries that are returned share an address.
  */
 export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[] {
   const rank = new Map(entries.map((entry, i) => [entry, i]));
   const rejected = new Set<PlacedValues>();
+  // Of the entries so far that are not rejected, the one that ends last.
   let reach: PlacedValues | undefined;
   for (const entry of [...entries].sort((a, b) => a.first - b.first)) {
-    if (reach && entry.first <= reach.last) {
-      const [earlier, later] =
-        (rank.get(reach) as number) < (rank.get(entry) as number) ? [reach, entry] : [entry, reach];
-      rejected.add(later);
-      later.at.wrong(`address ${entry.first} is defined by ${pathText(earlier.at.path)} already`);
+    if (!reach || entry.first > reach.last) {
+      reach = entry;
+      continue;
     }
-    if (!reach || entry.last > reach.last) reach = entry;
+    const [earlier, later] =
+      (rank.get(reach) as number) < (rank.get(entry) as number) ? [reach, entry] : [entry, reach];
+    rejected.add(later);
+    later.at.wrong(`address ${entry.first} is defined by ${pathText(earlier.at.path)} already`);
+    reach = earlier;
   }
   return entries.filter((entry) => !rejected.has(entry));
 }

@@ -41,7 +41,8 @@ export async function reload(
   // Changes that were refused or need a restart must be found again by the next reload.
   const lines = new Map(before.lines.map((line) => [line.name, line]));
   const devices = new Map(before.devices.map((device) => [device.name, device]));
-  const note = (what: string, problem: string | undefined, succeed: () => void) => {
+  const carryOut = async (what: string, change: Change, succeed: () => void) => {
+    const problem = await Promise.resolve().then(change).then(problemText, defectText);
     if (problem === undefined) {
       done.push(what);
       succeed();
@@ -51,12 +52,13 @@ export async function reload(
   // Rules that are gone must not keep a line or a device from going. A line that goes may leave its port to another.
   if (configureRules(room, after.faults)) done.push('faults');
   for (const name of changes.goneLines) {
-    const removed = room.simulator.lines.has(name) ? await removeLine(room, { line: name }) : GONE;
-    note(`line ${name}`, problemText(removed), () => lines.delete(name));
+    const remove = () => (room.simulator.lines.has(name) ? removeLine(room, { line: name }) : GONE);
+    await carryOut(`line ${name}`, remove, () => lines.delete(name));
   }
   for (const device of changes.newDevices) {
     const { name } = device;
-    note(`device ${name}`, problemText(addReadDevice(room, device)), () => devices.set(name, device));
+    const add = () => addReadDevice(room, device);
+    await carryOut(`device ${name}`, add, () => devices.set(name, device));
   }
   const meeting = linesThatMeet(
     room.simulator.lines,
@@ -65,27 +67,27 @@ export async function reload(
   const settingsOf = (line: { readonly before: LineDefinition; readonly after: LineDefinition }) =>
     sourceChange(sourceWithCopies(before.devices, line.before), sourceWithCopies(after.devices, line.after));
   const together = changes.lines.filter((line) => meeting.has(line.after.name));
-  const changed = await changeLines(
-    room,
-    together.map((line) => ({ line: line.after.name, settings: settingsOf(line) })),
-  );
+  let changed: Promise<Outcome<unknown>> | undefined;
+  const changeAll = () => {
+    const settings = together.map((line) => ({ line: line.after.name, settings: settingsOf(line) }));
+    changed ??= changeLines(room, settings);
+    return changed;
+  };
   for (const line of changes.lines) {
     const { name } = line.after;
-    const outcome = meeting.has(name)
-      ? changed
-      : await changeLine(room, { line: name, settings: settingsOf(line) });
-    note(`line ${name}`, problemText(outcome), () => lines.set(name, line.after));
+    const change = () =>
+      meeting.has(name) ? changeAll() : changeLine(room, { line: name, settings: settingsOf(line) });
+    await carryOut(`line ${name}`, change, () => lines.set(name, line.after));
   }
   for (const line of changes.newLines) {
     const { name } = line;
-    const added = await addLine(room, { ...sourceWithCopies(after.devices, line), name });
-    note(`line ${name}`, problemText(added), () => lines.set(name, line));
+    const add = () => addLine(room, { ...sourceWithCopies(after.devices, line), name });
+    await carryOut(`line ${name}`, add, () => lines.set(name, line));
   }
   for (const name of changes.goneDevices) {
-    const removed = room.simulator.devices.has(name)
-      ? await removeDevice(room, { device: name, force: false })
-      : GONE;
-    note(`device ${name}`, problemText(removed), () => devices.delete(name));
+    const remove = () =>
+      room.simulator.devices.has(name) ? removeDevice(room, { device: name, force: false }) : GONE;
+    await carryOut(`device ${name}`, remove, () => devices.delete(name));
   }
   const configuration = {
     ...before,
@@ -94,6 +96,13 @@ export async function reload(
     faults: after.faults,
   };
   return { configuration, done, refused };
+}
+
+type Change = () => Outcome<unknown> | Promise<Outcome<unknown>>;
+
+/** What an exception, which is a defect of this program, is told as. */
+export function defectText({ message }: Error): string {
+  return `${message} (a defect of this program)`;
 }
 
 /** REST has removed it before. */

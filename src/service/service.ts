@@ -2,7 +2,7 @@ import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
 import type { Room } from '../control/room.js';
 import { formatWarnings } from '../schema/problem.js';
-import { reload } from './reload.js';
+import { defectText, reload } from './reload.js';
 import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 import { type Supervised, supervise } from './supervision.js';
 
@@ -39,15 +39,22 @@ export function runService({
   const supervision = supervise(room.simulator, { manager, log, rest });
   let current = configuration;
 
-  const readAgain = async (): Promise<ReloadAnswer> => {
-    queued = undefined;
-    // Type=notify-reload (systemd 253 and later) also requires the time.
-    manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
+  const readOnce = async (): Promise<ReloadAnswer> => {
     const loaded = load();
     const { configuration: now, done, refused } = await reload(room, current, loaded, file);
     current = now;
     onReloaded(current);
-    const warnings = loaded.warnings.map((warning) => formatWarnings(file, [warning]));
+    return { warnings: loaded.warnings.map((each) => formatWarnings(file, [each])), done, refused };
+  };
+  // Never rejects: whatever fails, those who ask are told, and the next reload is a new attempt.
+  const readAgain = async (): Promise<ReloadAnswer> => {
+    queued = undefined;
+    // Type=notify-reload (systemd 253 and later) also requires the time.
+    manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
+    const { warnings, done, refused } = await readOnce().catch((error: Error) => {
+      log.error({ err: error }, 'the configuration could not be read again');
+      return { warnings: [], done: [], refused: [`${file}: ${defectText(error)}`] };
+    });
     for (const text of warnings) log.warn(text);
     for (const text of refused.flatMap((each) => each.split('\n'))) log.error(`not reloaded: ${text}`);
     log.info({ changed: done }, 'configuration read again');

@@ -155,6 +155,37 @@ describe('whatever is in a file', () => {
     );
   });
 
+  it('three entries of which the longest takes the addresses of the others are refused, in any order', () => {
+    const entries = [{ address: 26, quantity: 10 }, { address: 27 }, { address: 0, quantity: 100 }];
+    const at = cursor(entries);
+    expect(nativeTable('holding', at, recordingsIn('.'))).toBeUndefined();
+    expect(mistakesOf(at)).toEqual([
+      '[2]: address 26 is defined by [0] already',
+      '[1]: address 27 is defined by [0] already',
+    ]);
+  });
+
+  it('a table is refused when two of its entries share an address, whatever their order, and only then', () => {
+    const entry = fc.record({
+      address: fc.nat(30),
+      quantity: fc.integer({ min: 1, max: 20 }),
+      type: fc.constantFrom('uint16', 'uint32', 'float64'),
+    });
+    const words = { uint16: 1, uint32: 2, float64: 4 } as const;
+    fc.assert(
+      fc.property(fc.array(entry, { minLength: 1, maxLength: 6 }), (entries) => {
+        const cells = entries.flatMap(({ address, quantity, type }) =>
+          Array.from({ length: quantity * words[type as keyof typeof words] }, (_, i) => address + i),
+        );
+        const isShared = new Set(cells).size < cells.length;
+        const at = cursor(entries);
+        expect(nativeTable('holding', at, recordingsIn('.')) === undefined).toBe(isShared);
+        expect(at.findings.count > 0).toBe(isShared);
+      }),
+      { numRuns: tries(2000) },
+    );
+  });
+
   it('arbitrary text is never thrown at, and a mistake in it is one line', () => {
     const scraps = fc.constantFrom(
       'a: ',

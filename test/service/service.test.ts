@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import type { LoadResult } from '../../src/config/load.js';
+import { ownersRoom } from '../../src/control/room.js';
+import { askForReload } from '../../src/service/reload-socket.js';
+import { runService } from '../../src/service/service.js';
+import { nativeSetup } from '../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../support/simulator.js';
+
+const BENCH = {
+  devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+};
+const WITH_PUMP = { ...BENCH, devices: { ...BENCH.devices, pump: { registers: {} } } };
+
+stopAfterEach();
+
+/** A service whose file is what `read` makes of it. */
+async function serve(read: () => LoadResult) {
+  const configuration = nativeSetup(BENCH);
+  const { simulator } = await startSimulator(configuration);
+  const runtimeDirectory = mkdtempSync(join(tmpdir(), 'modbus-sim-service-'));
+  onTestFinished(() => rmSync(runtimeDirectory, { recursive: true }));
+  const log = pino({ level: 'silent' });
+  const told: string[] = [];
+  const room = ownersRoom(simulator, log);
+  const end = runService({
+    room,
+    configuration,
+    manager: {
+      watchdogMs: undefined,
+      notify: (assignments) => void told.push(...Object.keys(assignments)),
+    },
+    runtimeDirectory,
+    log,
+    rest: undefined,
+    file: 'bench.yaml',
+    load: read,
+    reloaded: () => {},
+  });
+  onTestFinished(end);
+  return { simulator, told, reload: () => askForReload(runtimeDirectory) };
+}
+
+const withPump = (): LoadResult => ({ ok: true, configuration: nativeSetup(WITH_PUMP), warnings: [] });
+
+it('goes on as it is, and says why, when the program fails at reading the file; the next reload is a new attempt', async () => {
+  let fails = true;
+  const { simulator, told, reload } = await serve(() => {
+    if (fails) throw new Error('entry checked before does not fit');
+    return withPump();
+  });
+  told.length = 0;
+  expect(await reload()).toEqual({
+    warnings: [],
+    done: [],
+    refused: ['bench.yaml: entry checked before does not fit (a defect of this program)'],
+  });
+  expect(told).toContain('READY');
+  expect([...simulator.devices.keys()]).toEqual(['meter']);
+  fails = false;
+  expect(await reload()).toMatchObject({ done: ['device pump'], refused: [] });
+});
+
+it('carries out the other changes of a file, and says which one failed, when the program fails at one of them', async () => {
+  const { simulator, reload } = await serve(() => ({
+    ok: true,
+    configuration: nativeSetup({
+      ...WITH_PUMP,
+      lines: { ...BENCH.lines, spare: { tcp: { port: 0 }, units: { 1: 'pump' } } },
+    }),
+    warnings: [],
+  }));
+  simulator.changes.addDevice = () => {
+    throw new Error('no room');
+  };
+  expect(await reload()).toMatchObject({
+    done: [],
+    refused: [
+      'device pump: no room (a defect of this program)',
+      expect.stringMatching(/^line spare: .*pump/),
+    ],
+  });
+});
