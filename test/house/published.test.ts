@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { manPage } from '../../scripts/package/man-page.mjs';
+import { MADE_AT_BUILD } from '../../src/api/made.js';
+import { brokerFamilies } from '../../src/api/metrics/families.js';
+import { loadConfiguration } from '../../src/config/load.js';
+import { INPUTS, inputSchema, isQuery } from '../../src/control/schemas/inputs.js';
+import { version } from '../../src/package.js';
+import { Rest } from '../api/rest.js';
+import { runHere } from '../main/run.js';
+import { declarationsOf } from '../support/declarations.js';
+
+/*
+ * What users build on stands in test/goldens, so that a change of the code that is to change nothing for them shows when it does.
+ * `npx vitest run test/house/published.test.ts -u` writes the files anew: a commit that has one of them changes what is published.
+ * The codes of refusals are in docs/errors.md, and test/house/errors.test.ts compares those.
+ */
+
+const golden = (name: string) => resolve('test/goldens', name);
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The text of an answer of the REST interface. */
+async function answerOf(rest: Rest, url: string): Promise<string> {
+  const { statusCode, body } = await rest.app.inject({ url, headers: { host: 'localhost' } });
+  expect(statusCode, body).toBe(200);
+  return body;
+}
+
+function restOf(source: Parameters<typeof loadConfiguration>[0]): Rest {
+  const loaded = loadConfiguration(source);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return new Rest(loaded.configuration);
+}
+
+describe('what REST publishes', () => {
+  const rest = restOf({ kind: 'demo' });
+
+  it.each(Object.entries(MADE_AT_BUILD))('is as it was: %s', async (file, path) => {
+    const made = json(JSON.parse(await answerOf(rest, `/api/v1${path}`)));
+    const text = made.replaceAll(`"version": "${version()}"`, '"version": "VERSION"');
+    await expect(text).toMatchFileSnapshot(golden(file));
+  });
+
+  it('is as it was: names, kinds and meanings of the metrics', async () => {
+    const exposition = await answerOf(rest, '/metrics');
+    const ours = exposition.split('\n').filter((line) => /^# (HELP|TYPE) modbus_sim_/.test(line));
+    const counts = { sent: 0, received: 0, waiting: 0, lost: 0, unreadable: 0, missed: 0 };
+    const families = [...brokerFamilies({ topic: '', connected: true, reason: null, since: '', ...counts })];
+    const ofBroker = families.flatMap(({ name, help, type }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+    ]);
+    await expect(`${[...ours, ...ofBroker].join('\n')}\n`).toMatchFileSnapshot(golden('metrics.txt'));
+  });
+});
+
+describe('the configuration that GET /api/v1/configuration answers', () => {
+  const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
+    .filter(
+      (path) => path.endsWith('.yaml') && !/^(scenario|cluster\/(compose|kubernetes))\.yaml$/.test(path),
+    )
+    .sort();
+  const sources = [
+    ['demo', { kind: 'demo' }],
+    ['pymodbus', { kind: 'pymodbus', file: 'test/vectors/restapi/meter.json' }],
+    ...examples.map(
+      (path) => [path.replace(/\.yaml$/, ''), { kind: 'native', file: join('examples', path) }] as const,
+    ),
+  ] as const;
+
+  it.each(sources)('is as it was: %s', async (name, source) => {
+    const written = await answerOf(restOf(source), '/api/v1/configuration');
+    // A counter has gone on since the simulator was made.
+    const text = written.replace(`"${process.cwd()}/`, '"DIRECTORY/').replace(/from: [\d.]+/, 'from: COUNT');
+    await expect(text).toMatchFileSnapshot(golden(`configuration/${name.replaceAll('/', '-')}.yaml`));
+  });
+});
+
+it('the commands of MQTT, and what each takes, are as they were', async () => {
+  const names = Object.keys(INPUTS) as (keyof typeof INPUTS)[];
+  const commands = names.map((name) => {
+    const takes = z.toJSONSchema(inputSchema(name), { io: 'input', unrepresentable: 'any' });
+    return [name, { changes: !isQuery(name), takes }] as const;
+  });
+  await expect(json(Object.fromEntries(commands))).toMatchFileSnapshot(golden('mqtt-commands.json'));
+});
+
+describe('the command line', () => {
+  it('prints the help that it printed, for each command too', async () => {
+    const { stdout } = await runHere(['--help']);
+    const verbs = new Set([...stdout.matchAll(/^ {2}modbus-sim ([a-z]+)/gm)].map(([, verb = '']) => verb));
+    const texts = [`$ modbus-sim --help\n${stdout}`];
+    for (const verb of verbs) {
+      const help = await runHere([verb, '--help']);
+      expect(help).toMatchObject({ code: 0, stderr: '' });
+      texts.push(`$ modbus-sim ${verb} --help\n${help.stdout === stdout ? '(as above)\n' : help.stdout}`);
+    }
+    await expect(texts.join('\n')).toMatchFileSnapshot(golden('help.txt'));
+  });
+
+  it('has the manual page that it had', async () => {
+    const { stdout } = await runHere(['--help']);
+    const page = manPage(stdout, { version: 'VERSION', date: 'DATE' });
+    await expect(page).toMatchFileSnapshot(golden('modbus-sim.1'));
+  });
+
+  it('completes words in bash as it did', async () => {
+    const { stdout } = await runHere(['--help']);
+    const words = [...new Set(stdout.match(/--[a-z_]+(?:-[a-z]+)*|(?<=^ {2}modbus-sim )[a-z]+/gm))].sort();
+    const script = `source packaging/completion.bash
+      compgen() { if [ "$1" = -W ]; then builtin compgen "$@"; else echo "compgen $1"; fi; }
+      modbus-sim() { echo 'ENTRY of the catalogue'; }
+      offered() { COMP_WORDS=(modbus-sim "$@"); COMP_CWORD=$#; COMPREPLY=(); _modbus_sim; echo "$1: \${COMPREPLY[*]}"; }
+      offered ''; offered -
+      for word; do offered "$word" ''; done`;
+    const offered = execFileSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
+    await expect(offered).toMatchFileSnapshot(golden('completion.txt'));
+  });
+});
+
+it('the library declares what it declared', async () => {
+  const declared = declarationsOf(resolve('src/library.ts'), resolve('tsconfig.build.json'));
+  expect(declared).toContain('value startSimulator: (object | string) => Promise<RunningSimulator>');
+  await expect(declared).toMatchFileSnapshot(golden('library.txt'));
+});
