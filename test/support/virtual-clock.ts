@@ -15,6 +15,11 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
+  /** How many calls are waited for. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
   callAt(at: number, callback: () => void): () => void {
     const timer = { at: Math.max(at, this.#now), callback };
     this.#timers.push(timer);

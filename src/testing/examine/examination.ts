@@ -10,6 +10,7 @@ import { examinationReport, findingOf } from './examination-report.js';
 import { isReading, type Question } from './heard/exchange.js';
 import type { Found } from './heard/found.js';
 import { ExchangeLog } from './heard/log.js';
+import { Waits } from './heard/waits.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import type { Check } from './trial/exam.js';
 import { type Client, Exam } from './trial/exam.js';
@@ -56,6 +57,8 @@ export class Examination {
   readonly #begun: number;
   readonly #log: ExchangeLog;
   readonly #outage: Outage;
+  /** Of the time before the checks. */
+  readonly #watching: Waits;
   readonly #unsubscribe: () => void;
   readonly #findings: Finding[] = [];
   /** What has become of the client, as sentences: it has crashed, or is gone. */
@@ -84,6 +87,7 @@ export class Examination {
     this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
     this.#rules = new OwnRules(bench.faults.rules);
     this.#log = new ExchangeLog(() => this.#rules.acted());
+    this.#watching = new Waits(clock, this.#log);
     this.#client = {
       clock,
       line: examinedLine(order.line),
@@ -135,6 +139,7 @@ export class Examination {
     });
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
+    this.#watching.end();
     for (const running of this.#running) this.#breakOff(running, end?.text ?? '');
     this.#rules.removeAll();
     const problem = await this.#outage.end();
@@ -177,7 +182,7 @@ export class Examination {
     const { limitMs, seed } = this.order;
     const client = this.#client;
     const how = this.#crashed.then((how) => ({ how }));
-    const watched = await Promise.race([watchClient({ ...client, limitMs }), how]);
+    const watched = await Promise.race([watchClient({ ...client, waits: this.#watching, limitMs }), how]);
     if (typeof watched === 'string') {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };

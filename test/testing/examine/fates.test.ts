@@ -52,6 +52,39 @@ describe('an examination that its limit has ended', () => {
   });
 });
 
+describe('an examination that was ended', () => {
+  const ways = {
+    'is stopped': ({ examination }: ReturnType<typeof newExamination>) => examination.stop(),
+    'hears that the client has ended': ({ examination }: ReturnType<typeof newExamination>) =>
+      examination.clientEnded(HOW),
+  };
+
+  it.each(Object.entries(ways))('leaves no wait behind when it %s before anybody polls', async (_, end) => {
+    const bench = await virtualBench();
+    await bench.clock.advanceAsync(1000);
+    const begun = newExamination(bench, {});
+    const over = begun.examination.run();
+    await bench.clock.advanceAsync(1000);
+    end(begun);
+    await untilOver(bench.clock, over);
+    expect(bench.clock.waiting).toBe(0);
+  });
+
+  it.each(Object.entries(ways))('leaves no wait behind when it %s while checks run', async (_, end) => {
+    const bench = await virtualBench('tcp');
+    const client = bench.client();
+    const begun = newExamination(bench, {});
+    const over = begun.examination.run();
+    void client.poll();
+    await bench.clock.advanceAsync(20_000);
+    end(begun);
+    await untilOver(bench.clock, over);
+    client.stop();
+    await bench.clock.advanceAsync(5000);
+    expect(bench.clock.waiting).toBe(0);
+  });
+});
+
 /** Examines a client whose program ends at the first bad reply. @param restart starts it again */
 async function examineCrash(restarts: boolean) {
   const bench = await virtualBench();

@@ -3,7 +3,7 @@ import { durationText } from '../../scenario/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';
 import type { ExchangeLog } from './log.js';
-import { Waits } from './waits.js';
+import type { Waits } from './waits.js';
 
 /** How long the first request is waited for, in ms. */
 const PATIENCE_MS = 30_000;
@@ -42,6 +42,8 @@ export function unevenText({ text, intervals, periodMs = 0 }: Question): string 
 
 interface Watch {
   readonly clock: Clock;
+  /** Whoever ends them calls the watching off. */
+  readonly waits: Waits;
   readonly log: ExchangeLog;
   readonly line: { readonly name: string };
   /** Only questions to this unit are disturbed; any when undefined. */
@@ -58,13 +60,13 @@ interface Watch {
  */
 export async function watchClient({
   clock,
+  waits,
   log,
   line,
   unitId,
   limitMs,
   note,
 }: Watch): Promise<Watched | string> {
-  const waits = new Waits(clock, log);
   const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
   const nobody = `nobody polls line ${line.name}`;
   if (!(await waits.until(() => log.after(0)[0], patience))) {
