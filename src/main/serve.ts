@@ -14,6 +14,7 @@ import { Simulator } from '../simulator/simulator.js';
 import { newTestRoom } from '../testing/commands.js';
 import { servingProcess } from '../transport/port/client-link.js';
 import { defaultLink } from '../transport/port/open-port.js';
+import { shortenTimeSlice, timeSliceText } from '../transport/port/time-slice.js';
 import { readTlsCredentials } from '../transport/socket/tls-credentials.js';
 import { Desk } from './desk.js';
 import { load, sourceName } from './load.js';
@@ -62,6 +63,8 @@ export async function serve(command: ServeCommand): Promise<number> {
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
+  // Here the thread of the lines has nothing else to do: that of REST loads its modules.
+  void shortenTimeSlice().then((slice) => log.debug(`thread of the lines: ${timeSliceText(slice)}`));
   const { credentials } = tls ?? {};
   const served = await desk.start({
     room,

@@ -83,3 +83,15 @@ describe('where REST is', () => {
     expect(await program.stop()).toBe(0);
   });
 });
+
+describe('the thread of the lines', () => {
+  it('is told with its time slices at --log debug', async () => {
+    const program = await startProgram({ config: CONFIG, args: ['--log', 'debug'] });
+    const { restUrl, stop, output } = program;
+    await fetch(`${restUrl()}/healthz`);
+    await stop();
+    expect(output.stderr).toMatch(
+      /"msg":"thread of the lines: (normal class, time slices of|real-time class)/,
+    );
+  });
+});

@@ -28,6 +28,8 @@ function many(...samples: number[]): number[] {
 
 const GOOD: Measurements = {
   description: 'RTU on /dev/ttyUSB0 19200 8E1, units 1',
+  slice: { kind: 'short' },
+  cores: 2,
   own: undefined,
   seconds: 10,
   port: {
@@ -54,6 +56,22 @@ describe('the verdict of a self-test', () => {
     expect(text).toContain('settings    19200 8E1, read back from the driver');
     expect(text).toContain('due after 2.005 ms; median 2.100 ms');
     expect(text.split('\n').at(-1)).toBe('  verdict     as configured');
+  });
+
+  const advice = '; beside other work a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
+  const reason = 'sched_setattr failed: EPERM';
+
+  it.each<[string, Partial<Measurements>, string]>([
+    ['short time slices on two cores', {}, 'normal class, time slices of 0.1 ms'],
+    ['short time slices on one core', { cores: 1 }, `normal class, time slices of 0.1 ms${advice}`],
+    [
+      'the time slices of the kernel',
+      { slice: { kind: 'usual', reason } },
+      `normal class, time slices of the kernel: ${reason}${advice}`,
+    ],
+    ['a real-time class', { slice: { kind: 'realtime' }, cores: 1 }, 'real-time class'],
+  ])('tells of %s, and advises a real-time class where it helps', (_, found, said) => {
+    expect(verdict({ ...GOOD, ...found }).text.split('\n')).toContain(`  scheduler   ${said}`);
   });
 
   it.each<[string, Partial<Measurements>, string]>([

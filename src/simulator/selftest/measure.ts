@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LineDefinition, SerialLineDefinition } from '../../config/configuration.js';
 import type { LineCounters } from '../../traffic/counters.js';
@@ -5,6 +6,7 @@ import type { ReplyEvent } from '../../traffic/event.js';
 import { newestFirst } from '../../traffic/reading.js';
 import { systemClock } from '../../transport/clock.js';
 import type { PortFacts } from '../../transport/port/port.js';
+import { shortenTimeSlice, type TimeSlice } from '../../transport/port/time-slice.js';
 import type { ErrorCounts } from '../../transport/port/uart.js';
 import type { SerialTimes } from '../../transport/serial/behaviour.js';
 import type { Line } from '../line.js';
@@ -17,6 +19,9 @@ import { asksOn, patience, pauseBetween, query } from './query.js';
 /** Measurements of a line on this machine. Times are in ms unless stated otherwise. */
 export interface Measurements {
   readonly description: string;
+  /** How the system schedules the thread that serves the line, and on how many cores. */
+  readonly slice: TimeSlice;
+  readonly cores: number;
   /** The requests of the built-in client; undefined where only other clients can send requests. */
   readonly own: OwnRequests | undefined;
   /** How long the line accepted requests, in s. */
@@ -60,6 +65,8 @@ export async function measureLine(
   if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
     return { error: 'only listens (mode: monitor), so there are no replies to measure' };
   }
+  // As `serve` does, so that what is measured is what will be.
+  const slice = await shortenTimeSlice();
   const started = await line.start();
   if (!started.ok) return started;
   const { state } = line;
@@ -78,6 +85,8 @@ export async function measureLine(
     const { port, times, errorCounts } = lineStatus(line);
     return {
       description: describeLine(line),
+      slice,
+      cores: availableParallelism(),
       own,
       seconds: Math.round((performance.now() - startedAt) / 1000),
       port,

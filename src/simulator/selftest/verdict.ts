@@ -1,3 +1,4 @@
+import { timeSliceText } from '../../transport/port/time-slice.js';
 import type { SerialTimes } from '../../transport/serial/behaviour.js';
 import type { Measurements } from './measure.js';
 import { ENOUGH, type Percentiles } from './percentiles.js';
@@ -16,6 +17,7 @@ export function verdict(found: Measurements): Verdict {
   const worse = shortcomings(found);
   const rows = [
     ...portRows(found),
+    row('scheduler', scheduler(found)),
     ...(found.timers ? [row('timers', `waits end late by ${summary(found.timers)}`)] : []),
     row('requests', requests(found)),
     ...(found.turnaround ? [row('turnaround', turnaround(found))] : []),
@@ -48,6 +50,13 @@ function portRows({ port }: Measurements): string[] {
     row('direction', direction),
     row('parity', parityMarks ? 'damaged characters are marked' : 'damaged characters are not marked'),
   ];
+}
+
+/** A real-time class helps where the kernel has no short time slices, and where all threads share one core. */
+function scheduler({ slice, cores }: Measurements): string {
+  const isEnough = slice.kind === 'realtime' || (slice.kind === 'short' && cores > 1);
+  const advice = '; beside other work a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
+  return timeSliceText(slice) + (isEnough ? '' : advice);
 }
 
 function requests({ own, seconds, counters }: Measurements): string {

@@ -28,6 +28,10 @@ export interface Libc {
   timerfdSettime(fd: number, time: Uint8Array): number;
   /** A descriptor whose writes are datagrams to a socket; `@name` is in the abstract namespace. It never blocks. */
   connectDatagrams(path: string): number;
+  /** Reads how the calling thread is scheduled into `attributes`, a `struct sched_attr` of any of its lengths. */
+  schedGetattr(attributes: Uint8Array): number;
+  /** Schedules the calling thread by `attributes`, which begin with their own length. */
+  schedSetattr(attributes: Uint8Array): number;
 }
 
 /** `reason` is the middle of a sentence: 'koffi did not load (…)'. */
@@ -71,8 +75,23 @@ const LOCK_NB = 4;
 /** poll(2): the other side is closed, or the device behind the descriptor is gone; it is reported unasked. */
 export const POLLHUP = 0x10;
 
+/** System calls that C libraries lack: sched_setattr(2) is in glibc since 2.41 only. */
+interface SystemCalls {
+  readonly schedSetattr: number;
+  readonly schedGetattr: number;
+}
+
+const GENERIC: SystemCalls = { schedSetattr: 274, schedGetattr: 275 };
+
 /** Little-endian machines with the ioctl numbers of asm-generic; mips, ppc and s390x differ. */
-const knownMachines = ['x64', 'arm64', 'arm', 'ia32', 'riscv64', 'loong64'];
+const KNOWN_MACHINES: ReadonlyMap<string, SystemCalls> = new Map([
+  ['x64', { schedSetattr: 314, schedGetattr: 315 }],
+  ['arm64', GENERIC],
+  ['arm', { schedSetattr: 380, schedGetattr: 381 }],
+  ['ia32', { schedSetattr: 351, schedGetattr: 352 }],
+  ['riscv64', GENERIC],
+  ['loong64', GENERIC],
+]);
 
 type Native = (...args: (number | Uint8Array | null)[]) => number;
 
@@ -90,7 +109,8 @@ export function loadLibc(): Promise<LibcResult> {
 async function load(): Promise<LibcResult> {
   if (process.platform !== 'linux')
     return { ok: false, reason: `it needs Linux, this is ${process.platform}` };
-  if (!knownMachines.includes(process.arch)) {
+  const systemCalls = KNOWN_MACHINES.get(process.arch);
+  if (systemCalls === undefined) {
     return { ok: false, reason: `the terminal ioctls of ${process.arch} are not known` };
   }
   const unusable = processorProblem(process.arch, machine());
@@ -106,7 +126,7 @@ async function load(): Promise<LibcResult> {
         return result < 0 ? -koffi.errno() : result;
       };
     };
-    return { ok: true, libc: bind(define) };
+    return { ok: true, libc: bind(define, systemCalls) };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     return { ok: false, reason: `koffi did not load (${message})` };
@@ -127,13 +147,14 @@ export function processorProblem(arch: string, machine: string): string | undefi
     : undefined;
 }
 
-function bind(define: (name: string, args: string[]) => Native): Libc {
+function bind(define: (name: string, args: string[]) => Native, systemCalls: SystemCalls): Libc {
   const ptsname = define('ptsname_r', ['int', 'void *', 'size_t']);
   const poll = define('poll', ['void *', 'ulong', 'int']);
   const flock = define('flock', ['int', 'int']);
   const settime = define('timerfd_settime', ['int', 'int', 'void *', 'void *']);
   const socket = define('socket', ['int', 'int', 'int']);
   const connect = define('connect', ['int', 'void *', 'int']);
+  const syscall = define('syscall', ['long', 'long', 'void *', 'ulong', 'ulong']);
   return {
     posixOpenpt: define('posix_openpt', ['int']),
     grantpt: define('grantpt', ['int']),
@@ -158,6 +179,8 @@ function bind(define: (name: string, args: string[]) => Native): Libc {
       if (connected < 0 && fd >= 0) closeSync(fd);
       return connected < 0 ? connected : fd;
     },
+    schedGetattr: (attributes) => syscall(systemCalls.schedGetattr, 0, attributes, attributes.length, 0),
+    schedSetattr: (attributes) => syscall(systemCalls.schedSetattr, 0, attributes, 0, 0),
   };
 }
 

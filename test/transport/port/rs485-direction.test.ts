@@ -39,6 +39,8 @@ function newDriver({
     connectDatagrams: () => -1,
     timerfdSettime: () => -1,
     lockNow: () => -1,
+    schedGetattr: () => -1,
+    schedSetattr: () => -1,
   };
   const open = (settings?: Rs485Settings) => openDirection(3, settings, { ok: true, libc });
   const errorOf = (settings: Rs485Settings): string => {

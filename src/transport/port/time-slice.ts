@@ -1,0 +1,72 @@
+import { getSystemErrorName } from 'node:util';
+import { type LibcResult, loadLibc } from './libc.js';
+
+/**
+ * How the system schedules the thread of the lines. `realtime`: a real-time class comes before all others, and nothing was
+ * changed. `short`: the thread has slices of `SLICE_NS`, as read back. `usual`: the slices are the kernel's own, for the
+ * reason that `reason` says in the middle of a sentence.
+ */
+export type TimeSlice =
+  | { readonly kind: 'realtime' }
+  | { readonly kind: 'short' }
+  | { readonly kind: 'usual'; readonly reason: string };
+
+/** The shortest slice that Linux gives, in ns. A thread that wakes comes before those with longer ones. */
+export const SLICE_NS = 100_000n;
+
+/** `struct sched_attr` of linux/sched/types.h in its first length, and where its fields begin. */
+const SCHED_ATTR_BYTES = 48;
+const SIZE_AT = 0;
+const POLICY_AT = 4;
+const FLAGS_AT = 8;
+const RUNTIME_AT = 24;
+
+/** sched(7): the class that threads have unless somebody chooses, and SCHED_FIFO, SCHED_RR and SCHED_DEADLINE. */
+const SCHED_OTHER = 0;
+const REALTIME = [1, 2, 6];
+/** Threads that this one starts later have the slices of the kernel: short ones are for the lines alone. */
+const SCHED_FLAG_RESET_ON_FORK = 1n;
+
+/**
+ * Gives the calling thread the shortest time slices (sched_setattr(2)), so that it need not wait on a shared core until
+ * another thread has used up its own slice. Needs no privilege, and changes neither class nor nice value. Linux honours it
+ * since 6.12; older kernels ignore it, which shows when the slice is read back.
+ * @param load the C library, another one in tests
+ */
+export async function shortenTimeSlice(load: () => Promise<LibcResult> = loadLibc): Promise<TimeSlice> {
+  const loaded = await load();
+  if (!loaded.ok) return { kind: 'usual', reason: loaded.reason };
+  const { libc } = loaded;
+  const attributes = Buffer.alloc(SCHED_ATTR_BYTES);
+  const read = libc.schedGetattr(attributes);
+  if (read < 0) return usual('sched_getattr', read);
+  const policy = attributes.readUInt32LE(POLICY_AT);
+  if (REALTIME.includes(policy)) return { kind: 'realtime' };
+  if (policy !== SCHED_OTHER)
+    return { kind: 'usual', reason: 'somebody has chosen SCHED_BATCH or SCHED_IDLE' };
+  attributes.writeUInt32LE(SCHED_ATTR_BYTES, SIZE_AT);
+  attributes.writeBigUInt64LE(attributes.readBigUInt64LE(FLAGS_AT) | SCHED_FLAG_RESET_ON_FORK, FLAGS_AT);
+  attributes.writeBigUInt64LE(SLICE_NS, RUNTIME_AT);
+  const set = libc.schedSetattr(attributes);
+  if (set < 0) return usual('sched_setattr', set);
+  libc.schedGetattr(attributes);
+  return attributes.readBigUInt64LE(RUNTIME_AT) === SLICE_NS
+    ? { kind: 'short' }
+    : { kind: 'usual', reason: 'this kernel ignores it (Linux 6.12 and later honour it)' };
+}
+
+function usual(call: string, result: number): TimeSlice {
+  return { kind: 'usual', reason: `${call} failed: ${getSystemErrorName(result)}` };
+}
+
+/** What is said of it, for the log and the self-test. */
+export function timeSliceText(slice: TimeSlice): string {
+  switch (slice.kind) {
+    case 'realtime':
+      return 'real-time class';
+    case 'short':
+      return `normal class, time slices of ${Number(SLICE_NS) / 1e6} ms`;
+    case 'usual':
+      return `normal class, time slices of the kernel: ${slice.reason}`;
+  }
+}
