@@ -1,5 +1,5 @@
 import type { DeviceClock } from '../signals/clock.js';
-import type { Dependent, DependentOwner, Point } from './point.js';
+import type { Dependent, DependentOwner, PlacedSignal, Point } from './point.js';
 import type { Schedule } from './schedule.js';
 
 /** The values of one device, for signals of other devices. */
@@ -19,6 +19,16 @@ interface Found {
   readonly point: Point;
 }
 
+/**
+ * How much evaluating may have to be made up at once for all that adds up values: 1 ms or 2. The unit is a character of
+ * an expression; looking up a value by its name takes as long as 100 of them.
+ */
+const MAKES_UP = 100_000;
+const LOOK_UP = 100;
+
+/** The most steps that are made up at once for one value. */
+const MOST_STEPS = 1000;
+
 /** The named values of all devices of a simulator. Signals may depend on them. */
 export class DependencyGraph {
   readonly #devices = new Map<string, GraphDevice>();
@@ -31,6 +41,12 @@ export class DependencyGraph {
   /** The values that a dependent needs. */
   readonly #needed = new Set<Point>();
   #isAdvancing = false;
+  #stepsAtOnce = MOST_STEPS;
+
+  /** How many steps each value that adds up others may make up at once: the fewer, the more there is to look at. */
+  get stepsAtOnce(): number {
+    return this.#stepsAtOnce;
+  }
 
   add(points: GraphDevice): void {
     this.#devices.set(points.device, points);
@@ -64,12 +80,15 @@ export class DependencyGraph {
     // What needs others needs more values than they do. It is settled first, while they still have their past.
     linked.sort((a, b) => b.needed.size - a.needed.size);
     this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
+    let work = 0;
     for (const { dependent, owner, needed } of linked) {
       for (const point of needed) {
         point.dependents.set(dependent, owner);
         this.#needed.add(point);
+        work += LOOK_UP + lengthOf(point.placedSignal);
       }
     }
+    this.#stepsAtOnce = Math.max(1, Math.min(MOST_STEPS, Math.floor(MAKES_UP / work)));
   }
 
   /** Does what has become due in the devices, in the order of time. Call before values are read or changed. */
@@ -123,4 +142,10 @@ export class DependencyGraph {
       this.#collect(found.points.device, found.point.needs, needed);
     }
   }
+}
+
+/** The length of an expression; 0 for any other signal. */
+function lengthOf(placed: PlacedSignal | undefined): number {
+  const written = placed?.definition.written;
+  return typeof written === 'string' ? written.length : 0;
 }

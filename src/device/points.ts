@@ -8,7 +8,7 @@ import { type Dependent, type LocalPoints, type PlacedSignal, Point, type PointD
 import { type FeedDefinition, QueueFeed } from './queue-feed.js';
 import { Reactions } from './reactions.js';
 import { Schedule } from './schedule.js';
-import { type SignalHome, signalNamed, startSignal } from './start-signal.js';
+import { paceOf, type SignalHome, signalNamed, startSignal } from './start-signal.js';
 import type { TableName } from './tables.js';
 
 export interface PointsContext {
@@ -70,7 +70,12 @@ export class Points implements GraphDevice, LocalPoints {
       ),
     );
     this.#followers = new Followers(this, graph);
-    this.reactions = new Reactions(this, tables.holding, (name) => signalNamed(this.#home, name));
+    this.reactions = new Reactions(
+      this,
+      tables.holding,
+      (name) => signalNamed(this.#home, name),
+      paceOf(this.#home),
+    );
     this.#watch();
     this.#startAll();
   }

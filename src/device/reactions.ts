@@ -3,7 +3,7 @@ import type { ReactionContext } from '../reactions/reaction.js';
 import type { RegisterImage } from '../registers/image.js';
 import type { Table } from '../registers/table.js';
 import { nearestValue } from '../registers/value.js';
-import type { Signal } from '../signals/signal.js';
+import type { Pace, Signal } from '../signals/signal.js';
 import type { LocalPoints, Point } from './point.js';
 
 /** What the values of a device do when they are written. */
@@ -11,12 +11,14 @@ export class Reactions {
   readonly #points: LocalPoints;
   readonly #holding: Table;
   readonly #named: (name: string) => Signal;
+  readonly #pace: Pace;
   #busyUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(points: LocalPoints, holding: Table, named: (name: string) => Signal) {
+  constructor(points: LocalPoints, holding: Table, named: (name: string) => Signal, pace: Pace) {
     this.#points = points;
     this.#holding = holding;
     this.#named = named;
+    this.#pace = pace;
   }
 
   /** Starts the reactions of all values. */
@@ -68,6 +70,7 @@ export class Reactions {
       named: this.#named,
       holding: (address) => this.#holdingValue(address),
       now: () => schedule.time,
+      pace: this.#pace,
       show: (value) => store(point, value),
       set: (name, value) => {
         const target = points.named.get(name);

@@ -1,6 +1,6 @@
 import { seedOf } from '../random.js';
 import type { DeviceClock } from '../signals/clock.js';
-import type { Signal } from '../signals/signal.js';
+import type { Pace, Signal } from '../signals/signal.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import type { PlacedSignal, Point } from './point.js';
 
@@ -24,12 +24,25 @@ export function startSignal(
 ): Signal {
   return definition.start({
     seed: seed ?? seedOf(home.seed, `${home.device} ${place}`),
+    pace: paceOf(home),
     named: (name) => signalNamed(home, name),
     trackOf() {
       if (!openTrack) throw new Error('a signal that plays a recording was placed without one');
       return openTrack();
     },
   });
+}
+
+/** How closely the signals of a device may look at others at any time. */
+export function paceOf({ clock, graph }: SignalHome): Pace {
+  return {
+    get steps() {
+      return graph.stepsAtOnce;
+    },
+    get width() {
+      return clock.settings.speed;
+    },
+  };
 }
 
 /** A signal that looks up the named value each time, so it follows the value when its signal is replaced. */

@@ -3,7 +3,7 @@ import type { ExceptionCode } from '../protocol/exception-code.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { At } from '../schema/at.js';
 import type { Path } from '../schema/problem.js';
-import type { Signal } from '../signals/signal.js';
+import type { Pace, Signal } from '../signals/signal.js';
 
 /** What one value does when it is written. Values are in the unit of the register, and NaN for text. */
 export interface Reaction {
@@ -29,6 +29,8 @@ export interface ReactionContext {
   holding(address: number): number;
   /** The time of the device's clock, in ms. */
   now(): number;
+  /** How closely a reaction may look at a signal. */
+  readonly pace: Pace;
   /** Changes the value itself. Nothing reacts to that. */
   show(value: number): void;
   /** Sets a value of the same device, and lets it react. */

@@ -1,13 +1,13 @@
-import type { Signal } from './signal.js';
-
-/** Steps between checkpoints. With steps of 1 s, 8 bytes are kept for more than an hour. */
-const STEPS_PER_CHECKPOINT = 4096;
+import { looksUntil, looksWithin } from './looks.js';
+import type { Pace, Signal } from './signal.js';
 
 /** A grid line, with the sum up to the line and the value of the signal at the line. */
-interface Reached {
+interface Node {
   readonly line: number;
   readonly sum: number;
   readonly value: number;
+  /** Nodes between the one before and this one were given up: of the sum in between, only the mean is known. */
+  readonly isThinned: boolean;
 }
 
 interface GridIntegral {
@@ -17,52 +17,89 @@ interface GridIntegral {
   reached(): { readonly time: number; readonly area: number };
 }
 
+/** As many nodes are kept in any case. */
+const LEAST_KEPT = 8;
+
 /**
  * The integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid with a line every
  * `every` ms. Within a step the signal is taken as a straight line, so the integral never jumps. The integral of a
  * signal that is never negative never falls.
  *
- * The sums at the last grid line and at every 4096th are kept. Sums are always added in the same order from there, so
- * earlier reads never change the result, not even its last bit. A read evaluates the signal once for each grid line
- * since the previous read.
+ * A read evaluates the signal at the lines since the previous read, or at so many of them as the pace allows: then the
+ * signal is a straight line between those. What was evaluated is kept, and is not evaluated again for an earlier time;
+ * of older nodes every other one is given up when they become many. As long as no read has more to make up, and no
+ * earlier time is asked for than twice that, reads never change the result, not even its last bit.
  */
-export function gridIntegral(signal: Signal, start: number, every: number): GridIntegral {
-  const checkpoints = [0];
+export function gridIntegral(signal: Signal, start: number, every: number, pace: Pace): GridIntegral {
   const valueOfLine = (line: number) => signal.valueAt(start + line * every);
-  let latest: Reached | undefined;
+  let nodes: Node[] = [];
+  /** The last line that is not after a time that was asked for. */
+  let reached = 0;
 
-  /** The sum over the steps before `line`. Each step counts the mean of its two ends. */
-  const sumAt = (line: number): Reached => {
-    let { line: at, sum, value } = latest && latest.line <= line ? latest : fromCheckpoint(line);
-    while (at < line) {
-      const next = valueOfLine(at + 1);
-      sum += (value + next) / 2;
-      value = next;
-      at++;
-      if (at % STEPS_PER_CHECKPOINT === 0) checkpoints[at / STEPS_PER_CHECKPOINT] = sum;
+  const extend = (to: number) => {
+    let { line, sum, value } = nodes.at(-1) as Node;
+    for (const next of looksUntil(valueOfLine, line, to, looksWithin(pace, line * every, to * every))) {
+      sum += (next.line - line) * ((value + next.value) / 2);
+      ({ line, value } = next);
+      nodes.push({ line, sum, value, isThinned: false });
     }
-    return { line: at, sum, value };
+    const kept = Math.max(pace.steps, LEAST_KEPT);
+    if (nodes.length > 2 * kept) nodes = thinned(nodes, nodes.length - kept);
   };
-  const fromCheckpoint = (line: number) => {
-    const checkpoint = Math.min(Math.floor(line / STEPS_PER_CHECKPOINT), checkpoints.length - 1);
-    const at = checkpoint * STEPS_PER_CHECKPOINT;
-    return { line: at, sum: checkpoints[checkpoint] as number, value: valueOfLine(at) };
+
+  /** The sum up to a line, or to a place between two lines, which must not be behind the last node. */
+  const sumAt = (place: number): number => {
+    const i = nodeBefore(nodes, place);
+    const { line, sum, value } = nodes[i] as Node;
+    const next = nodes[i + 1];
+    if (!next || place <= line) return sum;
+    const width = next.line - line;
+    const share = (place - line) / width;
+    if (next.isThinned) return sum + share * (next.sum - sum);
+    return sum + width * (share * value + (share ** 2 / 2) * (next.value - value));
   };
 
   const areaAt = (time: number): number => {
-    const steps = (time - start) / every;
-    const line = Math.floor(steps);
-    const reached = sumAt(line);
-    if (!latest || reached.line > latest.line) latest = reached;
-    const share = steps - line;
-    if (share === 0) return (reached.sum * every) / 1000;
-    const next = valueOfLine(line + 1);
-    const partial = share * reached.value + (share ** 2 / 2) * (next - reached.value);
-    return ((reached.sum + partial) * every) / 1000;
+    const place = (time - start) / every;
+    const line = Math.floor(place);
+    const until = Math.ceil(place);
+    if (nodes.length === 0) nodes.push({ line: 0, sum: 0, value: valueOfLine(0), isThinned: false });
+    // The later one first: what the signal itself adds up is then made up at once, and not line by line.
+    const { line: last } = nodes.at(-1) as Node;
+    if (line > last) {
+      if (until > line) valueOfLine(until);
+      extend(line);
+    }
+    if (until > Math.max(last, line)) extend(until);
+    reached = Math.max(reached, line);
+    return (sumAt(place) * every) / 1000;
   };
-  const reached = () => {
-    const { line, sum } = latest ?? { line: 0, sum: 0 };
-    return { time: start + line * every, area: (sum * every) / 1000 };
+  return {
+    areaAt,
+    reached: () => ({
+      time: start + reached * every,
+      area: nodes.length === 0 ? 0 : (sumAt(reached) * every) / 1000,
+    }),
   };
-  return { areaAt, reached };
+}
+
+/** Every other one of the first `count` nodes, and all others. */
+function thinned(nodes: readonly Node[], count: number): Node[] {
+  return nodes.flatMap((node, i) => {
+    if (i >= count) return i === count && count % 2 === 0 ? [{ ...node, isThinned: true }] : [node];
+    if (i % 2 === 1) return [];
+    return i === 0 ? [node] : [{ ...node, isThinned: true }];
+  });
+}
+
+/** The index of the last node that is not behind a place; 0 if all are. */
+function nodeBefore(nodes: readonly Node[], place: number): number {
+  let low = 0;
+  let high = nodes.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((nodes[middle] as Node).line <= place) low = middle;
+    else high = middle;
+  }
+  return low;
 }

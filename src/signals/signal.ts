@@ -91,10 +91,20 @@ export interface Track {
   rowsAt(time: number): TrackRows | string;
 }
 
+/** How closely a signal may look at another one whose past it has to make up, so that no read takes long. */
+export interface Pace {
+  /** How often it looks at most, for one read. */
+  readonly steps: number;
+  /** The least time between two looks, in ms of the device's clock. */
+  readonly width: number;
+}
+
 /** The surroundings of a signal, passed when the signal is made for a register. */
 interface SignalContext {
   /** The seed of all random values. */
   readonly seed: number;
+  /** As it is at the moment: it changes with the clock, and with what else adds up values. */
+  readonly pace: Pace;
   /** A value by name: `voltage` of the same device, or `other.voltage`. Every name in `needs` exists. */
   named(name: string): Signal;
   /** The recording that the parameters name. It has already been found and checked. */

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { liveDevices } from './live.js';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
 
 function meter() {
   return liveDevices({
@@ -31,15 +31,15 @@ it('a value that nobody reads is added up meanwhile, so that the next read has l
     return { value: bench.read('input', 2, 2), cost: sines.mock.calls.length };
   };
   const [left, kept] = [meter(), meter()];
-  for (let minute = 0; minute < 60; minute++) {
-    left.wait(HOUR / 60);
-    kept.wait(HOUR / 60);
+  for (let minute = 0; minute < 5; minute++) {
+    left.wait(MINUTE);
+    kept.wait(MINUTE);
     for (const _ of kept.graph.updateAll()) sines.mockClear();
   }
   kept.wait(1000);
   left.wait(1000);
   const [alone, helped] = [costOfRead(left), costOfRead(kept)];
-  expect(alone.cost).toBeGreaterThan(3000);
+  expect(alone.cost).toBeGreaterThan(250);
   expect(helped.cost).toBeLessThan(10);
   expect(helped.value).toEqual(alone.value);
 });

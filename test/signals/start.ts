@@ -1,23 +1,31 @@
 import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
 import { signalSchema } from '../../src/signals/kinds.js';
-import type { Signal, SignalDefinition, Track } from '../../src/signals/signal.js';
+import type { Pace, Signal, SignalDefinition, Track } from '../../src/signals/signal.js';
 
 /** What a test may give a signal to work with. */
 interface Surroundings {
   readonly seed?: number;
   readonly named?: Readonly<Record<string, Signal>>;
   readonly track?: Track;
+  readonly pace?: Pace;
 }
+
+/** So slow that no test has more to make up at once, unless it is about that. */
+const UNHURRIED: Pace = { steps: 30_000, width: 1 };
 
 function definitionOf(entry: unknown): SignalDefinition {
   return signalSchema.parse(entry);
 }
 
 /** The signal that an entry makes. */
-export function started(entry: unknown, { seed = 1, named = {}, track }: Surroundings = {}): Signal {
+export function started(
+  entry: unknown,
+  { seed = 1, named = {}, track, pace = UNHURRIED }: Surroundings = {},
+): Signal {
   return definitionOf(entry).start({
     seed,
+    pace,
     named: (name) => named[name] as Signal,
     trackOf: () => track as Track,
   });

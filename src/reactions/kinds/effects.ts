@@ -3,7 +3,8 @@ import { isMapping, section } from '../../schema/parts.js';
 import { expectedMessage, type Path } from '../../schema/problem.js';
 import { duration } from '../../schema/units.js';
 import { type Expression, parseExpression } from '../../signals/expression/parse.js';
-import { MAX_DELAY, MIN_PERIOD, type Signal } from '../../signals/signal.js';
+import { looksUntil, looksWithin } from '../../signals/looks.js';
+import { MAX_DELAY, MIN_PERIOD, type Pace, type Signal } from '../../signals/signal.js';
 import { reaction, type Use, unlessCoil, unlessWritable } from '../reaction.js';
 
 const LATCH = 'true, or how often the signal is looked at, as in {every: 1s}';
@@ -83,7 +84,7 @@ export const EFFECTS = {
     },
     start: ({ every }, context) => ({
       kept: (next) => (context.value === 0 ? next : 1),
-      around: (signal) => latched(signal, every),
+      around: (signal) => latched(signal, every, context.pace),
     }),
   }),
 
@@ -148,16 +149,22 @@ export const EFFECTS = {
 
 /**
  * 1 from the first moment on at which `signal` is set, 0 before. The signal is looked at on a fixed grid, as a controller
- * does in its cycle, so earlier reads never change the result.
+ * does in its cycle, so earlier reads never change the result; unless a read has more to make up than the pace allows.
  */
-function latched(signal: Signal, every: number): Signal {
+function latched(signal: Signal, every: number, pace: Pace): Signal {
   let since = Number.POSITIVE_INFINITY;
   /** The grid line that is looked at next. */
   let line = 0;
   const lookUntil = (time: number) => {
-    for (; line * every <= time && since === Number.POSITIVE_INFINITY; line++) {
-      if (Math.round(signal.valueAt(line * every)) >= 1) since = line * every;
+    const last = Math.floor(time / every);
+    if (since !== Number.POSITIVE_INFINITY || last < line) return;
+    const most = looksWithin(pace, (line - 1) * every, last * every);
+    for (const look of looksUntil((at) => signal.valueAt(at * every), line - 1, last, most)) {
+      if (Math.round(look.value) < 1) continue;
+      since = look.line * every;
+      break;
     }
+    line = last + 1;
   };
   return {
     inlet: signal.inlet,

@@ -4,7 +4,7 @@ import { duration } from '../../schema/units.js';
 import { type Course, constant, courseAt, courseFrom, courseIntegral, limitedCourse } from '../course.js';
 import { parseExpression } from '../expression/parse.js';
 import { gridIntegral } from '../grid-integral.js';
-import { MAX_DELAY, MIN_PERIOD, type Signal, signal } from '../signal.js';
+import { MAX_DELAY, MIN_PERIOD, type Pace, type Signal, signal } from '../signal.js';
 
 /** Signals that are made of other values. */
 export const DERIVED = {
@@ -26,12 +26,12 @@ export const DERIVED = {
         'counts up from `from` (default 0) by `perSecond`, or by the value named `integral` in each `per` (default 1s; with 1h kW become kWh); from `rollover` on it is 0 again. Where the named value has no exact integral, it is added up in steps of `every` (default 1s)',
     },
     needs: ({ integral }) => (integral === undefined ? [] : [integral]),
-    start: ({ from, perSecond = 0, integral, per, every, rollover }, { named }) => {
+    start: ({ from, perSecond = 0, integral, per, every, rollover }, { named, pace }) => {
       const rate: Signal =
         integral === undefined
           ? { valueAt: () => perSecond, integral: (start, end) => (perSecond * (end - start)) / 1000 }
           : named(integral);
-      return accumulate(rate, { from, factor: 1000 / per, every, rollover });
+      return accumulate(rate, { from, factor: 1000 / per, every, rollover, pace });
     },
   }),
 
@@ -97,15 +97,16 @@ interface Accumulation {
   readonly factor: number;
   readonly every: number;
   readonly rollover: number | undefined;
+  readonly pace: Pace;
 }
 
-function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulation): Signal {
+function accumulate(rate: Signal, { from, factor, every, rollover, pace }: Accumulation): Signal {
   // Changed only by a write or a command, never by a read.
   let origin = { time: 0, value: from };
   // Created on first use, because the value that is added up may start after this signal.
   let area: Area | undefined;
   const totalAt = (time: number) => {
-    area ??= areaFrom(rate, origin.time, every);
+    area ??= areaFrom(rate, origin.time, every, pace);
     return origin.value + factor * area.areaAt(Math.max(time, origin.time));
   };
   const begin = (time: number, value: number) => {
@@ -135,7 +136,7 @@ interface Area {
   reached?(): { readonly time: number; readonly area: number };
 }
 
-function areaFrom(signal: Signal, start: number, every: number): Area {
+function areaFrom(signal: Signal, start: number, every: number, pace: Pace): Area {
   const { integral } = signal;
-  return integral ? { areaAt: (time) => integral(start, time) } : gridIntegral(signal, start, every);
+  return integral ? { areaAt: (time) => integral(start, time) } : gridIntegral(signal, start, every, pace);
 }
