@@ -49,7 +49,10 @@ export async function startPlant() {
       MODBUS_SIM_TOKEN: TOKEN,
     },
     config: {
-      devices: { meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } } },
+      devices: {
+        meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } },
+        large: { registers: { holding: [{ address: 0, quantity: 8192, value: 1 }] } },
+      },
       lines: Object.fromEntries(
         Object.entries(LINES).map(([line, { kind, framing }]) => [
           line,

@@ -201,6 +201,7 @@ export const REST_ATTACKS = [
   },
   { name: 'pipelined questions', on: REST, run: pipelined },
   { name: 'answers nobody reads', on: REST, run: unread },
+  { name: 'lists that nobody waits for', on: REST, run: left },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },
   { name: 'half a header, then a byte now and then', on: REST, run: dripped },
   { name: 'no HTTP at all, and no end', on: REST, run: noHttp },
@@ -289,6 +290,23 @@ async function unread(target, { ms }) {
   await delay(ms);
   await Promise.all(sockets.map(hangUp));
   return `${CROWD} connections`;
+}
+
+/** A client leaves so many ms after it has asked. */
+const LEAVES_AFTER_MS = 10;
+
+/** Lists of many registers, and the client leaves in the midst of it. @type {Attack['run']} */
+async function left(target, { ms }) {
+  const bytes = request('GET', '/api/v1/devices/large/registers?table=holding&from=0&to=8191', target);
+  const endsAt = performance.now() + ms;
+  let count = 0;
+  while (performance.now() < endsAt) {
+    const socket = dial(target.port);
+    socket.write(bytes);
+    await delay(count++ % (2 * LEAVES_AFTER_MS));
+    await hangUp(socket);
+  }
+  return `${count} lists`;
 }
 
 /** @type {Attack['run']} */

@@ -61,8 +61,7 @@ export async function sendText(
   if (first.done) return typed.send('') as Sent;
   const second = await chunks.next();
   if (second.done) return typed.send(first.value) as Sent;
-  const rest = resumed([first.value, second.value], chunks);
-  return typed.send(Readable.from(rest, { highWaterMark: 1 })) as Sent;
+  return typed.send(bodyOf([first.value, second.value], chunks)) as Sent;
 }
 
 /** Sends an object as JSON. Members that are lists in parts are written as fast as the client reads them. */
@@ -72,8 +71,15 @@ export function sendJson(reply: AnyReply, answer: Readonly<Record<string, unknow
 
 /** Sends bytes as fast as the client reads them. */
 export function sendBytes(reply: AnyReply, type: string, pieces: AsyncIterable<Uint8Array>): Sent {
-  const body = Readable.from(pieces, { highWaterMark: 1 });
+  const body = bodyOf([], pieces[Symbol.asyncIterator]());
   return (reply as unknown as FastifyReply).type(type).send(body) as Sent;
+}
+
+/** A body that asks for a piece when the client has read the one before. Whenever the client leaves, the pieces are ended. */
+function bodyOf<Piece>(begun: readonly Piece[], pieces: AsyncIterator<Piece>): Readable {
+  const body = Readable.from(resumed(begun, pieces), { highWaterMark: 1 });
+  // Before `resumed` has come to the pieces, its end is not theirs.
+  return body.once('close', () => void pieces.return?.());
 }
 
 /** Pieces of about `PIECE_LENGTH` characters. Other requests get their turn between two of them. */
@@ -91,12 +97,12 @@ async function* chunksOf(pieces: AsyncIterable<string> | Iterable<string>): Asyn
   if (chunk !== '') yield chunk;
 }
 
-async function* resumed(
-  begun: readonly string[],
-  rest: AsyncGenerator<string, void>,
-): AsyncGenerator<string, void> {
+async function* resumed<Piece>(
+  begun: readonly Piece[],
+  rest: AsyncIterator<Piece>,
+): AsyncGenerator<Piece, void> {
   yield* begun;
-  yield* rest;
+  yield* { [Symbol.asyncIterator]: () => rest };
 }
 
 /**
@@ -106,16 +112,27 @@ async function* resumed(
  */
 async function* jsonPieces(answer: Readonly<Record<string, unknown>>): AsyncGenerator<string, void> {
   let separator = '{';
-  for (const [key, member] of Object.entries(answer)) {
-    const value: unknown = typeof member === 'function' ? member() : member;
-    if (value === undefined) continue;
-    yield `${separator}${JSON.stringify(key)}:`;
-    separator = ',';
-    if (isParts(value)) yield* listPieces(value);
-    else if (hasParts(value)) yield* jsonPieces(value);
-    else yield JSON.stringify(value);
+  try {
+    for (const [key, member] of Object.entries(answer)) {
+      const value: unknown = typeof member === 'function' ? member() : member;
+      if (value === undefined) continue;
+      yield `${separator}${JSON.stringify(key)}:`;
+      separator = ',';
+      if (isParts(value)) yield* listPieces(value);
+      else if (hasParts(value)) yield* jsonPieces(value);
+      else yield JSON.stringify(value);
+    }
+    yield separator === '{' ? '{}' : '}';
+  } finally {
+    await endLists(answer);
   }
-  yield separator === '{' ? '{}' : '}';
+}
+
+/** Ends the lists of an answer that were not read, as where its client leaves before they are begun. */
+async function endLists(answer: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const member of Object.values(answer))
+    if (isParts(member)) await member[Symbol.asyncIterator]().return?.();
+    else if (hasParts(member)) await endLists(member);
 }
 
 /** A piece for what comes together, which the lines have made in half a millisecond. */

@@ -38,20 +38,18 @@ export function valueAtAddress(
   return { table, address: first, image, location, point: points.at(image, location.address) };
 }
 
-/** The values of a table with an address from `from` to `to`, at most `limit` of them. */
-export function valuesBetween(
+/** The values of a table with an address from `from` to `to`. */
+export function* valuesBetween(
   device: Device,
   table: TableName,
-  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
-): DeviceValue[] {
+  { from, to }: { readonly from: number; readonly to: number },
+): Generator<DeviceValue> {
   const { size } = device.tables[table].window;
-  const found: DeviceValue[] = [];
-  for (let address = from; address <= Math.min(to, size - 1) && found.length < limit; ) {
+  for (let address = from; address <= Math.min(to, size - 1); ) {
     const value = valueAtAddress(device, table, address);
-    if (value) found.push(value);
+    if (value) yield value;
     address = value ? value.address + value.location.cells : address + 1;
   }
-  return found;
 }
 
 /** The given table, or all tables if none is given. */

@@ -35,7 +35,10 @@ export const CODES = {
     status: 409,
     means: 'No token is configured, so there is nothing to log in to.',
   },
-  'readers.too_many': { status: 503, means: 'As many readers as are allowed are connected.' },
+  'readers.too_many': {
+    status: 503,
+    means: 'As many readers as are allowed are connected, or as many long lists are being read.',
+  },
   'bench.offline': { status: 503, means: 'Of modbus-sim fleet: the bench is not on the broker.' },
   'bench.silent': { status: 503, means: 'Of modbus-sim fleet: the bench gave no answer in time.' },
   'bench.interrupted': { status: 503, means: 'Of modbus-sim fleet: the command was interrupted before.' },

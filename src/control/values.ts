@@ -62,16 +62,55 @@ export function listValues(
     readonly to: number;
     readonly names?: string | undefined;
   },
-): Outcome<Iterable<RegisterView>> {
+): Outcome<Iterable<RegisterView | undefined>> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   const at = new At({ names }, new Findings());
-  const values =
-    names === undefined
-      ? tablesMeant(table).flatMap((each) => valuesBetween(device, each, { from, to, limit: MAX_VALUES + 1 }))
-      : names.split(',').flatMap((each) => findNamed(device, each, at.key('names')) ?? []);
-  if (values.length > MAX_VALUES) at.key('to').wrong(`expected at most ${MAX_VALUES} values in the range`);
-  return at.findings.count > 0 ? refusalOf(at.findings, 'request.invalid') : done(views(values));
+  if (names !== undefined) {
+    const wanted = names.split(',');
+    const found = wanted.filter((each) => findNamed(device, each, at.key('names')));
+    if (found.length > MAX_VALUES) at.key('names').wrong(`expected at most ${MAX_VALUES} names`);
+    return at.findings.count > 0
+      ? refusalOf(at.findings, 'request.invalid')
+      : done(viewsNamed(device, wanted));
+  }
+  const tables = tablesMeant(table);
+  if (areMoreThan(MAX_VALUES, device, tables, { from, to }))
+    return refusal('request.invalid', 'to', `expected at most ${MAX_VALUES} values in the range`);
+  return done(viewsBetween(device, tables, { from, to }));
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Whether tables have more values in a range. They are counted only where it has more addresses. */
+function areMoreThan(limit: number, device: Device, tables: readonly TableName[], range: Range): boolean {
+  if ((range.to - range.from + 1) * tables.length <= limit) return false;
+  let count = 0;
+  for (const table of tables)
+    for (const _ of valuesBetween(device, table, range)) if (++count > limit) return true;
+  return false;
+}
+
+/** So many addresses without a value are passed over before the caller may pause. */
+const PASSED_OVER = 64;
+
+/** Each is looked for when it is read: of a list that nobody reads, nothing is kept. */
+function* viewsBetween(
+  device: Device,
+  tables: readonly TableName[],
+  { from, to }: Range,
+): Generator<RegisterView | undefined> {
+  for (const table of tables)
+    for (let start = from; start <= to; start += PASSED_OVER) {
+      const end = Math.min(to, start + PASSED_OVER - 1);
+      // One that began before was shown.
+      for (const value of valuesBetween(device, table, { from: start, to: end }))
+        if (value.address >= start || start === from) yield viewRegister(value);
+      yield undefined;
+    }
 }
 
 /** The values of a device that have a name, in brief. */
@@ -87,8 +126,11 @@ function* namedViews(device: Device): Generator<ValueView> {
   }
 }
 
-function* views(values: readonly DeviceValue[]): Generator<RegisterView> {
-  for (const value of values) yield viewRegister(value);
+function* viewsNamed(device: Device, names: readonly string[]): Generator<RegisterView> {
+  for (const name of names) {
+    const value = valueNamed(device, name);
+    if (value) yield viewRegister(value);
+  }
 }
 
 /** A value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
@@ -168,13 +210,9 @@ export function defineRegisters(
     return refusal('register.defined', 'address', `${table} ${address} to ${end - 1} are defined already`);
   const spent = simulator.changes.defineRegisters(device, table, ranges, write);
   if (spent !== undefined) return refusal('memory.spent', '', spent);
-  const defined = ranges.flatMap((range) =>
-    valuesBetween(device, table, {
-      from: range.address,
-      to: range.address + range.quantity - 1,
-      limit: MAX_VALUES,
-    }),
-  );
+  const defined = ranges.flatMap(({ address: from, quantity }) => [
+    ...valuesBetween(device, table, { from, to: from + quantity - 1 }),
+  ]);
   return done(defined.map(viewRegister));
 }
 
@@ -245,7 +283,7 @@ export function readWords(
   const { supply, clock, tables } = device;
   const { image, base, size, bitsPerCell } = tables[table].window;
   const end = Math.min(to + 1, size);
-  const found = valuesBetween(device, table, { from, to, limit: MAX_WORDS });
+  const found = [...valuesBetween(device, table, { from, to })];
   // A signal is computed when it is shown, and the words are taken afterwards.
   const values = found.filter(isMoreThanAWord).map(viewRegister);
   const served = image.servedWords(base + from, Math.max(0, end - from));

@@ -1,8 +1,8 @@
-import type { Outcome } from '../control/refusal.js';
+import { done, type Outcome } from '../control/refusal.js';
 import { TrafficMirror } from '../traffic/mirror.js';
 import type { CallName, Door, Input, ListName, Part, Parts, Result } from './door.js';
 import type { Port } from './line-end.js';
-import type { Answered, Asked } from './messages.js';
+import type { Answered, Asked, SomeParts } from './messages.js';
 
 /** So many questions are under way at a time; more wait here. The lines have none of their memory and time. */
 const MOST_ASKED = 16;
@@ -39,21 +39,11 @@ export class DeskEnd implements Door {
 
   async list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>> {
     const id = ++this.#last;
-    const begun: Outcome<null> = await this.#ask(() => ({ kind: 'list', id, name, input }), id);
-    return begun.ok ? { ok: true, value: this.#parts(id) } : begun;
-  }
-
-  async *#parts<Each>(id: number): AsyncGenerator<readonly Each[]> {
-    let isLast = false;
-    try {
-      while (!isLast) {
-        const next: Extract<Answered, { kind: 'parts' }> = await this.#ask(() => ({ kind: 'more', id }), id);
-        isLast = next.isLast;
-        yield next.parts as Each[];
-      }
-    } finally {
-      if (!isLast) this.#post({ kind: 'enough', id });
-    }
+    const begun: Outcome<SomeParts> = await this.#ask(() => ({ kind: 'list', id, name, input }), id);
+    if (!begun.ok) return begun;
+    const more = () => this.#ask<SomeParts>(() => ({ kind: 'more', id }), id);
+    const enough = () => this.#post({ kind: 'enough', id });
+    return done(new BegunList<Part<Name>>(begun.value, more, enough));
   }
 
   #ask<Came>(question: (id: number) => Asked, id = ++this.#last): Promise<Came> {
@@ -99,5 +89,43 @@ export class DeskEnd implements Door {
       this.#port.postMessage(this.#outbox);
       this.#outbox = [];
     });
+  }
+}
+
+/**
+ * A list that is kept on the side of the lines until it was read to its end, or `return` was called. This is no generator: one that was
+ * never begun does not notice that it is ended.
+ */
+class BegunList<Each> implements AsyncIterableIterator<readonly Each[]> {
+  #next: SomeParts | undefined;
+  readonly #more: () => Promise<SomeParts>;
+  readonly #enough: () => void;
+  #isOver: boolean;
+
+  /** @param first its first parts */
+  constructor(first: SomeParts, more: () => Promise<SomeParts>, enough: () => void) {
+    this.#next = first;
+    this.#more = more;
+    this.#enough = enough;
+    this.#isOver = first.isLast;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<readonly Each[], undefined>> {
+    if (this.#isOver && !this.#next) return { done: true, value: undefined };
+    const { parts, isLast } = this.#next ?? (await this.#more());
+    this.#next = undefined;
+    if (isLast) this.#isOver = true;
+    return { done: false, value: parts as readonly Each[] };
+  }
+
+  async return(): Promise<IteratorResult<readonly Each[], undefined>> {
+    if (!this.#isOver) this.#enough();
+    this.#isOver = true;
+    this.#next = undefined;
+    return { done: true, value: undefined };
   }
 }

@@ -30,7 +30,7 @@ export type Part<Name extends ListName> =
     ? Came extends Iterable<infer Each>
       ? Exclude<Each, undefined>
       : Came extends { readonly ok: true; readonly value: Iterable<infer Each> }
-        ? Each
+        ? Exclude<Each, undefined>
         : never
     : never;
 

@@ -1,13 +1,17 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Outcome } from '../control/refusal.js';
+import { done, type Outcome, refusal } from '../control/refusal.js';
 import { nextParts } from '../control/slices.js';
 import type { TestRoom } from '../testing/commands.js';
 import type { Feed } from '../traffic/stream.js';
+import type { ListName } from './door.js';
 import { beginList, carryOut, revisionOf } from './local-door.js';
-import type { Answered, Asked } from './messages.js';
+import type { Answered, Asked, SomeParts } from './messages.js';
 
 /** The part of a `MessagePort` that is used. */
 export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'off'>;
+
+/** So many lists may be begun and not read to their end. Each keeps little: where it is, and what it is a list of. */
+const MOST_LISTS = 128;
 
 /** What the desk asks for in one turn of the event loop may take so long in ms; the lines are served between two turns. */
 const TURN_MS = 0.5;
@@ -83,12 +87,9 @@ export class LineEnd {
             );
           break;
         }
-        case 'list': {
-          const begun = beginList(this.#room, asked.name, asked.input);
-          if (begun.ok) this.#lists.set(id, begun.value);
-          this.#post({ kind: 'answer', id, outcome: begun.ok ? { ok: true, value: null } : begun });
+        case 'list':
+          this.#post({ kind: 'answer', id, outcome: this.#beginList(id, asked.name, asked.input) });
           break;
-        }
         case 'more':
           this.#postParts(id);
           break;
@@ -97,8 +98,24 @@ export class LineEnd {
           this.#lists.delete(id);
       }
     } catch (error) {
+      this.#lists.delete(id);
       this.#fail(id, error as Error);
     }
+  }
+
+  /** The first parts come with the answer, so a short list is kept for nobody. */
+  #beginList(id: number, name: ListName, input: unknown): Outcome<SomeParts> {
+    const begun = beginList(this.#room, name, input);
+    if (!begun.ok) return begun;
+    const first = nextParts(begun.value);
+    if (first.isLast) return done(first);
+    if (this.#lists.size >= MOST_LISTS) {
+      begun.value.return?.();
+      const message = `expected at most ${MOST_LISTS} long lists at a time, and so many are being read`;
+      return refusal('readers.too_many', '', message);
+    }
+    this.#lists.set(id, begun.value);
+    return done(first);
   }
 
   #answer(id: number, outcome: Outcome<unknown>): void {

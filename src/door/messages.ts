@@ -12,15 +12,16 @@ export type Asked =
   /** The desk does not read this memory of the traffic any more. */
   | { readonly kind: 'release'; readonly memory: SharedArrayBuffer };
 
-/** From the lines to the desk. */
+/** Some parts of a list, and whether there are no more. */
+export interface SomeParts {
+  readonly parts: readonly unknown[];
+  readonly isLast: boolean;
+}
+
+/** From the lines to the desk. The answer to a list that was begun has its first parts. */
 export type Answered =
   | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome<unknown> }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
-  | {
-      readonly kind: 'parts';
-      readonly id: number;
-      readonly parts: readonly unknown[];
-      readonly isLast: boolean;
-    }
+  | ({ readonly kind: 'parts'; readonly id: number } & SomeParts)
   | { readonly kind: 'revision'; readonly revision: number }
   | { readonly kind: 'traffic'; readonly change: StreamChange };

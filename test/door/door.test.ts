@@ -20,7 +20,10 @@ afterEach(() => {
 function newRoom(): TestRoom {
   const holding = Array.from({ length: 300 }, (_, i) => ({ address: i, name: `v${i}`, value: i }));
   const configuration = nativeSetup({
-    devices: { meter: { registers: { holding } } },
+    devices: {
+      meter: { registers: { holding } },
+      large: { registers: { holding: [{ address: 0, quantity: 8192, value: 1 }] } },
+    },
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
   return newTestRoom(new Simulator(configuration, SILENT), SILENT);
@@ -109,11 +112,25 @@ it('a list that nobody wants to the end is ended on the side of the lines', asyn
   const { desk } = channelDoor(room);
   const came = await desk.list('value.list', { device: 'meter', from: 0, to: 65535 });
   if (!came.ok) throw new Error('refused');
-  for await (const parts of came.value) {
-    expect(parts.length).toBeGreaterThan(0);
-    break;
-  }
+  for await (const _ of came.value) break;
   expect(await desk.call('program.ping', undefined)).toMatchObject({ ok: true });
+});
+
+it('so many long lists are begun, another one is refused, and begun when one of them is ended', async () => {
+  const { desk } = channelDoor(newRoom());
+  const list = () => desk.list('value.list', { device: 'large', table: 'holding', from: 0, to: 8191 });
+  const begun = [];
+  for (let came = await list(); ; came = await list()) {
+    if (!came.ok) {
+      expect(came.code).toBe('readers.too_many');
+      break;
+    }
+    begun.push(came.value[Symbol.asyncIterator]());
+  }
+  // Nothing of it was read: what is ended was not begun here.
+  await begun[0]?.return?.();
+  expect(await list()).toMatchObject({ ok: true });
+  expect(await list()).toMatchObject({ ok: false, code: 'readers.too_many' });
 });
 
 it('the answer to a change comes behind the traffic before it', async () => {

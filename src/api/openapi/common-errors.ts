@@ -74,6 +74,15 @@ const WITHOUT_TOKEN: readonly CommonError[] = [
   },
 ];
 
+const READING: readonly CommonError[] = [
+  {
+    code: 'readers.too_many',
+    description: 'As many readers as are allowed are connected, or as many long lists are being read.',
+    path: '',
+    message: 'expected at most 128 long lists at a time, and so many are being read',
+  },
+];
+
 const WITH_BODY: readonly CommonError[] = [
   {
     code: 'request.too_long',
@@ -94,6 +103,6 @@ export function commonErrors({ method, path }: Operation): readonly CommonError[
   return [
     ...OF_EVERY_REQUEST,
     ...(isOpen(method.toUpperCase(), path) ? [] : WITHOUT_TOKEN),
-    ...(method === 'get' ? [] : WITH_BODY),
+    ...(method === 'get' ? READING : WITH_BODY),
   ];
 }

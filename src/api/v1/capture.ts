@@ -66,7 +66,11 @@ export function captureRoutes(desk: Desk): Routes {
           followers++;
           reply.raw.once('close', () => followers--);
         }
-        return sendBytes(reply, PCAPNG, captured(desk, query));
+        return sendBytes(
+          reply,
+          PCAPNG,
+          captured(desk, query, () => reply.raw.destroyed),
+        );
       },
       response: {
         200: captureAnswer,
@@ -105,8 +109,15 @@ export function captureRoutes(desk: Desk): Routes {
 
 type Asked = z.infer<ReturnType<typeof captureQuery>>;
 
-/** What is in the traffic now; with `follow`, what comes as well. The client reads at its own pace. */
-async function* captured({ traffic, map, now }: Desk, query: Asked): AsyncGenerator<Uint8Array> {
+/**
+ * What is in the traffic now; with `follow`, what comes as well, until the client is gone. The client reads at its own pace: where
+ * nothing comes, nothing would show that it has left.
+ */
+async function* captured(
+  { traffic, map, now }: Desk,
+  query: Asked,
+  isGone = () => false,
+): AsyncGenerator<Uint8Array> {
   const isLive = query.follow !== 'false';
   const filter = filterOf(query);
   const cursor = new TrafficCursor(
@@ -121,7 +132,7 @@ async function* captured({ traffic, map, now }: Desk, query: Asked): AsyncGenera
     yield* packets(capture, cursor, traffic.last);
     return;
   }
-  for (let saidAt = now(); ; await wait(TICK_MS)) {
+  for (let saidAt = now(); !isGone(); await wait(TICK_MS)) {
     if (!cursor.isAtEnd) {
       await map.refresh();
       yield* packets(capture, cursor, traffic.last);
