@@ -1,7 +1,7 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='catalogue check clone examine extcap fleet import learn monitor ports reload selftest test'
+  local commands='catalogue check clone examine extcap fleet help import learn monitor ports reload selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state --misbehave
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
     --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --scenario --from --force --serial --tcp --framing --units
@@ -15,6 +15,10 @@ _modbus_sim() {
     reload | --state)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
+      return
+      ;;
+    help)
+      mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
       return
       ;;
     catalogue | --misbehave)

@@ -21,7 +21,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
  */
 const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
 
-const help = execFileSync(process.execPath, ['dist/main.js', '--help'], { encoding: 'utf8' });
+const help = execFileSync(process.execPath, ['dist/main.js', 'help', 'all'], { encoding: 'utf8' });
 
 /** @type {{version: string}} */
 const { version: npmVersion } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -11,16 +11,16 @@ import {
   type Given,
   type NamedCommand,
   type OptionTable,
-  SEE_HELP,
   scan,
+  seeHelp,
   valuesOf,
   type Written,
 } from './commands/scan.js';
 import { SELFTEST } from './commands/selftest.js';
 import { parseServe, SERVE_OPTIONS, type ServeCommand } from './commands/serve.js';
 import { TEST } from './commands/test.js';
-import { FLAG } from './commands/values.js';
-import { HELP } from './help.js';
+import { flag } from './commands/values.js';
+import { helpOn } from './help.js';
 
 /** The commands with a name, in the order in which messages list those that have an option. */
 const NAMED = [
@@ -44,8 +44,8 @@ const COMMANDS = new Map<string, NamedCommand<OptionTable, Parsed>>(NAMED.map((e
 
 /** The options of all commands but `extcap`. */
 export const OPTIONS: OptionTable = {
-  help: { ...FLAG, short: 'h' },
-  version: FLAG,
+  help: { ...flag('explain the command'), short: 'h' },
+  version: flag('print the version'),
   ...SERVE_OPTIONS,
   ...Object.assign({}, ...NAMED.map(({ options }) => options)),
 };
@@ -62,21 +62,23 @@ function understand(args: readonly string[], env: Environment): Command | string
   // Wireshark has options of its own for it.
   if (args[0] === 'extcap') {
     const isForHelp = args.includes('--help') || args.includes('-h');
-    return isForHelp ? { kind: 'help', text: HELP } : parseExtcap(args.slice(1), env);
+    return isForHelp ? help('extcap') : parseExtcap(args.slice(1), env);
   }
   // `--watch` has a value for one command and none for another: the name of the command comes first.
-  const scanned = scan(args, { ...OPTIONS, ...COMMANDS.get(args[0] ?? '')?.options });
+  const command = COMMANDS.get(args[0] ?? '');
+  const scanned = scan(args, { ...OPTIONS, ...command?.options }, command?.name);
   if (typeof scanned === 'string') return scanned;
   const { options, words } = scanned;
   const names = options.map(([name]) => name);
-  if (names.includes('help')) return { kind: 'help', text: HELP };
+  if (words[0] === 'help') return help(words[1]);
+  if (names.includes('help')) return help(words[0]);
   if (names.includes('version')) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN || undefined;
   const runtimeDirectory = firstDirectory(env.RUNTIME_DIRECTORY);
   const [name, ...rest] = words;
   if (name !== undefined) return named(name, { options, words: rest, token, runtimeDirectory });
   const foreign = optionBeside(SERVE_OPTIONS, options);
-  if (foreign !== undefined) return `--${foreign} is for ${ownerOf(foreign)} ${SEE_HELP}`;
+  if (foreign !== undefined) return `--${foreign} is for ${ownerOf(foreign)} ${seeHelp()}`;
   const values = valuesOf(SERVE_OPTIONS, options);
   if (typeof values === 'string') return values;
   return parseServe(values, {
@@ -96,14 +98,19 @@ function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;
 }
 
+function help(name: string | undefined): Command | string {
+  const found = helpOn(name);
+  return 'text' in found ? { kind: 'help', text: found.text } : `${found.problem} ${seeHelp()}`;
+}
+
 function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Command | string {
   const command = COMMANDS.get(name);
-  if (command === undefined) return `unknown command ${quote(name)} ${SEE_HELP}`;
+  if (command === undefined) return `unknown command ${quote(name)} ${seeHelp()}`;
   const foreign = optionBeside(command.options, given.options);
-  if (foreign !== undefined) return `${name} takes no option --${foreign} ${SEE_HELP}`;
+  if (foreign !== undefined) return `${name} takes no option --${foreign} ${seeHelp(name)}`;
   const values = valuesOf(command.options, given.options);
   const parsed = typeof values === 'string' ? values : command.parse({ ...given, values });
-  return typeof parsed === 'string' ? `${parsed} ${SEE_HELP}` : parsed;
+  return typeof parsed === 'string' ? `${parsed} ${seeHelp(name)}` : parsed;
 }
 
 /** The first option of the command line that is not in the table. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, parseCommandLine } from '../../src/config/command-line.js';
+import { SERVE_OPTIONS } from '../../src/config/commands/serve.js';
+import { DESCRIBED, HELP } from '../../src/config/help.js';
 
 const parse = (line: string, env: Record<string, string> = {}): Command =>
   parseCommandLine(line === '' ? [] : line.split(' '), env);
@@ -96,37 +98,35 @@ describe('the command line', () => {
     expect(error('selftest bus --free-ports')).toContain('selftest takes no option --free-ports');
   });
 
-  it.each([
-    '--help',
-    '-h',
-    'extcap --help',
-    'extcap --install -h',
-    'check --help',
-    'examine bus --limit 5s --help',
-  ])('explains itself with %s', (line) => {
-    const command = parse(line);
-    expect(command.kind).toBe('help');
-    const text = command.kind === 'help' ? command.text : '';
-    for (const option of [
-      '--config',
-      'check',
-      'ports',
-      '--json_file',
-      '--modbus_server',
-      '--modbus_device',
-    ]) {
-      expect(text).toContain(option);
-    }
-    for (const option of [
-      '--http_host',
-      '--http_port',
-      '--log',
-      '--log_file',
-      '--version',
-      'MODBUS_SIM_TOKEN',
-    ]) {
-      expect(text).toContain(option);
-    }
+  it.each(['--help', '-h', 'help'])('lists all commands and the options of serving with %s', (line) => {
+    const { text } = parse(line) as Extract<Command, { kind: 'help' }>;
+    for (const { name, summary } of DESCRIBED)
+      expect(text).toMatch(new RegExp(`^ {2}${name}\\b.*${summary.slice(0, 20)}`, 'm'));
+    for (const [name, { help }] of Object.entries(SERVE_OPTIONS))
+      if (help) expect(text).toContain(`--${name}`);
+    expect(text).toContain('MODBUS_SIM_TOKEN');
+  });
+
+  it.each(DESCRIBED.map(({ name, options }) => [name, options] as const))(
+    'explains %s and each of its options, in three ways to ask',
+    (name, options) => {
+      const { text } = parse(`help ${name}`) as Extract<Command, { kind: 'help' }>;
+      for (const option of Object.keys(options))
+        expect(text).toMatch(new RegExp(`^ {2}(-o, )?--${option}\\b`, 'm'));
+      expect(parse(`${name} --help`)).toEqual({ kind: 'help', text });
+      expect(parse(`${name} -h`)).toEqual({ kind: 'help', text });
+      expect((parse('help all') as { text: string }).text).toContain(text);
+    },
+  );
+
+  it('explains a command whose options are written already', () => {
+    expect(parse('examine bus --limit 5s --help')).toEqual(parse('help examine'));
+  });
+
+  it('fits on a screen of 50 lines of 110 characters', () => {
+    const lines = HELP.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(50);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(110);
   });
 
   it('takes the directory of the state from --state, and the first one of the service manager', () => {
@@ -181,84 +181,85 @@ describe('the command line', () => {
     ['-x', 'unknown option "-x" (see modbus-sim --help)'],
     ['--__proto__', 'unknown option "--__proto__", did you mean --from? (see modbus-sim --help)'],
     ['--hel', 'unknown option "--hel", did you mean --help? (see modbus-sim --help)'],
-    ['examine bus --wrong', 'unknown option "--wrong" (see modbus-sim --help)'],
+    ['examine bus --wrong', 'unknown option "--wrong" (see modbus-sim help examine)'],
     ['examine bus --seed -1', '--seed needs a value'],
-    ['examine bus --hex', 'examine takes no option --hex (see modbus-sim --help)'],
+    ['examine bus --hex', 'examine takes no option --hex (see modbus-sim help examine)'],
     [
       'examine bus --limit 500ms',
-      '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim --help)',
+      '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim help examine)',
     ],
-    ['fleet list', 'fleet needs --broker, such as --broker mqtt://broker:1883 (see modbus-sim --help)'],
+    ['fleet list', 'fleet needs --broker, such as --broker mqtt://broker:1883 (see modbus-sim help fleet)'],
     [
       'fleet list --broker x',
-      '--broker: expected the address of a broker, such as mqtts://broker:8883, got "x" (see modbus-sim --help)',
+      '--broker: expected the address of a broker, such as mqtts://broker:8883, got "x" (see modbus-sim help fleet)',
     ],
     [
       'fleet run --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim --help)',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
     ['clone --watch', '--watch needs a value'],
     ['fleet list --watch=5s --broker mqtt://b', '--watch takes no value'],
-    ['fleet list --all --broker mqtt://b', '--all is for fleet fault clear (see modbus-sim --help)'],
+    ['fleet list --all --broker mqtt://b', '--all is for fleet fault clear (see modbus-sim help fleet)'],
     [
       'fleet list --label rack --broker mqtt://b',
-      '--label: expected NAME=VALUE, got "rack" (see modbus-sim --help)',
+      '--label: expected NAME=VALUE, got "rack" (see modbus-sim help fleet)',
     ],
     [
       'fleet list --timeout x --broker mqtt://b',
-      '--timeout: expected a time such as 5s or 1m, got "x" (see modbus-sim --help)',
+      '--timeout: expected a time such as 5s or 1m, got "x" (see modbus-sim help fleet)',
     ],
     [
       'fleet push a b --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim --help)',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
-    ['fleet test --broker mqtt://b', 'fleet test takes the files of scenarios (see modbus-sim --help)'],
+    ['fleet test --broker mqtt://b', 'fleet test takes the files of scenarios (see modbus-sim help fleet)'],
     [
       'fleet examine --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim --help)',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim help fleet)',
     ],
     [
       'fleet examine lan --limit 1ms --broker mqtt://b',
-      '--limit: expected a time from 1s to 24h, such as 10m, got "1ms" (see modbus-sim --help)',
+      '--limit: expected a time from 1s to 24h, such as 10m, got "1ms" (see modbus-sim help fleet)',
     ],
-    ['fleet push a --watch --broker mqtt://b', '--watch is for fleet list (see modbus-sim --help)'],
+    ['fleet push a --watch --broker mqtt://b', '--watch is for fleet list (see modbus-sim help fleet)'],
     [
       'fleet list --junit a.xml --broker mqtt://b',
-      '--junit is for fleet test and fleet examine (see modbus-sim --help)',
+      '--junit is for fleet test and fleet examine (see modbus-sim help fleet)',
     ],
-    ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim --help)'],
+    ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim help fleet)'],
     ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
     ['--url http://a', '--url is for learn, monitor, test, examine (see modbus-sim --help)'],
     [
       'learn a.log --scenario b.yaml',
-      '--scenario needs -o, the bench that it is for (see modbus-sim --help)',
+      '--scenario needs -o, the bench that it is for (see modbus-sim help learn)',
     ],
-    ['selftest', 'selftest takes the name of one line (see modbus-sim --help)'],
+    ['selftest', 'selftest takes the name of one line (see modbus-sim help selftest)'],
     [
       'selftest bus --seconds 0',
-      '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim --help)',
+      '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim help selftest)',
     ],
-    ['selftest bus --log info', 'selftest takes no option --log (see modbus-sim --help)'],
-    ['monitor bus', 'monitor takes options only, got "bus" (see modbus-sim --help)'],
-    ['test', 'test takes the files of scenarios (see modbus-sim --help)'],
+    ['selftest bus --log info', 'selftest takes no option --log (see modbus-sim help selftest)'],
+    ['monitor bus', 'monitor takes options only, got "bus" (see modbus-sim help monitor)'],
+    ['test', 'test takes the files of scenarios (see modbus-sim help test)'],
     ...['monitor', 'test a.yaml', 'examine bus'].map((command): [string, string] => [
       `${command} --url ftp://a`,
-      '--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim --help)',
+      `--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim help ${command.split(' ')[0]})`,
     ]),
     [
       'extcap --extcap-interfaces --url ftp://a',
       '--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a"',
     ],
-    ['extcap --frob', "extcap: Unknown option '--frob' (see modbus-sim --help)"],
+    ['extcap --frob', "extcap: Unknown option '--frob' (see modbus-sim help extcap)"],
     ['--config', '--config needs a value'],
     ['--config=', '--config needs a value'],
     ['--config --log', '--config needs a value'],
     ['--help=yes', '--help takes no value'],
     ['run', 'unknown command "run" (see modbus-sim --help)'],
-    ['check', 'check takes one file (see modbus-sim --help)'],
-    ['check a b', 'check takes one file (see modbus-sim --help)'],
-    ['check a --log info', 'check takes no option --log (see modbus-sim --help)'],
-    ['ports a', 'ports takes nothing more (see modbus-sim --help)'],
+    ['help examin', 'unknown command "examin", did you mean examine? (see modbus-sim --help)'],
+    ['check', 'check takes one file (see modbus-sim help check)'],
+    ['check a b', 'check takes one file (see modbus-sim help check)'],
+    ['check a --log info', 'check takes no option --log (see modbus-sim help check)'],
+    ['ports a', 'ports takes nothing more (see modbus-sim help ports)'],
     ['--config a --json_file b', '--config and --json_file are two ways to configure, use one of them'],
     ['--modbus_server a', '--modbus_server chooses from a pymodbus file, which --json_file names'],
     ['--config a --modbus_device b', '--modbus_device chooses from a pymodbus file, which --json_file names'],
@@ -268,7 +269,7 @@ describe('the command line', () => {
     ],
     ['--http_port 65536', '--http_port: expected a port from 0 to 65535, got "65536"'],
     ['--http_port 0x50', '--http_port: expected a port from 0 to 65535, got "0x50"'],
-    ['--log loud', '--log: expected critical, error, warning, info, debug, got "loud"'],
+    ['--log loud', '--log: expected critical, error, warning, info or debug, got "loud"'],
   ])('%s: %s', (line, message) => {
     expect(error(line)).toBe(message);
   });

@@ -8,7 +8,6 @@ import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { LINES } from '../../scripts/hostile/plant.mjs';
 import { isConsolePath, VIEW_NAMES } from '../../src/api/console/paths.js';
 import { OPTIONS } from '../../src/config/command-line.js';
-import { HELP } from '../../src/config/help.js';
 import { checkFile, loadNativeFile } from '../../src/config/load.js';
 import { conditionSchema } from '../../src/faults/condition.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
@@ -132,18 +131,6 @@ describe('docs/configuration.md', async () => {
   it.each(Object.keys(OPTIONS))('has a row for the option --%s', (option) => {
     const has = firstCells(configuration).some((cell) => cell.includes(`\`--${option}`));
     expect(has, `add a row to docs/configuration.md that begins with | \`--${option}\` |`).toBe(true);
-  });
-});
-
-describe('modbus-sim --help', () => {
-  /** An option of pymodbus.simulator that is refused. */
-  const REFUSED = 'custom_actions_module';
-
-  it.each(Object.keys(OPTIONS).filter((option) => option !== REFUSED))('has --%s', (option) => {
-    expect(
-      new RegExp(`--${option}\\b`).test(HELP),
-      `name --${option} in the text of src/config/help.ts`,
-    ).toBe(true);
   });
 });
 

@@ -2,13 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { manPage } from '../../scripts/package/man-page.mjs';
-import { HELP } from '../../src/config/help.js';
+import { OPTIONS as ALL_OPTIONS } from '../../src/config/command-line.js';
+import type { OptionTable } from '../../src/config/commands/scan.js';
+import { DESCRIBED, helpOn } from '../../src/config/help.js';
 
-const OPTIONS = [...new Set(HELP.match(/--[a-z_]+(?:-[a-z]+)*/g))].sort();
-const COMMANDS = [...HELP.matchAll(/^ {2}modbus-sim ([a-z]+)/gm)].map(([, command = '']) => command).sort();
+const TABLE: OptionTable = Object.assign({}, ALL_OPTIONS, ...DESCRIBED.map(({ options }) => options));
+const OPTIONS = Object.entries(TABLE)
+  .flatMap(([name, { help }]) => (help === undefined ? [] : `--${name}`))
+  .sort();
+const COMMANDS = ['help', ...DESCRIBED.map(({ name }) => name)].sort();
 
 describe('the manual page', () => {
-  const page = manPage(HELP, { version: '1.2.3', date: '2026-01-31' });
+  const whole = helpOn('all');
+  const page = manPage('text' in whole ? whole.text : '', { version: '1.2.3', date: '2026-01-31' });
 
   it('has every command and option of --help', () => {
     const plain = page.replaceAll('\\-', '-');
@@ -22,7 +28,7 @@ describe('the manual page', () => {
 
   it('has the headings and entries of --help as headings and entries', () => {
     expect(page).toContain(
-      '\n.SH FILES OF PYMODBUS.SIMULATOR\n.TP\n.B \\-\\-json_file FILE\nits configuration file\n',
+      '\n.SH OPTIONS WITHOUT A COMMAND\n.TP\n.B \\-\\-config FILE\nthe configuration, YAML or JSON (default: the demo)\n',
     );
   });
 });

@@ -3,7 +3,7 @@ import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { RealTarget } from '../configuration.js';
 import { command, type Values } from './scan.js';
-import { numberFrom, OUTPUT_OPTIONS, type Output, option, TEXT, wholeNumber, wordOf } from './values.js';
+import { numberFrom, OUTPUT_OPTIONS, type Output, option, text, wholeNumber, wordOf } from './values.js';
 
 /** Read real devices, and write a native file that answers as they do. Times are in ms. */
 export interface CloneCommand extends Output {
@@ -26,30 +26,36 @@ const DEFAULT_RANGES: Ranges = [
 const MOST_RANGES = 64;
 const SERIAL_ONLY = ['baud', 'parity', 'stop-bits'] as const;
 
-const TIME = option('a time such as 60s or 20ms', (text) => {
-  if (text === '0') return 0;
-  return DURATION.test(text) ? milliseconds(text) : undefined;
-});
+function time(help: string) {
+  return option('TIME', help, 'a time such as 60s or 20ms', (written) => {
+    if (written === '0') return 0;
+    return DURATION.test(written) ? milliseconds(written) : undefined;
+  });
+}
 
 const OPTIONS = {
-  serial: TEXT,
-  tcp: option('HOST:PORT', hostPort),
-  framing: wordOf('socket, rtu or ascii', ['socket', 'rtu', 'ascii']),
-  units: rangesTo(255),
-  baud: numberFrom('a number', 50, 4_000_000),
-  parity: wordOf('none, even or odd', ['none', 'even', 'odd']),
-  'stop-bits': wordOf('1 or 2', ['1', '2']),
-  ranges: rangesTo(0xffff),
-  watch: TIME,
-  'probe-functions': rangesTo(127),
-  pause: TIME,
-  timeout: TIME,
-  map: TEXT,
+  serial: text('PATH', 'the serial port that the device is on'),
+  tcp: option('HOST:PORT', 'or its address', 'HOST:PORT', hostPort),
+  framing: wordOf('of the frames (default: socket on TCP, rtu on a serial port)', ['socket', 'rtu', 'ascii']),
+  baud: numberFrom('N', 'of the port (default 19200)', 'a number', [50, 4_000_000]),
+  parity: wordOf('of the port (default even)', ['none', 'even', 'odd']),
+  'stop-bits': wordOf('of the port (default 1)', ['1', '2']),
+  units: rangesTo(255, 'unit identifiers such as 1-10,20 (default 1)'),
+  ranges: rangesTo(0xffff, 'addresses of each table (default 0-9999,40000-40999)'),
+  pause: time('before each request (default 10ms)'),
+  timeout: time('for each reply (default 1s)'),
+  watch: time('read again after this time; values that rose become counters'),
+  'probe-functions': rangesTo(127, 'function codes that are sent too, without data'),
+  map: text('FILE', 'names and types from a file that import understands'),
   ...OUTPUT_OPTIONS,
 };
 
 export const CLONE = command({
   name: 'clone',
+  words: '',
+  summary: 'read a real device, and write a file that answers as it does',
+  details:
+    'Reads from --serial PATH or --tcp HOST:PORT, and never writes to the device. Exit 1 if no device was found.',
   options: OPTIONS,
   parse({ words: [word], values }): CloneCommand | string {
     if (word !== undefined) return `clone takes options only, got ${quote(word)}`;
@@ -93,10 +99,10 @@ function hostPort(text: string): { readonly host: string; readonly port: number 
 type Ranges = readonly (readonly [first: number, last: number])[];
 
 /** An option with ranges such as `1-10,20`. */
-function rangesTo(max: number) {
+function rangesTo(max: number, help: string) {
   const expected = `numbers and ranges from 0 to ${max}, such as 1-10,20`;
-  return option(expected, (text): Ranges | undefined => {
-    const ranges = text.split(',', MOST_RANGES + 1).map((part) => {
+  return option('LIST', help, expected, (written): Ranges | undefined => {
+    const ranges = written.split(',', MOST_RANGES + 1).map((part) => {
       const [, first = '', last = first] = /^ *(\d+)(?:-(\d+))? *$/.exec(part) ?? [];
       return [wholeNumber(first), wholeNumber(last)] as const;
     });

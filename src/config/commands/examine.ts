@@ -4,15 +4,15 @@ import type { ConfigurationSource } from '../load.js';
 import { command, type Given, type Values } from './scan.js';
 import { FREE_PORTS_OPTION, sourceOf } from './source.js';
 import {
-  FLAG,
   FREE_PORTS_REMOTE,
+  flag,
   numberFrom,
   option,
   REMOTE_OPTIONS,
   REPORT_OPTIONS,
   type Reports,
   reportsOf,
-  TEXT,
+  text,
   timeFrom,
 } from './values.js';
 
@@ -69,31 +69,47 @@ const LONGEST_LIMIT_MS = 86_400_000;
 
 /** The options that say what an examination does. */
 export const ORDER_OPTIONS = {
-  unit: numberFrom('a unit identifier', 0, 255),
-  checks: option('names of checks', (text) => text.split(',').flatMap((name) => name.trim() || [])),
-  limit: timeFrom('a time from 1s to 24h, such as 10m', SHORTEST_LIMIT_MS, LONGEST_LIMIT_MS),
-  seed: numberFrom('a whole number', 0, MAX_SEED),
+  unit: numberFrom('N', 'disturb only questions to this unit', 'a unit identifier', [0, 255]),
+  checks: option(
+    'NAME,...',
+    'only these checks or groups, and the checks that they need',
+    'names of checks',
+    (names) => names.split(',').flatMap((name) => name.trim() || []),
+  ),
+  limit: timeFrom(
+    'take no longer than this (default 10m); the other checks are not run',
+    'a time from 1s to 24h, such as 10m',
+    [SHORTEST_LIMIT_MS, LONGEST_LIMIT_MS],
+  ),
+  seed: numberFrom('N', 'of the order of checks and their random parts', 'a whole number', [0, MAX_SEED]),
 };
 
 const OPTIONS = {
-  config: TEXT,
+  list: flag('print all checks, with their rules and sources'),
+  config: text('FILE', 'the configuration that the line is in (default: the demo)'),
   ...FREE_PORTS_OPTION,
   ...ORDER_OPTIONS,
-  dut: TEXT,
-  restart: FLAG,
+  dut: text(
+    'COMMAND',
+    'start the client with this command, and stop it in the end; it may have {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it',
+  ),
+  restart: flag('start it again when it ends, and run the checks that are left'),
   ...REPORT_OPTIONS,
   ...REMOTE_OPTIONS,
-  'witness-register': TEXT,
-  'witness-url': TEXT,
-  'witness-path': TEXT,
-  'witness-command': TEXT,
-  list: FLAG,
+  'witness-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
+  'witness-url': text('URL', 'the client shows what it has read on this page'),
+  'witness-path': text('PATH', 'at this place in the JSON of that page, such as values[0].voltage'),
+  'witness-command': text('COMMAND', 'this command prints what the client has read'),
 };
 
 type Options = typeof OPTIONS;
 
 export const EXAMINE = command({
   name: 'examine',
+  words: 'LINE',
+  summary: 'watch the client that polls a line, disturb it, and say how it behaves',
+  details:
+    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
   options: OPTIONS,
   parse(given): ExamineCommand | string {
     const request = parseRequest(given);

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { expectedMessage } from '../../schema/problem.js';
-import { SEE_HELP } from './scan.js';
-import { DEFAULT_URL, FLAG, REMOTE_OPTIONS, TEXT } from './values.js';
+import { type Described, seeHelp } from './scan.js';
+import { DEFAULT_URL, flag, REMOTE_OPTIONS } from './values.js';
 
 /** Where a running simulator is found. */
 export interface RunningAt {
@@ -33,18 +33,29 @@ export interface ExtcapCommand {
 }
 
 /** The arguments that Wireshark gives (Wireshark Developer's Guide, 8.2), and those of its dialog (`extcap-text.ts`). */
-const OPTIONS = {
-  'extcap-interfaces': FLAG,
-  'extcap-dlts': FLAG,
-  'extcap-config': FLAG,
-  capture: FLAG,
-  install: FLAG,
-  'extcap-interface': TEXT,
-  'extcap-version': TEXT,
-  'extcap-capture-filter': TEXT,
-  fifo: TEXT,
+const OF_WIRESHARK = {
+  'extcap-interfaces': { type: 'boolean' },
+  'extcap-dlts': { type: 'boolean' },
+  'extcap-config': { type: 'boolean' },
+  capture: { type: 'boolean' },
+  'extcap-interface': { type: 'string' },
+  'extcap-version': { type: 'string' },
+  'extcap-capture-filter': { type: 'string' },
+  fifo: { type: 'string' },
+  form: { type: 'string' },
+} as const;
+
+const OWN = {
+  install: flag('make the interfaces known to Wireshark, in DIR or in its own directory'),
   ...REMOTE_OPTIONS,
-  form: TEXT,
+};
+
+export const EXTCAP: Described = {
+  name: 'extcap',
+  words: '--install [DIR]',
+  summary: 'make the lines of a running simulator interfaces of Wireshark',
+  details: `MODBUS_SIM_URL in the environment says where the simulator is (default ${DEFAULT_URL}).`,
+  options: OWN,
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -82,10 +93,10 @@ function parseRequest(args: readonly string[], env: Environment): ExtcapRequest 
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    return parseArgs({ args: [...args], options: { ...OF_WIRESHARK, ...OWN }, allowPositionals: true });
   } catch (error) {
     // Behind its first sentence, Node explains how a word may begin with a hyphen.
     const [problem] = (error as Error).message.split('. ', 1);
-    return `extcap: ${problem} ${SEE_HELP}`;
+    return `extcap: ${problem} ${seeHelp('extcap')}`;
   }
 }

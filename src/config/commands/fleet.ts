@@ -2,7 +2,7 @@ import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import { type ExaminationOrder, examinationOrder, ORDER_OPTIONS } from './examine.js';
 import { allOf, command, type Given } from './scan.js';
-import { FLAG, option, REPORT_OPTIONS, type Reports, reportsOf, TEXT, timeFrom } from './values.js';
+import { flag, option, REPORT_OPTIONS, type Reports, reportsOf, text, timeFrom } from './values.js';
 
 /** Ask or command the benches on an MQTT broker. */
 export interface FleetCommand {
@@ -45,20 +45,28 @@ const DEFAULT_WAIT_MS = 5000;
 const LONGEST_WAIT_MS = 3_600_000;
 
 const OPTIONS = {
-  broker: option('the address of a broker, such as mqtts://broker:8883', (text) =>
-    /^(?:mqtts?|wss?):\/\//.test(text) && URL.canParse(text) ? text : undefined,
+  broker: option(
+    'URL',
+    'where the MQTT broker is; MODBUS_SIM_MQTT_PASSWORD in the environment is the password',
+    'the address of a broker, such as mqtts://broker:8883',
+    (url) => (/^(?:mqtts?|wss?):\/\//.test(url) && URL.canParse(url) ? url : undefined),
   ),
-  username: TEXT,
-  ca: TEXT,
-  topic: TEXT,
-  on: TEXT,
-  label: option('NAME=VALUE', (text) => (/^[^=]+=/.test(text) ? text : undefined)),
-  timeout: timeFrom('a time such as 5s or 1m', 0, LONGEST_WAIT_MS),
-  file: TEXT,
-  all: FLAG,
-  watch: FLAG,
+  username: text('NAME', 'the user at the broker'),
+  ca: text('FILE', 'certificates of authorities (PEM), for mqtts:'),
+  topic: text('TOPIC', 'where benches say that they are there (default modbus-sim/+/state)'),
+  on: text('GLOB', 'only benches with such a name'),
+  label: option('NAME=VALUE', 'only benches with this label', 'NAME=VALUE', (label) =>
+    /^[^=]+=/.test(label) ? label : undefined,
+  ),
+  timeout: timeFrom('how long a bench may take for an answer (default 5s)', 'a time such as 5s or 1m', [
+    0,
+    LONGEST_WAIT_MS,
+  ]),
+  file: text('FILE', 'of targets: the file for Prometheus'),
+  all: flag('of fault clear: also the rules that others have added'),
+  watch: flag('of list: list again and again'),
   ...REPORT_OPTIONS,
-  set: TEXT,
+  set: text('NAME=VALUE', 'of test: a parameter of the scenarios'),
   ...ORDER_OPTIONS,
 };
 
@@ -69,6 +77,10 @@ const USAGE =
 
 export const FLEET = command({
   name: 'fleet',
+  words: 'VERB',
+  summary: 'ask or command all benches on an MQTT broker',
+  details:
+    'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and examine LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
   options: OPTIONS,
   parse(given): FleetCommand | string {
     const { broker, username, ca, topic = 'modbus-sim/+/state', on, json } = given.values;

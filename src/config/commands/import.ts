@@ -1,6 +1,6 @@
 import { compact } from '../compact.js';
 import { command } from './scan.js';
-import { OUTPUT_OPTIONS, type Output, TEXT } from './values.js';
+import { OUTPUT_OPTIONS, type Output, text } from './values.js';
 
 /** Write a native file from a file of others. */
 export interface ImportCommand extends Output {
@@ -12,7 +12,17 @@ export interface ImportCommand extends Output {
 
 export const IMPORT = command({
   name: 'import',
-  options: { ...OUTPUT_OPTIONS, from: TEXT },
+  words: 'FILE',
+  summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, SunSpec …',
+  details:
+    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Says what was not understood; exit 1 if nothing was.',
+  options: {
+    ...OUTPUT_OPTIONS,
+    from: text(
+      'KIND',
+      'csv, telegraf, home-assistant, esphome, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
+    ),
+  },
   parse({ words: [file, ...more], values: { output, from, force = false } }): ImportCommand | string {
     if (file === undefined || more.length > 0) return 'import takes one file';
     return { kind: 'import', file, ...compact({ output, from }), force };

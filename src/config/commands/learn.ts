@@ -1,6 +1,6 @@
 import { compact } from '../compact.js';
 import { command } from './scan.js';
-import { DEFAULT_URL, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, TEXT } from './values.js';
+import { DEFAULT_URL, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, text } from './values.js';
 
 /** Write a native file from the logs of clients and servers. */
 export interface LearnCommand extends Output {
@@ -14,7 +14,16 @@ export interface LearnCommand extends Output {
 
 export const LEARN = command({
   name: 'learn',
-  options: { line: TEXT, ...REMOTE_OPTIONS, ...OUTPUT_OPTIONS, scenario: TEXT },
+  words: 'FILE...',
+  summary: 'write a file of devices that answer as those in a log or a capture did',
+  details:
+    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard.',
+  options: {
+    ...OUTPUT_OPTIONS,
+    scenario: text('FILE', 'also write a test that expects the same requests of a client'),
+    line: text('NAME', 'the line of the running simulator'),
+    ...REMOTE_OPTIONS,
+  },
   parse({ words: files, values, token: tokenInEnvironment }): LearnCommand | string {
     const { output, scenario, force = false, line, url, token } = values;
     if (files.length === 0 && line === undefined) return 'learn needs one or more files, or --line';

@@ -1,7 +1,7 @@
 import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import { command } from './scan.js';
-import { DEFAULT_URL, FLAG, REMOTE_OPTIONS, TEXT } from './values.js';
+import { DEFAULT_URL, flag, REMOTE_OPTIONS, text } from './values.js';
 
 /** Print what passes the lines of a running simulator. */
 export interface MonitorCommand {
@@ -17,7 +17,16 @@ export interface MonitorCommand {
 
 export const MONITOR = command({
   name: 'monitor',
-  options: { line: TEXT, unit: TEXT, function: TEXT, hex: FLAG, ...REMOTE_OPTIONS },
+  words: '',
+  summary: 'print what passes the lines of a running simulator, one line a frame',
+  details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. Several names and numbers are written with commas, and numbers as ranges such as 1-9.`,
+  options: {
+    line: text('NAME', 'only frames of this line'),
+    unit: text('N', 'only frames to or from this unit'),
+    function: text('N', 'only frames with this function code'),
+    hex: flag('with the bytes'),
+    ...REMOTE_OPTIONS,
+  },
   parse({ words: [word], values, token: tokenInEnvironment }): MonitorCommand | string {
     if (word !== undefined) return `monitor takes options only, got ${quote(word)}`;
     const { line, unit, function: code, hex = false } = values;

@@ -12,6 +12,9 @@ export interface CatalogueCommand {
 
 export const CATALOGUE = command({
   name: 'catalogue',
+  words: '[ID]',
+  summary: 'list what real devices do wrong, or explain one entry with its sources',
+  details: '--misbehave ID and `like: ID` in a file play an entry.',
   options: {},
   parse({ words: [id, ...more] }): CatalogueCommand | string {
     return more.length > 0 ? 'catalogue takes one identifier' : { kind: 'catalogue', ...compact({ id }) };
@@ -27,6 +30,9 @@ export interface CheckCommand {
 
 export const CHECK = command({
   name: 'check',
+  words: 'FILE',
+  summary: 'print every mistake of a configuration, native or pymodbus',
+  details: 'Exit 1 if there is a mistake.',
   options: {},
   parse({ words: [file, ...more], token }): CheckCommand | string {
     if (file === undefined || more.length > 0) return 'check takes one file';
@@ -41,6 +47,9 @@ interface PortsCommand {
 
 export const PORTS = command({
   name: 'ports',
+  words: '',
+  summary: 'list serial ports by their stable names',
+  details: '',
   options: {},
   parse({ words }): PortsCommand | string {
     return words.length === 0 ? { kind: 'ports' } : 'ports takes nothing more';
@@ -59,6 +68,10 @@ const USUAL_DIRECTORY = '/run/modbus-sim';
 
 export const RELOAD = command({
   name: 'reload',
+  words: '[DIR]',
+  summary: 'have a running service read its configuration again',
+  details:
+    'Prints what was changed and what was not; exit 1 if something was not. DIR is the runtime directory of the service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
   options: {},
   parse({ words, runtimeDirectory }): ReloadCommand | string {
     const [directory = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;

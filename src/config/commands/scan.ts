@@ -10,6 +10,10 @@ export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly read: (text: string) => Value | undefined;
   /** What a message about such a text says after "expected". */
   readonly expected?: string;
+  /** What stands for the value in the help, such as `FILE`; absent for an option without a value. */
+  readonly value?: string;
+  /** What the option does, for the help; absent for what users need not know. */
+  readonly help?: string;
 }
 
 /** Options by their names. */
@@ -36,9 +40,20 @@ export interface Given<Table extends OptionTable> {
   readonly runtimeDirectory: string | undefined;
 }
 
-/** A command with a name of its own. */
-export interface NamedCommand<Table extends OptionTable, Command> {
+/** What the help says of a command with a name of its own. */
+export interface Described {
   readonly name: string;
+  /** The words behind the name, such as `FILE...`; empty when there are none. */
+  readonly words: string;
+  /** What the command does, in one line of the list of all commands. */
+  readonly summary: string;
+  /** The rest that a user has to know, in sentences. */
+  readonly details: string;
+  readonly options: OptionTable;
+}
+
+/** A command with a name of its own. */
+export interface NamedCommand<Table extends OptionTable, Command> extends Described {
   /** Other options are refused before. */
   readonly options: Table;
   /** @returns what is wrong, as a sentence */
@@ -52,13 +67,20 @@ export function command<Table extends OptionTable, Command>(
   return named;
 }
 
-/** Ends the message about an option or a command that does not exist, or not there. */
-export const SEE_HELP = '(see modbus-sim --help)';
+/** Ends a message about the command line. @param name the command whose options are explained; all commands are listed without it */
+export function seeHelp(name?: string): string {
+  return name === undefined ? '(see modbus-sim --help)' : `(see modbus-sim help ${name})`;
+}
 
-/** Splits a command line into options and the words beside them. @returns what is wrong, as a sentence */
+/**
+ * Splits a command line into options and the words beside them.
+ * @param command the name of the command, for messages
+ * @returns what is wrong, as a sentence
+ */
 export function scan(
   args: readonly string[],
   table: OptionTable,
+  command: string | undefined,
 ): { readonly options: Written; readonly words: readonly string[] } | string {
   const { tokens } = parseArgs({
     args: [...args],
@@ -74,7 +96,7 @@ export function scan(
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
     const option = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (option === undefined) return unknownOption(rawName, Object.keys(table));
+    if (option === undefined) return `${unknownOption(rawName, Object.keys(table))} ${seeHelp(command)}`;
     if (option.type === 'boolean') {
       if (value !== undefined) return `${rawName} takes no value`;
       options.push([name, '']);
@@ -105,5 +127,5 @@ export function allOf(written: Written, name: string): string[] {
 function unknownOption(rawName: string, known: readonly string[]): string {
   const meant = nearest(rawName.replace(/^-+/, ''), known);
   const hint = meant === undefined ? '' : `, did you mean --${meant}?`;
-  return `unknown option ${quote(rawName)}${hint} ${SEE_HELP}`;
+  return `unknown option ${quote(rawName)}${hint}`;
 }

@@ -19,10 +19,16 @@ const MAX_SECONDS = 3600;
 
 export const SELFTEST = command({
   name: 'selftest',
+  words: 'LINE',
+  summary: 'measure what a line achieves on this machine',
+  details: 'The line is one of the demo, or of --config FILE. Exit 1 if it is worse than configured.',
   options: {
     ...SOURCE_OPTIONS,
-    seconds: option(`a number from 1 to ${MAX_SECONDS}`, (text) =>
-      Number(text) >= 1 && Number(text) <= MAX_SECONDS ? Number(text) : undefined,
+    seconds: option(
+      'N',
+      `how long to wait for requests on a real bus (default ${DEFAULT_SECONDS})`,
+      `a number from 1 to ${MAX_SECONDS}`,
+      (text) => (Number(text) >= 1 && Number(text) <= MAX_SECONDS ? Number(text) : undefined),
     ),
   },
   parse({ values, words: [line, ...more] }): SelftestCommand | string {

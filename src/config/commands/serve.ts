@@ -4,7 +4,7 @@ import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Values } from './scan.js';
 import { FREE_PORTS_OPTION, SOURCE_OPTIONS, sourceOf } from './source.js';
-import { numberFrom, TEXT, wordOf } from './values.js';
+import { numberFrom, text, wordOf } from './values.js';
 
 /** Levels of pymodbus.simulator's --log. */
 const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
@@ -39,18 +39,26 @@ export interface ServeCommand {
   readonly mqtt?: { readonly password: string };
 }
 
-const PORT = numberFrom('a port', 0, 65535);
+const PORT = numberFrom(
+  'PORT',
+  'its port (default 8080, with --json_file 8081); 0 is any free port',
+  'a port',
+  [0, 65535],
+);
 
 export const SERVE_OPTIONS = {
   ...SOURCE_OPTIONS,
   ...FREE_PORTS_OPTION,
-  http_host: TEXT,
+  http_host: text('HOST', 'where REST listens (default 127.0.0.1); beyond loopback a token is needed'),
   http_port: PORT,
-  log: wordOf(LOG_LEVELS.join(', '), LOG_LEVELS),
-  log_file: TEXT,
-  custom_actions_module: TEXT,
-  state: TEXT,
-  misbehave: TEXT,
+  misbehave: text('ID', 'all devices do wrong what this entry of the catalogue says'),
+  state: text('DIR', 'keep what changes at run time in DIR: it is there again after a restart'),
+  log: {
+    ...wordOf('critical, error, warning, info or debug (default info, on a terminal warning)', LOG_LEVELS),
+    value: 'LEVEL',
+  },
+  log_file: text('FILE', 'log into a file instead of standard error'),
+  custom_actions_module: text('MODULE'),
 };
 
 interface Environment {

@@ -1,13 +1,20 @@
 import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Values } from './scan.js';
-import { FLAG, TEXT } from './values.js';
+import { flag, text } from './values.js';
 
 /** The options that name a configuration. */
-export const SOURCE_OPTIONS = { config: TEXT, json_file: TEXT, modbus_server: TEXT, modbus_device: TEXT };
+export const SOURCE_OPTIONS = {
+  config: text('FILE', 'the configuration, YAML or JSON (default: the demo)'),
+  json_file: text('FILE', 'a file of pymodbus.simulator instead'),
+  modbus_server: text('NAME', 'which of its server_list (default: server, or the only one)'),
+  modbus_device: text('NAME', 'which of its device_list (default: device, or the only one)'),
+};
 
 /** The option that puts all lines on free ports. */
-export const FREE_PORTS_OPTION = { 'free-ports': FLAG };
+export const FREE_PORTS_OPTION = {
+  'free-ports': flag('use free ports and virtual serial lines, whatever the file says; they are printed'),
+};
 
 /** The configuration that the options name; the demo without any. @returns what is wrong, as a sentence */
 export function sourceOf(

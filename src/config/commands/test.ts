@@ -7,7 +7,7 @@ import {
   REPORT_OPTIONS,
   type Reports,
   reportsOf,
-  TEXT,
+  text,
 } from './values.js';
 
 /** Run scenarios. */
@@ -25,7 +25,15 @@ export interface TestCommand extends Reports {
 
 export const TEST = command({
   name: 'test',
-  options: { set: TEXT, ...FREE_PORTS_OPTION, ...REPORT_OPTIONS, ...REMOTE_OPTIONS },
+  words: 'FILE...',
+  summary: 'run scenarios against a client and say how it behaved',
+  details: 'Exit 1 if a step did not pass, 2 if a file or the bench is wrong.',
+  options: {
+    set: text('NAME=VALUE', 'a parameter of the scenarios; may be given again and again'),
+    ...FREE_PORTS_OPTION,
+    ...REPORT_OPTIONS,
+    ...REMOTE_OPTIONS,
+  },
   parse({ words, values, options, token: tokenInEnvironment }): TestCommand | string {
     if (words.length === 0) return 'test takes the files of scenarios';
     const { url, token = tokenInEnvironment, 'free-ports': freePorts } = values;
