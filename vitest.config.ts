@@ -28,7 +28,7 @@ const FULL = [
   'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
-  'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,unavailable}.test.ts',
+  'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,unavailable,unread-output}.test.ts',
   'test/house/{examples,release}.test.ts',
   // Ports that come and go, and waits in real time.
   'test/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',

@@ -38,4 +38,5 @@ setFlagsFromString('--max-semi-space-size=2');
 setFlagsFromString('--semi-space-growth-factor=1');
 
 const { main } = await import('./main/run.js');
-process.exit(await main(process.argv.slice(2), process.env));
+const { writtenOut } = await import('./main/standard.js');
+process.exit(await writtenOut(await main(process.argv.slice(2), process.env)));

@@ -8,6 +8,7 @@ import { readText } from '../config/text/read-file.js';
 import type { Imported } from '../import/collected.js';
 import { importText } from '../import/import.js';
 import { complain, note } from './say.js';
+import { standardError } from './standard.js';
 import { fileProblem, writeNativeFile } from './write-files.js';
 
 const LARGEST_MAP = 4 * 1024 * 1024;
@@ -65,10 +66,10 @@ class Progress {
     const now = performance.now();
     if (now - this.#shownAt < (this.#isTerminal ? PROGRESS_MS.terminal : PROGRESS_MS.file)) return;
     this.#shownAt = now;
-    process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
+    standardError().offer(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
   end(): void {
-    if (this.#isTerminal) process.stderr.write('\r\x1b[K');
+    if (this.#isTerminal) standardError().offer('\r\x1b[K');
   }
 }

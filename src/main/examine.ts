@@ -10,6 +10,7 @@ import { examineHere } from './examine-here.js';
 import { examineRemotely } from './examine-remote.js';
 import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
+import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
@@ -24,7 +25,7 @@ export async function examine(request: ExamineRequest): Promise<number> {
   const unwritable = reportsProblem(request);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
-  const stop = stopSignal(WRONG).then(() => {
+  const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
     isStopped = true;
   });
   const report = await (request.url === undefined

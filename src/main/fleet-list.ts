@@ -3,6 +3,7 @@ import type { FleetCommand } from '../config/commands/fleet.js';
 import type { Fleet, FleetBench } from '../mqtt/fleet.js';
 import { writeJson } from './fleet-answers.js';
 import { OK, say } from './say.js';
+import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
 /** How often is looked whether a bench has told anything. */
@@ -19,7 +20,7 @@ export function list(benches: readonly FleetBench[], json: string | undefined): 
 /** The same, again whenever something is different, until somebody stops it. */
 export async function watch(fleet: Fleet, command: FleetCommand): Promise<number> {
   let isStopped = false;
-  const stop = stopSignal(OK).then(() => {
+  const stop = stopSignal(OK, { reader: standardOutput() }).then(() => {
     isStopped = true;
   });
   let shown = '';
@@ -28,7 +29,7 @@ export async function watch(fleet: Fleet, command: FleetCommand): Promise<number
       seen = fleet.changes;
       const table = tableOf(fleet.select(command));
       if (table !== shown) {
-        if (process.stdout.isTTY) process.stdout.write(CLEAR);
+        if (process.stdout.isTTY) standardOutput().print(CLEAR);
         else if (shown !== '') say('');
         say(table);
       }

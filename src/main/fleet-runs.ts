@@ -10,6 +10,7 @@ import { forRunningSimulator } from '../testing/scenario/own-configuration.js';
 import { loadScenarioFile } from '../testing/scenario/scenario-file.js';
 import { bodyOf } from './examine-remote.js';
 import { complain, FAILED, OK, say } from './say.js';
+import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
@@ -74,7 +75,7 @@ export async function runOnAll(
   const unwritable = reportsProblem(wanted);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
-  const stop = stopSignal(FAILED).then(() => {
+  const stop = stopSignal(FAILED, { reader: standardOutput() }).then(() => {
     isStopped = true;
   });
   const total = benches.length * works.length;

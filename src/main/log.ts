@@ -1,10 +1,12 @@
-import { openSync, statSync, writeSync } from 'node:fs';
+import { constants, openSync, statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { LogOptions } from '../config/commands/serve.js';
 import { printable, printableLine } from '../rest/printable.js';
+import type { Outlet } from './outlet.js';
 import { complain, isJournal, PRIORITY } from './say.js';
+import { openOutlet, standardError } from './standard.js';
 
 /** The levels of pymodbus.simulator's --log, with their names in pino. */
 const LEVELS = {
@@ -24,15 +26,14 @@ const LEVELS = {
 export function createLog({ level, file }: LogOptions): Logger | string {
   const isOnTerminal = file === undefined && process.stderr.isTTY;
   const usual = isOnTerminal ? 'warning' : 'info';
-  const descriptor = file === undefined ? process.stderr.fd : openLogFile(file);
-  if (typeof descriptor === 'string') return `--log_file ${file}: ${descriptor}`;
-  const stream = logStream(descriptor);
-  return newLog(level ?? usual, file === undefined ? forReaders(stream) : stream);
+  const outlet = file === undefined ? standardError() : openLogFile(file);
+  if (typeof outlet === 'string') return `--log_file ${file}: ${outlet}`;
+  return newLog(level ?? usual, outlet, file === undefined);
 }
 
 /** Warnings on standard error, for commands that print what they find. */
 export function warningLog(): Logger {
-  return newLog('warning', forReaders(logStream(process.stderr.fd)));
+  return newLog('warning', standardError(), true);
 }
 
 /** In the form that suits what standard error is. */
@@ -41,9 +42,22 @@ function forReaders(stream: DestinationStream): DestinationStream {
   return isJournal() ? inJournal(stream) : stream;
 }
 
-/** Process and host are left out: whoever collects logs adds them. */
-function newLog(level: keyof typeof LEVELS, stream: DestinationStream): Logger {
-  return pino({ base: { name: 'modbus-sim' }, level: LEVELS[level] }, stream);
+/**
+ * Process and host are left out: whoever collects logs adds them. Entries that nobody took in time are counted, and told
+ * when there is room again.
+ */
+function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boolean): Logger {
+  const stream: DestinationStream = { write: (entry) => outlet.offer(entry) };
+  const log = pino(
+    { base: { name: 'modbus-sim' }, level: LEVELS[level] },
+    isStandardError ? forReaders(stream) : stream,
+  );
+  outlet.onLoss = (entries) => {
+    const text = `${entries} log ${entries === 1 ? 'entry was' : 'entries were'} lost before this one`;
+    if (log.isLevelEnabled('warn')) log.warn(text);
+    else log.fatal(text);
+  };
+  return log;
 }
 
 /** Entries as text for people: time, level, line, message, and the other fields behind it. */
@@ -91,14 +105,26 @@ function fieldText(value: unknown): string {
   return inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY, compact: true });
 }
 
-/** @returns the descriptor, or what is wrong with the file. */
-function openLogFile(file: string): number | string {
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOCTTY, O_NONBLOCK } = constants;
+
+/**
+ * Entries that can't be written, for example on a full disk, are lost. The simulator reports this once.
+ * @returns where the log goes, or what is wrong with the file.
+ */
+function openLogFile(file: string): Outlet | string {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats?.isDirectory()) return 'is a directory, expected a file';
     // Opening a FIFO blocks until it has a reader, and a full FIFO would block every line.
     if (stats?.isFIFO() || stats?.isSocket()) return 'is not a regular file';
-    return openSync(file, 'a');
+    // A terminal may be named, too.
+    const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0o666);
+    const outlet = openOutlet(descriptor, true);
+    outlet.onFailure = (error) => {
+      outlet.onFailure = () => {};
+      complain(`log entries are lost: ${error.message}`);
+    };
+    return outlet;
   } catch (error) {
     return reasonOf(error as NodeJS.ErrnoException);
   }
@@ -108,21 +134,4 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'ENOENT, its directory does not exist';
   if (code === 'EACCES') return 'may not be written (permission denied)';
   return `can't be opened: ${message}`;
-}
-
-/** Entries that can't be written, for example on a full disk, are lost. The simulator reports this once. */
-function logStream(descriptor: number): DestinationStream {
-  // Losses on standard error can't be reported on standard error.
-  let reported = descriptor === process.stderr.fd;
-  return {
-    write(entry) {
-      const bytes = Buffer.from(entry);
-      try {
-        for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
-      } catch (error) {
-        if (!reported) complain(`log entries are lost: ${(error as Error).message}`);
-        reported = true;
-      }
-    },
-  };
 }

@@ -5,6 +5,7 @@ import { follow } from '../monitor/follow.js';
 import { coloured, plain } from '../monitor/paint.js';
 import { printable } from '../rest/printable.js';
 import { complain, FAILED, OK, WRONG_USAGE } from './say.js';
+import { standardError, standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
 const RETRY_MS = 1000;
@@ -37,9 +38,7 @@ const EVENTS = z.array(
 /** Prints what passes the lines of a running simulator, until the process is asked to stop or nobody reads on. */
 export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
-  void stopSignal(OK).then(() => ending.abort());
-  // A reader such as head(1) has seen enough.
-  process.stdout.on('error', () => ending.abort());
+  void stopSignal(OK, { reader: standardOutput() }).then(() => ending.abort());
   const print = printer(command.hex, ending.signal);
   const followed = follow({
     url: eventsUrl(command),
@@ -54,19 +53,23 @@ export async function monitor(command: MonitorCommand): Promise<number> {
         await print(each.events as readonly Shown[]);
         break;
       case 'lost':
-        console.error(printable(`${command.url}: ${each.reason}; waiting for the simulator`));
+        tell(`${command.url}: ${each.reason}; waiting for the simulator`);
         break;
       case 'connected':
-        console.error(`${command.url}: connected`);
+        tell(`${command.url}: connected`);
         break;
       case 'restarted':
-        console.error(`${command.url}: the simulator was started anew`);
+        tell(`${command.url}: the simulator was started anew`);
         break;
       case 'refused':
         return complain(`${command.url}: ${each.reason}`, each.status === BAD_REQUEST ? WRONG_USAGE : FAILED);
     }
   }
   return OK;
+}
+
+function tell(text: string): void {
+  standardError().print(`${printable(text)}\n`);
 }
 
 function eventsUrl({ url, filters }: MonitorCommand): URL {
@@ -86,10 +89,15 @@ function printer(hex: boolean, ending: AbortSignal) {
       if (event.kind !== 'left out') nameWidth = Math.max(nameWidth, event.line.length);
       text += `${eventLine(event, { hex, paint, nameWidth })}\n`;
     }
-    if (stdout.write(text) || ending.aborted) return;
-    await new Promise((resolve) => {
-      stdout.once('drain', resolve);
-      ending.addEventListener('abort', resolve, { once: true });
+    const output = standardOutput();
+    output.print(text);
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        ending.removeEventListener('abort', done);
+        resolve();
+      };
+      ending.addEventListener('abort', done);
+      void output.empty().then(done);
     });
   };
 }

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { printable } from '../rest/printable.js';
 import { formatWarnings, type Problem } from '../schema/problem.js';
+import { standardError, standardOutput } from './standard.js';
 
 export const OK = 0;
 export const FAILED = 1;
@@ -11,19 +12,19 @@ export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 }
 
 /** Prints a line on standard output. @returns the exit code of success. */
 export function say(text: string): number {
-  console.log(printable(text));
+  standardOutput().print(`${printable(text)}\n`);
   return OK;
 }
 
 /** Prints an error on standard error. @returns `code`, the exit code. */
 export function complain(text: string, code = FAILED): number {
-  console.error(withPriority(text, 'error'));
+  standardError().print(`${withPriority(text, 'error')}\n`);
   return code;
 }
 
 /** Prints a warning on standard error. */
 export function note(text: string): void {
-  console.error(withPriority(text, 'warning'));
+  standardError().print(`${withPriority(text, 'warning')}\n`);
 }
 
 /** Prints the warnings about a file on standard error. */

@@ -6,6 +6,7 @@ import { Simulator } from '../simulator/simulator.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
+import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
 /** Tests one line, without faults. When asked to stop, it closes the line and prints no verdict. */
@@ -16,7 +17,7 @@ export async function selftest(command: SelftestCommand): Promise<number> {
   const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
-  const stop = stopSignal(FAILED);
+  const stop = stopSignal(FAILED, { reader: standardOutput() });
   const waits = waitsForOthers(line.definition) ? '; let your client poll it meanwhile' : '';
   say(`line ${name}: measuring${waits}`);
   const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);

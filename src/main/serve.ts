@@ -40,7 +40,7 @@ export async function serve(command: ServeCommand): Promise<number> {
 
   const service = await findServiceManager(process.env);
   if (service?.ok === false) log.error(service.error);
-  const stop = service?.ok ? stopSignal(OK, SERVICE_STOP_SIGNALS) : stopSignal(OK);
+  const stop = service?.ok ? stopSignal(OK, { signals: SERVICE_STOP_SIGNALS }) : stopSignal(OK);
   const simulator = new Simulator(configuration, log);
   const room = newTestRoom(simulator, log, stateDirectory(command.state));
   const owned = ownersRoom(simulator, log);

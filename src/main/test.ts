@@ -9,6 +9,7 @@ import { warningLog } from './log.js';
 import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { shownReport } from './shown-report.js';
+import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 import { type Ended, runRemotely } from './test-remote.js';
 import { reportsProblem, writeReports } from './write-files.js';
@@ -24,7 +25,7 @@ export async function test(command: TestCommand): Promise<number> {
   const unwritable = reportsProblem(command);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
-  const stop = stopSignal(WRONG).then(() => {
+  const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
     isStopped = true;
   });
   const reports: ReportView[] = [];

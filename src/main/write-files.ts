@@ -6,6 +6,7 @@ import { formatProblems } from '../schema/problem.js';
 import { junitReport } from '../testing/report/junit.js';
 import type { ReportView } from '../testing/report/view.js';
 import { complain, OK, say } from './say.js';
+import { standardOutput } from './standard.js';
 
 /** Writes a file, over another one only with `force`. @returns why it could not be written, as a sentence */
 export function save(path: string, text: string, force: boolean): string | undefined {
@@ -32,7 +33,7 @@ export function writeNativeFile(
   const loaded = loadNative(text, output === undefined ? '.' : dirname(resolve(output)));
   if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
   if (output === undefined) {
-    process.stdout.write(text);
+    standardOutput().print(text);
     return OK;
   }
   const failure = save(output, text, force);

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, vi } from 'vitest';
+import type { Outlet } from '../../src/main/outlet.js';
 import { main } from '../../src/main/run.js';
+import { standardError, standardOutput } from '../../src/main/standard.js';
 import { dist } from '../support/program.mjs';
 
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */
@@ -46,17 +48,11 @@ export async function runHere(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
-  const line = (stream: keyof typeof printed) => (text: unknown) => {
-    printed[stream] += `${text}\n`;
-  };
-  const spies = [
-    vi.spyOn(console, 'log').mockImplementation(line('stdout')),
-    vi.spyOn(console, 'error').mockImplementation(line('stderr')),
-    vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-      printed.stdout += text;
-      return true;
-    }),
-  ];
+  const spyOn = (stream: keyof typeof printed, outlet: Outlet) =>
+    vi.spyOn(outlet, 'print').mockImplementation((text) => {
+      printed[stream] += text;
+    });
+  const spies = [spyOn('stdout', standardOutput()), spyOn('stderr', standardError())];
   const heard = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const);
   try {
     return { code: await main(args, environment), ...printed };

@@ -1,0 +1,168 @@
+import { write, writeSync } from 'node:fs';
+
+/** Bytes that may wait for a reader before entries of a log are lost. */
+const MOST_WAITING = 256 * 1024;
+/** Bytes written in one turn of the event loop. */
+const MOST_AT_ONCE = 16 * 1024;
+/** Between two attempts, in ms: the first after one that found no room, and twice as long after each further one. */
+const FIRST_RETRY_MS = 1;
+const LONGEST_RETRY_MS = 50;
+
+/** Errors of a pipe or socket that nobody reads any more, and of a terminal that was hung up. A file has none of them. */
+const NOBODY_READS = ['EPIPE', 'ECONNRESET', 'EIO'];
+
+/**
+ * Where the program prints or logs. Printing never waits: what a terminal or a pipe has no room for is kept and written
+ * later, in order. Node writes to a terminal in the thread that prints, so one Ctrl-S would stop all lines.
+ */
+export class Outlet {
+  /** What was lost since the last report is told here, when there is room again. */
+  onLoss: (entries: number) => void = () => {};
+  /** Each error that loses what was printed, such as a full disk; not that nobody reads. */
+  onFailure: (error: NodeJS.ErrnoException) => void = () => {};
+  /** The last such error. */
+  failure: NodeJS.ErrnoException | undefined;
+  /** Resolves when nobody reads any more, which is noticed by what is printed next. */
+  readonly unread: Promise<void>;
+  readonly #descriptor: number;
+  readonly #blocks: boolean;
+  readonly #waiting: Buffer[] = [];
+  #bytes = 0;
+  #lost = 0;
+  #isWriting = false;
+  #isUnread = false;
+  #retryMs = FIRST_RETRY_MS;
+  #whenEmpty: (() => void)[] = [];
+  #reportUnread = () => {};
+
+  /**
+   * @param blocks whether a write may wait, as that of a file does for its disk: then a thread of libuv's pool does it. Such
+   *   a thread keeps the process from ending, so a descriptor that may wait for ever has to be non-blocking.
+   */
+  constructor(descriptor: number, blocks: boolean) {
+    this.#descriptor = descriptor;
+    this.#blocks = blocks;
+    this.unread = new Promise((resolve) => {
+      this.#reportUnread = resolve;
+    });
+  }
+
+  /** Writes text, however long it has to wait. */
+  print(text: string): void {
+    if (this.#isUnread) return;
+    const bytes = Buffer.from(text);
+    this.#waiting.push(bytes);
+    this.#bytes += bytes.length;
+    if (!this.#isWriting) this.#writeSome();
+  }
+
+  /** Writes an entry of a log, or counts it as lost where too much is waiting. */
+  offer(entry: string): void {
+    if (this.#bytes < MOST_WAITING) this.print(entry);
+    else this.#lost++;
+  }
+
+  /** Resolves when nothing waits, or nobody reads any more. */
+  empty(): Promise<void> {
+    if (this.#bytes === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenEmpty.push(resolve));
+  }
+
+  /** Writes what waits at the end of the process, as far as there is room. */
+  writeLast(): void {
+    try {
+      if (this.#bytes > 0) writeSync(this.#descriptor, Buffer.concat(this.#waiting));
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  readonly #writeSome = (): void => {
+    this.#isWriting = true;
+    const bytes = this.#next();
+    if (this.#blocks) {
+      write(this.#descriptor, bytes, (error, taken) => (error ? this.#failed(error) : this.#took(taken)));
+      return;
+    }
+    let taken: number;
+    try {
+      taken = writeSync(this.#descriptor, bytes);
+    } catch (error) {
+      this.#failed(error as NodeJS.ErrnoException);
+      return;
+    }
+    this.#took(taken);
+  };
+
+  /** The text that waits longest; short ones together. */
+  #next(): Buffer {
+    let bytes = 0;
+    let count = 0;
+    for (const { length } of this.#waiting) {
+      if (bytes >= MOST_AT_ONCE) break;
+      bytes += length;
+      count++;
+    }
+    const [first] = this.#waiting;
+    const together = count === 1 && first ? first : Buffer.concat(this.#waiting.slice(0, count));
+    return together.subarray(0, MOST_AT_ONCE);
+  }
+
+  #took(taken: number): void {
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#drop(taken);
+    this.#goOn();
+    if (this.#bytes > 0 || this.#lost === 0) return;
+    const lost = this.#lost;
+    this.#lost = 0;
+    this.onLoss(lost);
+  }
+
+  /** Waits for room; after any other error what could not be written is lost. */
+  #failed(error: NodeJS.ErrnoException): void {
+    const { code = '' } = error;
+    if (code === 'EAGAIN') {
+      setTimeout(this.#writeSome, this.#retryMs);
+      this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+      return;
+    }
+    if (NOBODY_READS.includes(code) && !this.#blocks) {
+      this.#isUnread = true;
+      this.#drop(this.#bytes);
+      this.#reportUnread();
+    } else {
+      this.failure = error;
+      this.#lost += this.#drop(this.#next().length);
+      this.onFailure(error);
+    }
+    this.#goOn();
+  }
+
+  /** @returns how many texts have ended in these bytes */
+  #drop(bytes: number): number {
+    this.#bytes -= bytes;
+    let ended = 0;
+    for (let left = bytes; left > 0; ) {
+      const first = this.#waiting[0] as Buffer;
+      if (first.length > left) {
+        this.#waiting[0] = first.subarray(left);
+        break;
+      }
+      left -= first.length;
+      this.#waiting.shift();
+      ended++;
+    }
+    return ended;
+  }
+
+  #goOn(): void {
+    this.#isWriting = this.#bytes > 0;
+    if (this.#isWriting) {
+      setImmediate(this.#writeSome);
+      return;
+    }
+    const done = this.#whenEmpty;
+    this.#whenEmpty = [];
+    for (const resolve of done) resolve();
+  }
+}

@@ -1,0 +1,90 @@
+import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { Outlet } from './outlet.js';
+
+const { O_WRONLY, O_NOCTTY, O_NONBLOCK } = constants;
+
+/** All outlets of the process, so that its end can wait for them. */
+const outlets = new Set<Outlet>();
+let output: Outlet | undefined;
+let error: Outlet | undefined;
+
+/** Opens an outlet that is written out when the process ends. */
+export function openOutlet(descriptor: number, blocks: boolean): Outlet {
+  if (outlets.size === 0) {
+    process.once('exit', () => {
+      for (const each of outlets) each.writeLast();
+    });
+  }
+  const outlet = new Outlet(descriptor, blocks);
+  outlets.add(outlet);
+  return outlet;
+}
+
+export function standardOutput(): Outlet {
+  output ??= standardOutlet('stdout');
+  return output;
+}
+
+/** Standard error; the same outlet as standard output where both are one terminal or file, so that lines keep their order. */
+export function standardError(): Outlet {
+  error ??= isSame(1, 2) ? standardOutput() : standardOutlet('stderr');
+  return error;
+}
+
+/**
+ * Resolves when all that was printed and logged is written, or nobody reads it; a stop signal ends the process before. What
+ * a pager has not read yet is waited for, as other tools do.
+ * @returns the exit code: `code`, or 1 when standard output could not be written
+ */
+export async function writtenOut(code: number): Promise<number> {
+  await output?.empty();
+  const failure = output?.failure;
+  if (failure) standardError().print(`standard output: ${failure.message}\n`);
+  for (const each of outlets) await each.empty();
+  return failure && code === 0 ? 1 : code;
+}
+
+function standardOutlet(name: 'stdout' | 'stderr'): Outlet {
+  // Node makes a pipe or a socket non-blocking when it makes a stream of it, which is when its property is read first.
+  const { fd } = process[name];
+  if (isatty(fd)) {
+    const own = ownTerminal(fd);
+    return openOutlet(own ?? fd, own === undefined);
+  }
+  const stats = fstatSync(fd);
+  return openOutlet(fd, !(stats.isFIFO() || stats.isSocket()));
+}
+
+/**
+ * Opens a terminal anew, as other programs share the description of ours (open(2)), and would find their reads and writes
+ * non-blocking. That of another user, as after su(1), can only be opened as the controlling terminal (tty(4)).
+ * @returns a non-blocking descriptor; undefined where there is none
+ */
+function ownTerminal(fd: number): number | undefined {
+  for (const path of [`/proc/self/fd/${fd}`, ...(isControlling(fd) ? ['/dev/tty'] : [])]) {
+    try {
+      return openSync(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+    } catch {
+      // There may be another way.
+    }
+  }
+  return undefined;
+}
+
+/** Whether this is the controlling terminal: `tty_nr` in proc_pid_stat(5), behind the name, which may have blanks. */
+function isControlling(fd: number): boolean {
+  try {
+    const [, , , , terminal] = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return Number(terminal) === fstatSync(fd).rdev;
+  } catch {
+    return false;
+  }
+}
+
+function isSame(one: number, other: number): boolean {
+  const [a, b] = [fstatSync(one), fstatSync(other)];
+  return a.dev === b.dev && a.ino === b.ino;
+}
