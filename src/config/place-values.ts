@@ -55,6 +55,5 @@ export function definePlaced(builder: LayoutBuilder, entry: PlacedValues): void 
     if (conflict)
       throw new Error(`entry checked before does not fit: ${conflict.kind} at ${conflict.address}`);
   });
-  const defined = values.length * cells;
-  for (let cell = first + defined; cell <= last; cell++) builder.copyCell(cell - defined, cell);
+  builder.repeat(first, values.length * cells, last);
 }

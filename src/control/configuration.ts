@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../config/configuration.js';
-import { nativeConfiguration } from '../config/native/file.js';
+import { readingConfiguration } from '../config/native/file.js';
 import { MAX_HOSTS, readHosts } from '../config/native/hosts.js';
+import { MOST_ENTRIES_OVER_REST } from '../config/native/sunspec.js';
 import { recordingsIn } from '../config/recording-file.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
@@ -9,14 +10,14 @@ import { isMapping } from '../schema/parts.js';
 import { quote } from '../schema/problem.js';
 import type { Difference } from '../simulator/changeover.js';
 import { MAX_DEVICES, MAX_LINES } from '../simulator/changes.js';
-import { costOf } from '../simulator/memory-budget.js';
-import { deviceReader, readInSlices } from '../simulator/new-device.js';
+import { costOf, whyTooDear } from '../simulator/memory-budget.js';
+import { deviceReader } from '../simulator/new-device.js';
+import { inSlices } from '../simulator/slices.js';
 import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
 import type { Room } from './room.js';
-import { inSlices } from './slices.js';
 
 interface OfConfiguration {
   /** As a native file has it. */
@@ -51,7 +52,7 @@ export async function checkConfiguration(
 ): Promise<Outcome<ConfigurationChange>> {
   const read = await readConfiguration(room, input);
   if (!read.ok) return read;
-  const difference = room.simulator.changes.differenceTo(read.value);
+  const difference = await inSlices(room.simulator.changes.comparing(read.value));
   return 'devices' in difference
     ? done(changeOf(difference, read.value))
     : refusal(difference.code ?? 'configuration.invalid', '', difference.error);
@@ -77,7 +78,7 @@ export async function applyConfiguration(
     if (!came.ok) return notOpened(came);
     simulator.faults.become(faults, simulator.findValue);
     for (const { name, when, faults: acts } of faults)
-      simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]));
+      simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]).bytes);
     const change = changeOf(came.changed, read.value);
     room.log.info(change, 'configuration applied');
     return done(change);
@@ -102,19 +103,18 @@ async function readConfiguration(
   if (tooLarge) return tooLarge;
   const outside = await whyNotHere(room, written);
   if (outside) return outside;
-  const spent = simulator.changes.budget.whyNot(costOf(written), simulator.changes.budget.used);
+  const spent = simulator.changes.budget.whyNot(costOf(written).bytes, simulator.changes.budget.used);
   if (spent !== undefined) return refusal('memory.spent', '', spent);
   const recordings = (await openRecordings(room, written)) ?? recordingsIn(simulator.directory);
   const devices = deviceReader(recordings);
-  const tooMany = await inSlices(readInSlices(written.devices, devices));
-  if (tooMany !== undefined) return refusal('configuration.invalid', 'devices', tooMany);
   const findings = new Findings();
   const { port: httpPort } = simulator.running.api;
   const { directory } = simulator;
-  const configuration = nativeConfiguration(new At(written, findings), {
-    ...{ devices, directory },
+  const reading = readingConfiguration(new At(written, findings), {
+    ...{ devices, directory, mostModelPoints: MOST_ENTRIES_OVER_REST },
     api: { httpPort },
   });
+  const configuration = await inSlices(reading);
   return findings.count > 0 ? refusalOf(findings, 'configuration.invalid') : done(configuration);
 }
 
@@ -125,6 +125,10 @@ function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Ref
     return refusal('device.too_many', 'devices', `expected at most ${MAX_DEVICES} devices`);
   if ((sources?.length ?? 0) > MAX_LINES)
     return refusal('line.too_many', 'lines', `expected at most ${MAX_LINES} lines`);
+  for (const [name, device] of Object.entries(isMapping(devices) ? devices : {})) {
+    const tooDear = whyTooDear(device);
+    if (tooDear !== undefined) return refusal('request.too_dear', `devices.${name}`, tooDear);
+  }
   let addresses = 0;
   for (const source of sources ?? []) {
     for (const kind of ['tcp', 'udp']) {

@@ -32,7 +32,7 @@ export async function addDevice(
   const refused = await wrongReal(room, source);
   if (refused) return refused;
   const recordings = await openRecordings(room, source);
-  const added = simulator.changes.createDevice(name, source, recordings);
+  const added = await simulator.changes.createDevice(name, source, recordings);
   if (added.ok) {
     const armed = await armLike(room, name, source.like);
     if (!armed.ok) await simulator.changes.removeDevice(name);
@@ -52,8 +52,11 @@ async function armLike(room: Room, device: string, like: unknown): Promise<Outco
 }
 
 /** Adds a device of a configuration that was read and checked. */
-export function addReadDevice({ simulator }: Room, definition: DeviceDefinition): Outcome<null> {
-  const added = simulator.changes.addDevice(definition);
+export async function addReadDevice(
+  { simulator }: Room,
+  definition: DeviceDefinition,
+): Promise<Outcome<null>> {
+  const added = await simulator.changes.addDevice(definition);
   if (added.ok) return done(null);
   return 'issues' in added
     ? refusalOf(added.issues, 'device.invalid')

@@ -110,7 +110,7 @@ export function checkedRule(
   const usable = usableRule(rule, ruleHome);
   if (!usable.ok) return refusalOfIssues(usable.issues, 'rule.invalid');
   if (!faults.rules.hasRoomFor(rule.name)) return refusal('rule.too_many', '', TOO_MANY_RULES);
-  const spent = budget.whyNot(costOf(written), budget.ofRule(rule.name));
+  const spent = budget.whyNot(costOf(written).bytes, budget.ofRule(rule.name));
   return spent === undefined ? done(usable.rule) : refusal('memory.spent', '', spent);
 }
 
@@ -119,7 +119,7 @@ const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remo
 /** Puts a checked rule in force. */
 export function accept({ simulator, log }: Room, rule: FaultRule, written: WrittenRule): Outcome<RuleView> {
   const view = ruleView(simulator.faults.rules.set(rule), simulator.lines.values());
-  simulator.changes.budget.countRule(rule.name, costOf(written));
+  simulator.changes.budget.countRule(rule.name, costOf(written).bytes);
   for (const warning of view.warnings ?? []) log.warn({ rule: rule.name }, warning);
   return done(view);
 }

@@ -10,9 +10,9 @@ import { Findings } from '../schema/findings.js';
 import { signalSchema } from '../signals/kinds.js';
 import type { TrackSource } from '../signals/signal.js';
 import type { Simulator } from '../simulator/simulator.js';
+import { inSlices } from '../simulator/slices.js';
 import { whyNotIn } from './remote-files.js';
 import type { Room } from './room.js';
-import { inSlices } from './slices.js';
 
 /** The bytes that one request may have read. More takes seconds; the configuration may name files of any length. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -20,6 +20,10 @@ export const CODES = {
   'request.header_too_long': { status: 431, means: 'The header of the request is too long.' },
   'request.host': { status: 421, means: 'The Host of the request is not a name of this machine.' },
   'request.origin': { status: 403, means: 'A page of another site sent the request.' },
+  'request.too_dear': {
+    status: 409,
+    means: 'It asks for more values than the side of the lines makes for one request; the file may.',
+  },
   'request.too_many': { status: 429, means: 'As many requests are under way as are allowed.' },
   'answer.too_long': {
     status: 413,

@@ -10,6 +10,7 @@ import { Findings, MOST_LISTED } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
 import { type Problem, pathText } from '../schema/problem.js';
 import type { Simulator } from '../simulator/simulator.js';
+import { inSlices } from '../simulator/slices.js';
 import {
   type DeviceValue,
   parseChange,
@@ -239,7 +240,7 @@ export async function setSignal(
   const { point } = found;
   const device = simulator.devices.get(of.device) as Device;
   const at = new At(signal, new Findings());
-  if (!point || !simulator.changes.changeSignal(device, point, at, recordings))
+  if (!point || !(await inSlices(simulator.changes.changingSignal(device, point, at, recordings))))
     return refusalOf(at.findings, 'signal.invalid');
   return done(viewRegister(found));
 }

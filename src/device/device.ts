@@ -3,6 +3,7 @@ import type { AddressRange } from '../protocol/pdu.js';
 import type { Writer } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
+import type { Work } from '../work.js';
 import { Conduct } from './conduct.js';
 import { DependencyGraph } from './dependency-graph.js';
 import type { Diagnostics } from './diagnostics.js';
@@ -91,7 +92,6 @@ export class Device {
       graph,
       feeds: life.feeds,
     });
-    graph.add(this.points);
     this.#server = {
       tables,
       identity,
@@ -103,6 +103,14 @@ export class Device {
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
     };
     this.manners = options.manners;
+  }
+
+  /** Makes a device in pieces. Nothing of it is used meanwhile. */
+  static *making(options: DeviceOptions): Work<Device> {
+    const { life = STILL } = options;
+    const device = new Device({ ...options, life: { ...life, points: [] } });
+    yield* device.points.adding(life.points);
+    return device;
   }
 
   get manners(): Manners | undefined {

@@ -1,6 +1,10 @@
 import { type Course, constant } from '../signals/course.js';
+import { atOnce, type Work } from '../work.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import type { LocalPoints, Point } from './point.js';
+
+/** Values that are looked at without a pause. */
+const PIECE = 64;
 
 /** Lets the values of a device that follow others go where those went. */
 export class Followers {
@@ -18,11 +22,21 @@ export class Followers {
 
   /** Call after signals have changed: finds out who follows whom. */
   link(): void {
+    atOnce(this.linking());
+  }
+
+  /** The same in pieces. */
+  *linking(): Work<void> {
     this.#followers.clear();
     this.#commanded.clear();
-    for (const point of this.#points.all) {
+    for (const [i, point] of this.#points.all.entries()) {
+      if (i % PIECE === 0) yield;
       const command = this.#points.named.get(point.follower?.command ?? '');
-      if (command) this.#followers.set(command, [...(this.#followers.get(command) ?? []), point]);
+      if (!command) continue;
+      // Added in place: tens of thousands may follow one value.
+      const followers = this.#followers.get(command);
+      if (followers) followers.push(point);
+      else this.#followers.set(command, [point]);
     }
   }
 
@@ -31,9 +45,20 @@ export class Followers {
   }
 
   /** Puts all followers to where the values that they follow stand. */
-  begin(): void {
-    for (const [command] of this.#followers) {
-      if (!command.follower) this.#beginBehind(command, command.stored);
+  *beginning(): Work<void> {
+    let begun = 0;
+    for (const [first] of this.#followers) {
+      if (first.follower) continue;
+      const { stored } = first;
+      this.#commanded.set(first, stored);
+      const commands = [first];
+      for (const command of commands) {
+        for (const point of this.#followers.get(command) ?? []) {
+          point.follower?.begin(stored);
+          commands.push(point);
+          if (++begun % PIECE === 0) yield;
+        }
+      }
     }
   }
 
@@ -62,13 +87,5 @@ export class Followers {
       follower.follow(course, schedule.time);
       this.changed(point);
     });
-  }
-
-  #beginBehind(command: Point, value: number): void {
-    if (!command.follower) this.#commanded.set(command, value);
-    for (const point of this.#followers.get(command) ?? []) {
-      point.follower?.begin(value);
-      this.#beginBehind(point, value);
-    }
   }
 }

@@ -2,6 +2,7 @@ import type { LiveValues, RegisterImage } from '../registers/image.js';
 import type { Table } from '../registers/table.js';
 import type { DeviceClock } from '../signals/clock.js';
 import type { Signal } from '../signals/signal.js';
+import { atOnce, type Work } from '../work.js';
 import type { DependencyGraph, GraphDevice } from './dependency-graph.js';
 import { Followers } from './followers.js';
 import { type Dependent, type LocalPoints, type PlacedSignal, Point, type PointDefinition } from './point.js';
@@ -22,19 +23,24 @@ export interface PointsContext {
   readonly feeds: readonly FeedDefinition[];
 }
 
+/** Values that are made or started without a pause. */
+const PIECE = 32;
+
 /** Values by what their signals do. */
 interface Signals {
   /** As of so many changes. */
   readonly changes: number;
   readonly accumulating: readonly Point[];
   readonly needing: readonly Point[];
+  readonly foreign: readonly Point[];
 }
 
 /** The values of a device that have a name, a signal or reactions. */
 export class Points implements GraphDevice, LocalPoints {
   readonly device: string;
-  readonly all: readonly Point[];
-  readonly named: ReadonlyMap<string, Point>;
+  readonly #all: Point[] = [];
+  readonly #named = new Map<string, Point>();
+  readonly #tables: PointsContext['tables'];
   readonly schedule: Schedule;
   readonly reactions: Reactions;
   readonly #followers: Followers;
@@ -59,16 +65,8 @@ export class Points implements GraphDevice, LocalPoints {
     this.#home = { device, clock, seed, graph };
     this.#graph = graph;
     this.feeds = feeds;
+    this.#tables = tables;
     this.schedule = new Schedule(clock, graph.waiting);
-    this.all = definitions.map((definition) => {
-      const { image, base } = tables[definition.table].window;
-      return new Point(definition, image, base, this.schedule);
-    });
-    this.named = new Map(
-      this.all.flatMap((point) =>
-        point.definition.name === undefined ? [] : [[point.definition.name, point]],
-      ),
-    );
     this.#followers = new Followers(this, graph);
     this.reactions = new Reactions(
       this,
@@ -76,8 +74,29 @@ export class Points implements GraphDevice, LocalPoints {
       (name) => signalNamed(this.#home, name),
       paceOf(this.#home),
     );
-    this.#watch();
-    this.#startAll();
+    atOnce(this.adding(definitions));
+  }
+
+  get all(): readonly Point[] {
+    return this.#all;
+  }
+
+  get named(): ReadonlyMap<string, Point> {
+    return this.#named;
+  }
+
+  /** Makes the values of a device that nobody uses yet, in pieces. */
+  *adding(definitions: readonly PointDefinition[]): Work<void> {
+    for (const [i, definition] of definitions.entries()) {
+      if (i % PIECE === 0) yield;
+      const { image, base } = this.#tables[definition.table].window;
+      const point = new Point(definition, image, base, this.schedule);
+      this.#all.push(point);
+      if (definition.name !== undefined) this.#named.set(definition.name, point);
+      this.#watch(point);
+    }
+    yield* this.#starting();
+    this.#known = undefined;
   }
 
   at(image: RegisterImage, cell: number): Point | undefined {
@@ -99,13 +118,20 @@ export class Points implements GraphDevice, LocalPoints {
     return this.#signals.needing;
   }
 
+  /** Those of them that need values of other devices. */
+  get foreign(): readonly Point[] {
+    return this.#signals.foreign;
+  }
+
   /** Found out once for all signals that there are: a device may have thousands of values. */
   get #signals(): Signals {
     if (this.#known?.changes === this.changes) return this.#known;
+    const needing = this.all.filter(({ needs }) => needs.length > 0);
     this.#known = {
       changes: this.changes,
       accumulating: this.all.filter(({ signal }) => signal?.accumulator),
-      needing: this.all.filter(({ needs }) => needs.length > 0),
+      needing,
+      foreign: needing.filter(({ needs }) => needs.some((name) => name.includes('.'))),
     };
     return this.#known;
   }
@@ -158,7 +184,7 @@ export class Points implements GraphDevice, LocalPoints {
   /** Restarts all signals as defined. Retained accumulators continue from the value in their registers. */
   restart(): void {
     this.changes++;
-    this.#startAll();
+    atOnce(this.#starting());
     for (const point of this.all) if (point.definition.retain) point.written(0);
     this.#graph.link();
   }
@@ -224,17 +250,19 @@ export class Points implements GraphDevice, LocalPoints {
     }
   }
 
-  #startAll(): void {
+  *#starting(): Work<void> {
     this.schedule.clear();
-    this.reactions.start();
-    for (const point of this.all) {
+    this.reactions.reset();
+    for (const [i, point] of this.all.entries()) {
+      if (i % PIECE === 0) yield;
+      this.reactions.start(point);
       const { signal, available = true } = point.definition;
       const wasAlwaysAvailable = point.isAlwaysAvailable;
       point.setSignal(signal, signal && this.#start(point, signal));
       if (!(wasAlwaysAvailable && available && point.isAlwaysAvailable)) this.#switch(point, available);
     }
-    this.#followers.link();
-    this.#followers.begin();
+    yield* this.#followers.linking();
+    yield* this.#followers.beginning();
     this.#feeds = new Map(
       this.feeds.map((definition) => [
         definition.address,
@@ -243,15 +271,16 @@ export class Points implements GraphDevice, LocalPoints {
     );
   }
 
-  /** Makes the images update computed values when their cells are read. */
-  #watch(): void {
-    for (const point of this.all) {
-      const { image, location } = point;
-      const cells = this.#byImage.get(image) ?? new Map<number, Point>();
+  /** Makes the image update a computed value when its cells are read. */
+  #watch(point: Point): void {
+    const { image, location } = point;
+    const known = this.#byImage.get(image);
+    const cells = known ?? new Map<number, Point>();
+    if (!known) {
       this.#byImage.set(image, cells);
-      for (let i = 0; i < location.cells; i++) cells.set(location.address + i, point);
+      image.live = this.#liveValues(image, cells);
     }
-    for (const [image, cells] of this.#byImage) image.live = this.#liveValues(image, cells);
+    for (let i = 0; i < location.cells; i++) cells.set(location.address + i, point);
   }
 
   #liveValues(image: RegisterImage, cells: ReadonlyMap<number, Point>): LiveValues {

@@ -21,13 +21,15 @@ export class Reactions {
     this.#pace = pace;
   }
 
-  /** Starts the reactions of all values. */
-  start(): void {
+  /** Starts anew, before the reactions of each value are started. */
+  reset(): void {
     this.#busyUntil = Number.NEGATIVE_INFINITY;
-    for (const point of this.#points.all) {
-      const { reactions = [] } = point.definition;
-      point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));
-    }
+  }
+
+  /** Starts the reactions of a value. */
+  start(point: Point): void {
+    const { reactions = [] } = point.definition;
+    point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));
   }
 
   /** Whether the device refuses all writes for the time being. */

@@ -130,6 +130,21 @@ export class LayoutBuilder {
     else this.#actions.delete(to);
   }
 
+  /** Fills the cells up to `last` with copies of the `count` cells from `first` on, in their order. */
+  repeat(first: number, count: number, last: number): void {
+    for (let done = count; first + done <= last; done *= 2) {
+      const end = first + Math.min(done, last + 1 - first - done);
+      this.#meta.copyWithin(first + done, first, end);
+      this.#words.copyWithin(first + done, first, end);
+    }
+    const actions = Array.from({ length: count }, (_, i) => this.#actions.get(first + i));
+    if (actions.every((action) => action === undefined)) return;
+    for (let cell = first + count; cell <= last; cell++) {
+      const action = actions[(cell - first) % count];
+      if (action) this.#actions.set(cell, action);
+    }
+  }
+
   build(): RegisterLayout {
     return { size: this.size, meta: this.#meta, words: this.#words, actions: this.#actions };
   }

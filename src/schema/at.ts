@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Work } from '../work.js';
 import type { Findings } from './findings.js';
 import { nearest, unknownName } from './nearest.js';
 import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
@@ -106,6 +107,13 @@ export class At {
   unlessWrong<Result>(read: () => Result): Result | undefined {
     const { count } = this.findings;
     const result = read();
+    return this.findings.count > count ? undefined : result;
+  }
+
+  /** The same for reading that can pause. Nobody else may report to the same findings meanwhile. */
+  *unlessWrongIn<Result>(reading: Work<Result>): Work<Result | undefined> {
+    const { count } = this.findings;
+    const result = yield* reading;
     return this.findings.count > count ? undefined : result;
   }
 

@@ -1,3 +1,5 @@
+import { atOnce, type Work } from '../work.js';
+
 /** The longest chain of values that depend on each other. Each value in the chain is a nested call. */
 const MAX_CHAIN = 100;
 
@@ -12,9 +14,18 @@ export type Dependencies =
  * @param verb what a value does with those that it needs, for messages
  */
 export function orderOf(needs: ReadonlyMap<string, readonly string[]>, verb = 'depends on'): Dependencies {
+  return atOnce(ordering(needs, verb));
+}
+
+/** The same in pieces. */
+export function* ordering(
+  needs: ReadonlyMap<string, readonly string[]>,
+  verb = 'depends on',
+): Work<Dependencies> {
   /** Length of the longest chain that begins with the value; 0 if the value needs no others. */
   const depths = new Map<string, number>();
   for (const start of needs.keys()) {
+    yield;
     const path: { readonly name: string; next: number }[] = [];
     const enter = (name: string) => !depths.has(name) && path.push({ name, next: 0 });
     enter(start);

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
 import { devicesOf } from '../config/native/each.js';
-import type { Devices } from './devices.js';
+import type { Work } from '../work.js';
+import type { DeviceApart, Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';
 import type { Lines } from './lines.js';
 
@@ -31,8 +32,8 @@ interface Running {
   readonly lines: Lines;
 }
 
-/** Compares what runs with what is wanted. Devices are the same when their entries are, whatever has been set in them since. */
-export function differenceFrom({ devices, lines }: Running, wanted: WantedSetup): Difference {
+/** Compares what runs with what is wanted, in pieces. Devices are the same when their entries are, whatever has been set in them since. */
+export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Work<Difference> {
   const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
   const sourcesNow = sourcesOf(present);
   const sources = sourcesOf(wanted.devices);
@@ -48,8 +49,8 @@ export function differenceFrom({ devices, lines }: Running, wanted: WantedSetup)
     return isCopyOfKept ? { ...devices.definitionOf(source), name: device.name } : device;
   };
   return {
-    devices: differing(present, wanted.devices, isSame, asCopy),
-    lines: differing(
+    devices: yield* differing(present, wanted.devices, isSame, asCopy),
+    lines: yield* differing(
       Array.from(lines.byName.values(), ({ definition }) => definition),
       wanted.lines,
       (line) => isDeepStrictEqual(lines.byName.get(line.name)?.definition, line),
@@ -64,18 +65,22 @@ function sourcesOf(all: readonly DeviceDefinition[]): ReadonlyMap<DeviceDefiniti
   return new Map(all.toReversed().map(({ tables, name }) => [tables, name]));
 }
 
-function differing<Definition extends { readonly name: string }>(
+function* differing<Definition extends { readonly name: string }>(
   present: readonly Definition[],
   wanted: readonly Definition[],
   isSame: (each: Definition) => boolean,
   use: (each: Definition) => Definition,
-): Differing<Definition> {
+): Work<Differing<Definition>> {
   const before = new Set(present.map(({ name }) => name));
   const after = new Set(wanted.map(({ name }) => name));
-  const others = wanted.filter((each) => !isSame(each));
+  const added: Definition[] = [];
+  const changed: Definition[] = [];
+  for (const each of wanted) {
+    if (!isSame(each)) (before.has(each.name) ? changed : added).push(use(each));
+    yield;
+  }
   return {
-    added: others.filter(({ name }) => !before.has(name)).map(use),
-    changed: others.filter(({ name }) => before.has(name)).map(use),
+    ...{ added, changed },
     gone: present.flatMap(({ name }) => (after.has(name) ? [] : [name])),
   };
 }
@@ -87,15 +92,17 @@ type Step = () => Promise<(() => Promise<unknown>) | Extract<LineOutcome, { ok: 
  * Carries out a difference, all of it or nothing: a port that can't be opened brings everything back that ran before, with its
  * registers. A line that goes leaves its port to one that comes.
  * @param isStarted whether lines are opened
+ * @param built the devices that are changed or added
  */
 export async function changeOver(
   { devices, lines, isStarted }: Running & { readonly isStarted: boolean },
   difference: Difference,
+  built: readonly DeviceApart[],
 ): Promise<LineOutcome> {
   const { added, changed, gone } = difference.devices;
   const order = [...lines.byName.keys()];
   const taken = [...gone, ...changed.map(({ name }) => name)].map((name) => devices.take(name));
-  devices.addAll([...changed, ...added]);
+  devices.put(built);
 
   const replaced = new Set(changed.map(({ name }) => name));
   const kept = [...lines.byName.values()].filter(

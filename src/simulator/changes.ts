@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
-import { dependencyProblems } from '../config/native/dependencies.js';
+import { type DependentPoint, findingProblems } from '../config/native/dependencies.js';
 import { devicesOf } from '../config/native/each.js';
 import { reportSharedEndpoint } from '../config/native/endpoints.js';
 import { MAX_HOSTS } from '../config/native/hosts.js';
@@ -19,18 +19,14 @@ import type { FaultRules } from '../faults/rules.js';
 import type { AddressRange } from '../protocol/pdu.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
-import {
-  changeOver,
-  changeTogether,
-  type Difference,
-  differenceFrom,
-  type WantedSetup,
-} from './changeover.js';
-import type { Devices } from './devices.js';
+import { atOnce, type Work } from '../work.js';
+import { changeOver, changeTogether, comparing, type Difference, type WantedSetup } from './changeover.js';
+import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
-import { costOf, costOfDevice, costOfRegisters, MemoryBudget } from './memory-budget.js';
-import { dependentNow, dependentPoint, networkNow, readNewDevice } from './new-device.js';
+import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
+import { dependentNow, dependentPoint, networkNow, readingNewDevice } from './new-device.js';
+import { inSlices } from './slices.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
 /** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
@@ -60,6 +56,8 @@ type RefusalCode =
   | 'device.name_taken'
   | 'device.too_many'
   | 'device.in_use'
+  | 'device.changed'
+  | 'request.too_dear'
   | 'configuration.busy'
   | 'memory.spent';
 
@@ -76,6 +74,12 @@ const BUSY = {
   ok: false,
   code: 'configuration.busy',
   error: 'a whole configuration is being applied; try again',
+} as const;
+
+const CHANGED = {
+  ok: false,
+  code: 'device.changed',
+  error: 'a device came or went while this was read; try again',
 } as const;
 
 interface Plant {
@@ -100,6 +104,9 @@ export class Changes {
   readonly #wanted = new Set<LineDefinition>();
   /** Whether a whole configuration is being applied: nothing else changes lines and devices meanwhile. */
   #isBecoming = false;
+  #signalChanges = 0;
+  /** Names of devices that are being made. */
+  readonly #coming = new Set<string>();
 
   constructor(plant: Plant) {
     this.#plant = plant;
@@ -111,7 +118,12 @@ export class Changes {
    * @param recordings opens what the signal plays; without it, the file is read at once
    */
   changeSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): true | undefined {
-    const cost = costOf(at.value);
+    return atOnce(this.changingSignal(device, point, at, recordings));
+  }
+
+  /** The same in pieces. Reports a device that was removed meanwhile. */
+  *changingSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): Work<true | undefined> {
+    const cost = costOf(at.value).bytes;
     const spent = this.budget.whyNot(cost, this.budget.ofSignal(point));
     if (spent !== undefined) return at.wrong(spent, 'memory.spent');
     const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#plant.directory));
@@ -122,12 +134,21 @@ export class Changes {
     const devices = this.#plant.devices.byName;
     const changed = { point, signal };
     const own = dependentPoint(device.name, point, changed);
-    const [problem] = dependencyProblems(
-      [own, ...dependentNow(devices.values(), changed)],
-      networkNow(devices, changed),
-    );
+    const all = function* () {
+      yield own;
+      yield* dependentNow(devices.values(), changed);
+    };
+    let problem: (DependentPoint & { readonly message: string }) | undefined;
+    let seen: number;
+    do {
+      // What others change meanwhile may make a circle with this.
+      seen = this.#dependencyChanges;
+      [problem] = yield* findingProblems(all(), networkNow(devices, changed));
+    } while (this.#dependencyChanges !== seen);
+    if (devices.get(device.name) !== device) return at.wrong(CHANGED.error, CHANGED.code);
     if (problem) return at.key(signal.definition.kind).wrong(problem.message);
     device.points.setSignal(point, signal);
+    this.#signalChanges++;
     this.budget.countSignal(device, point, signal, cost);
     return true;
   }
@@ -140,16 +161,18 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     const findings = new Findings();
     let wanted: WantedLine | undefined;
-    const changed = await line.change((now) => {
-      wanted = this.#wantedLine(now, change, findings);
-      // Until the change is applied, changes of other lines must not remove the copies that it needs.
-      if (wanted) this.#wanted.add(wanted.definition);
+    let refusal: Refusal | undefined;
+    const changed = await line.change(async (now) => {
+      const read = await this.#wantedLine(now, change, findings);
+      if (!read) return undefined;
+      if ('error' in read) refusal = read;
+      else wanted = read;
       return wanted;
     });
     if (wanted) this.#wanted.delete(wanted.definition);
     this.ofLines++;
     this.#plant.devices.keepCopies(this.#devicesInUse());
-    return findings.count > 0 ? { ok: false, issues: findings } : changed;
+    return findings.count > 0 ? { ok: false, issues: findings } : (refusal ?? changed);
   }
 
   /** The same for several lines, which may change their ports for those of each other. If any part fails, all stay as they were. */
@@ -158,12 +181,15 @@ export class Changes {
   ): Promise<LineChange> {
     if (this.#isBecoming) return BUSY;
     const findings = new Findings();
-    const definitions = changes.flatMap(({ line, change }) => {
-      return this.#wantedLine(line.definition, change, findings)?.definition ?? [];
-    });
-    for (const definition of definitions) this.#wanted.add(definition);
+    const definitions: LineDefinition[] = [];
+    let refusal: Refusal | undefined;
+    for (const { line, change } of changes) {
+      const read = await this.#wantedLine(line.definition, change, findings);
+      if (read && 'error' in read) refusal = read;
+      else if (read) definitions.push(read.definition);
+    }
     const { lines, devices } = this.#plant;
-    const changed = findings.count > 0 ? undefined : await changeTogether(lines, definitions);
+    const changed = refusal ?? (findings.count > 0 ? undefined : await changeTogether(lines, definitions));
     for (const definition of definitions) this.#wanted.delete(definition);
     this.ofLines++;
     devices.keepCopies(this.#devicesInUse());
@@ -171,27 +197,36 @@ export class Changes {
   }
 
   /**
-   * Adds a device, which is written as in a native file.
+   * Adds a device, which is written as in a native file. What it takes is counted first; then it is read and built in slices,
+   * and nobody sees it before it is there as a whole.
    * @param recordings opens what its signals play; without it, the files are read at once
    * @returns `error` when the name is taken, or when there are too many devices
    */
-  createDevice(name: string, source: unknown, recordings?: OpenRecording): Addition<Device> {
-    const findings = new Findings();
-    const spent = this.budget.whyNot(costOf(source));
+  async createDevice(name: string, source: unknown, recordings?: OpenRecording): Promise<Addition<Device>> {
+    const tooDear = whyTooDear(source);
+    if (tooDear !== undefined) return refused('request.too_dear', tooDear);
+    const spent = this.budget.whyNot(costOf(source).bytes);
     if (spent !== undefined) return refused('memory.spent', spent);
     const context = {
       network: networkNow(this.#plant.devices.byName),
       recordings: recordings ?? recordingsIn(this.#plant.directory),
     };
-    const definition = readNewDevice(name, new At(source, findings), context);
-    if (definition) this.#reportReal(definition, new At(source, findings));
-    if (!definition || findings.count > 0) return { ok: false, issues: findings };
-    const cost = costOfDevice(definition);
-    const tooMuch = this.budget.whyNot(cost);
-    if (tooMuch !== undefined) return refused('memory.spent', tooMuch);
-    const added = this.addDevice(definition);
-    if (added.ok) this.budget.countDevice(added.added, cost);
-    return added;
+    for (;;) {
+      const findings = new Findings();
+      const seen = this.#plant.devices.changes;
+      const definition = await inSlices(readingNewDevice(name, new At(source, findings), context));
+      // What the device depends on may have gone meanwhile.
+      if (this.#plant.devices.changes !== seen) continue;
+      if (definition) this.#reportReal(definition, new At(source, findings));
+      if (!definition || findings.count > 0) return { ok: false, issues: findings };
+      const cost = costOfDevice(definition);
+      const tooMuch = this.budget.whyNot(cost);
+      if (tooMuch !== undefined) return refused('memory.spent', tooMuch);
+      const added = await this.addDevice(definition, seen);
+      if (!added.ok && added === CHANGED) continue;
+      if (added.ok) this.budget.countDevice(added.added, cost);
+      return added;
+    }
   }
 
   /**
@@ -199,13 +234,14 @@ export class Changes {
    * @returns what has changed, or why nothing has
    */
   async become(wanted: WantedSetup): Promise<{ readonly ok: true; readonly changed: Difference } | Refusal> {
-    const difference = this.differenceTo(wanted);
-    if (!('devices' in difference)) return difference;
+    if (this.#isBecoming) return BUSY;
     const running = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
     this.#isBecoming = true;
-    const came = await changeOver(running, difference).finally(() => {
+    const became = await this.#become(running, wanted).finally(() => {
       this.#isBecoming = false;
     });
+    if ('error' in became) return became;
+    const { difference, came } = became;
     this.ofLines++;
     if (!came.ok) return came;
     for (const { name } of [...difference.devices.added, ...difference.devices.changed])
@@ -216,11 +252,20 @@ export class Changes {
     return { ok: true, changed: difference };
   }
 
-  /** What would change for a configuration to be the one that runs, or why it can't. */
-  differenceTo(wanted: WantedSetup): Difference | Refusal {
+  async #become(running: Parameters<typeof changeOver>[0], wanted: WantedSetup) {
+    const difference = await inSlices(this.comparing(wanted));
+    if (!('devices' in difference)) return difference;
+    const { changed, added } = difference.devices;
+    const built = await inSlices(building(this.#plant.devices, [...changed, ...added]));
+    return { difference, came: await changeOver(running, difference, built) };
+  }
+
+  /** Finds out, in pieces, what would change for a configuration to be the one that runs, or why it can't. */
+  *comparing(wanted: WantedSetup): Work<Difference | Refusal> {
     if (wanted.devices.length > MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
     if (wanted.lines.length > MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
-    const difference = differenceFrom({ devices: this.#plant.devices, lines: this.#plant.lines }, wanted);
+    const present = { devices: this.#plant.devices, lines: this.#plant.lines };
+    const difference = yield* comparing(present, wanted);
     const { added, changed, gone } = difference.devices;
     const cost = [...added, ...changed].reduce((sum, each) => sum + costOfDevice(each), 0);
     const freed = [...changed.map(({ name }) => name), ...gone].reduce(
@@ -261,16 +306,27 @@ export class Changes {
     return undefined;
   }
 
-  /** Adds a device that is already checked. */
-  addDevice(definition: DeviceDefinition): Addition<Device> {
+  /**
+   * Adds a device that is already checked. It is built in slices.
+   * @param seen the changes of devices that the checks know of; it is not added where there were others
+   */
+  async addDevice(definition: DeviceDefinition, seen?: number): Promise<Addition<Device>> {
     const { name } = definition;
+    const { devices, log } = this.#plant;
     if (this.#isBecoming) return BUSY;
-    if (this.#plant.devices.byName.has(name))
+    if (devices.byName.has(name) || this.#coming.has(name))
       return refused('device.name_taken', `there is a device ${name} already`);
-    if (this.#plant.devices.byName.size >= MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
-    const added = this.#plant.devices.add(definition);
-    this.#plant.log.info({ device: name }, 'device added');
-    return { ok: true, added };
+    if (devices.byName.size + this.#coming.size >= MAX_DEVICES)
+      return refused('device.too_many', TOO_MANY_DEVICES);
+    this.#coming.add(name);
+    const built = await inSlices(devices.building(definition)).finally(() => this.#coming.delete(name));
+    if (this.#isBecoming) return BUSY;
+    if (seen !== undefined && devices.changes !== seen) return CHANGED;
+    // A line may have made a copy of this name.
+    if (devices.byName.has(name)) return refused('device.name_taken', `there is a device ${name} already`);
+    devices.put([built]);
+    log.info({ device: name }, 'device added');
+    return { ok: true, added: built.device };
   }
 
   /**
@@ -313,7 +369,7 @@ export class Changes {
    * opened is not kept; the error says why.
    */
   async createLine(name: string, source: unknown): Promise<Addition<Line>> {
-    const created = this.#addLine(name, source);
+    const created = await this.#addLine(name, source);
     if (!created.ok || !this.isStarted) return created;
     const started = await created.added.start();
     if (started.ok) return created;
@@ -322,20 +378,35 @@ export class Changes {
     return started;
   }
 
-  #addLine(name: string, source: unknown): Addition<Line> {
-    if (this.#isBecoming) return BUSY;
-    if (this.#plant.lines.byName.has(name))
-      return refused('line.name_taken', `there is a line ${name} already`);
-    if (this.#plant.lines.byName.size >= MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
+  async #addLine(name: string, source: unknown): Promise<Addition<Line>> {
+    const refusal = this.#whyNoLine(name);
+    if (refusal) return refusal;
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
-    const wanted = this.#readLine(name, at, (line) => reportSharedEndpoint(line, this.#definitions, at));
+    const check = (line: LineDefinition) => reportSharedEndpoint(line, this.#definitions, at);
+    const wanted = await this.#readLine(name, at, check);
     if (!wanted) return { ok: false, issues: findings };
+    if ('error' in wanted) return wanted;
+    this.#wanted.delete(wanted.definition);
+    // Others may have been added while its devices were made.
+    check(wanted.definition);
+    const late = findings.count > 0 ? { ok: false as const, issues: findings } : this.#whyNoLine(name);
+    if (late) {
+      this.#plant.devices.keepCopies(this.#devicesInUse());
+      return late;
+    }
     const line = this.#plant.lines.add(wanted);
     this.ofLines++;
     this.#plant.log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
     return { ok: true, added: line };
+  }
+
+  #whyNoLine(name: string): Refusal | undefined {
+    const { byName } = this.#plant.lines;
+    if (this.#isBecoming) return BUSY;
+    if (byName.has(name)) return refused('line.name_taken', `there is a line ${name} already`);
+    return byName.size >= MAX_LINES ? refused('line.too_many', TOO_MANY_LINES) : undefined;
   }
 
   /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
@@ -357,15 +428,24 @@ export class Changes {
   }
 
   /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
-  #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
+  #wantedLine(
+    now: LineDefinition,
+    change: LineSource,
+    findings: Findings,
+  ): Promise<WantedLine | Refusal | undefined> {
     return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings));
   }
 
   /**
-   * The line that is written at `at`, with the copies that it needs. Undefined after reporting the mistakes.
+   * The line that is written at `at`, with the copies that it needs, which are built in slices. Undefined after reporting the
+   * mistakes. What is returned is among the wanted lines: until it is there, nobody removes what it needs.
    * @param check reports what else is wrong with the line
    */
-  #readLine(name: string, at: At, check?: (definition: LineDefinition) => void): WantedLine | undefined {
+  async #readLine(
+    name: string,
+    at: At,
+    check?: (definition: LineDefinition) => void,
+  ): Promise<WantedLine | Refusal | undefined> {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
     for (const name of this.#plant.devices.takenNames(devices.copies)) {
@@ -376,14 +456,49 @@ export class Changes {
       this.#reportTooManyHosts(definition, at);
     }
     if (definition === undefined || at.findings.count > 0) return undefined;
-    const added = [...devices.copies].filter(([copy]) => !this.#plant.devices.byName.has(copy));
-    const costs = added.map(([, source]) => costOfDevice(this.#plant.devices.definitionOf(source)));
-    const spent = this.budget.whyNot(costs.reduce((sum, cost) => sum + cost, 0));
-    if (spent !== undefined) return at.key('units').wrong(spent, 'memory.spent');
-    this.#plant.devices.copy(devices.copies);
-    for (const [i, [copy]] of added.entries())
-      this.budget.countDevice(this.#plant.devices.get(copy), costs[i] as number);
+    if (!(await this.#copy(devices.copies, definition, at))) return undefined;
+    if (this.#isBecoming || at.findings.count > 0) {
+      this.#wanted.delete(definition);
+      return this.#isBecoming ? BUSY : undefined;
+    }
     return { definition, served: this.#plant.lines.servedBy(definition) };
+  }
+
+  /** Makes the copies that a line needs, and wants the line. @returns whether they are there */
+  async #copy(copies: ReadonlyMap<string, string>, definition: LineDefinition, at: At): Promise<boolean> {
+    const { devices } = this.#plant;
+    const units = at.key('units');
+    const added = Array.from(copies).filter(([copy]) => !devices.byName.has(copy));
+    const costs = added.map(([, source]) => costOfDevice(devices.definitionOf(source)));
+    const spent = this.budget.whyNot(costs.reduce((sum, cost) => sum + cost, 0));
+    if (spent !== undefined) {
+      units.wrong(spent, 'memory.spent');
+      return false;
+    }
+    this.#wanted.add(definition);
+    const sources = new Map(added.map(([, source]) => [source, devices.definitionOf(source)]));
+    const built = await inSlices(devices.copying(copies));
+    const isSame = Array.from(sources).every(
+      ([source, before]) => devices.byName.has(source) && devices.definitionOf(source) === before,
+    );
+    const areThere = devicesOf(definition).every((name) => devices.byName.has(name) || copies.has(name));
+    if (!isSame || !areThere || devices.takenNames(copies).length > 0) {
+      this.#wanted.delete(definition);
+      units.wrong(CHANGED.error, CHANGED.code);
+      return false;
+    }
+    // Another line may have made the same ones meanwhile.
+    devices.put(built.filter(({ definition: { name } }) => !devices.byName.has(name)));
+    for (const [i, [copy]] of added.entries()) {
+      const device = devices.get(copy);
+      if (this.budget.ofDevice(device) === 0) this.budget.countDevice(device, costs[i] as number);
+    }
+    return true;
+  }
+
+  /** How often something changed that a circle of signals may be made of. */
+  get #dependencyChanges(): number {
+    return this.#plant.devices.changes + this.#signalChanges;
   }
 
   /** Each address takes a socket, and there are only so many. */
@@ -416,6 +531,15 @@ export class Changes {
   #devicesInUse(): ReadonlySet<string> {
     return new Set([...this.#definitions, ...this.#wanted].flatMap(devicesOf));
   }
+}
+
+function* building(devices: Devices, definitions: readonly DeviceDefinition[]): Work<DeviceApart[]> {
+  const built: DeviceApart[] = [];
+  for (const definition of definitions) {
+    built.push(yield* devices.building(definition));
+    yield;
+  }
+  return built;
 }
 
 function refused<Code extends RefusalCode>(code: Code, error: string) {

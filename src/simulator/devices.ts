@@ -1,6 +1,6 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import { DependencyGraph } from '../device/dependency-graph.js';
-import { Device } from '../device/device.js';
+import { Device, type DeviceOptions } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
 import type { TableName } from '../device/tables.js';
@@ -11,16 +11,30 @@ import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';
 import { isMapping } from '../schema/parts.js';
+import { atOnce, type Work } from '../work.js';
 
 /** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(
-  { name, identity, extras, tables, cells, life }: DeviceDefinition,
+  definition: DeviceDefinition,
   source: ActionSource,
   graph: DependencyGraph = new DependencyGraph(),
   now: () => number = () => performance.now(),
 ): Device {
+  const device = atOnce(buildingDevice(definition, source, graph, now));
+  graph.add(device.points);
+  return device;
+}
+
+/** The same in pieces. The values of the device are not in the graph yet. */
+function* buildingDevice(
+  { name, identity, extras, tables, cells, life }: DeviceDefinition,
+  source: ActionSource,
+  graph: DependencyGraph,
+  now: () => number = () => performance.now(),
+): Work<Device> {
+  let made: Device | undefined;
   const images = new Map<RegisterLayout, RegisterImage>();
-  const restart = () => device.restart();
+  const restart = () => made?.restart();
   const imageOf = (layout: RegisterLayout) => {
     const image = images.get(layout) ?? new RegisterImage(layout, source, restart);
     images.set(layout, image);
@@ -31,7 +45,7 @@ export function buildDevice(
     return new Table({ image: imageOf(layout), ...window });
   };
   const { files, ...others } = extras;
-  const device: Device = new Device({
+  const options: DeviceOptions = {
     name,
     identity: identityObjects(identity, identity.extended),
     ...others,
@@ -46,12 +60,13 @@ export function buildDevice(
     ...(life && { life }),
     graph,
     now,
-  });
-  return device;
+  };
+  made = yield* Device.making(options);
+  return made;
 }
 
-/** A device that was taken away, with all that it was. */
-export interface TakenDevice {
+/** A device that is not among the others, with all that it is: it was taken away, or is to be put in. */
+export interface DeviceApart {
   readonly device: Device;
   readonly definition: DeviceDefinition;
   /** Whether it is a copy that was made at run time. */
@@ -74,7 +89,7 @@ export class Devices {
   constructor(definitions: readonly DeviceDefinition[], source: ActionSource, real: RealLines) {
     this.#source = source;
     this.#real = real;
-    for (const definition of definitions) this.#add(definition);
+    for (const definition of definitions) this.#place(atOnce(this.building(definition)));
     this.graph.link();
   }
 
@@ -99,15 +114,17 @@ export class Devices {
     });
   }
 
-  /** Makes the copies that do not exist yet; `copies` as for `takenNames`. */
-  copy(copies: ReadonlyMap<string, string>): void {
+  /** Builds the copies that do not exist yet, in pieces; `copies` as for `takenNames`. `put` puts them in. */
+  *copying(copies: ReadonlyMap<string, string>): Work<DeviceApart[]> {
+    const built: DeviceApart[] = [];
     for (const [name, source] of copies) {
       const definition = this.#definitions.get(source);
       if (!definition || this.#devices.has(name)) continue;
-      this.#copies.add(name);
-      this.#add({ ...definition, name, copyOf: this.#originalOf(source) });
+      const copy = { ...definition, name, copyOf: this.#originalOf(source) };
+      built.push({ ...(yield* this.building(copy)), isCopy: true });
+      yield;
     }
-    this.graph.link();
+    return built;
   }
 
   /** Drops copies made at run time that are not in use, with their registers. */
@@ -118,16 +135,15 @@ export class Devices {
     }
   }
 
-  /** Adds a device with a name that no other device has. */
-  add(definition: DeviceDefinition): Device {
-    const device = this.#add(definition);
-    this.graph.link();
-    return device;
+  /** Builds a device in pieces. Nothing knows it until it is `put`. */
+  *building(definition: DeviceDefinition): Work<DeviceApart> {
+    const device = yield* buildingDevice(definition, this.#source, this.graph);
+    return { device, definition, isCopy: false };
   }
 
-  /** Adds several in this way. */
-  addAll(definitions: readonly DeviceDefinition[]): void {
-    for (const definition of definitions) this.#add(definition);
+  /** Puts in devices that were built, whose names no other device has. */
+  put(built: readonly DeviceApart[]): void {
+    for (const each of built) this.#place(each);
     this.graph.link();
   }
 
@@ -137,7 +153,7 @@ export class Devices {
   }
 
   /** Takes a device away, which goes on with what it does until it is put back or `end`ed. Call `graph.link` afterwards. */
-  take(name: string): TakenDevice {
+  take(name: string): DeviceApart {
     const taken = {
       device: this.get(name),
       definition: this.definitionOf(name),
@@ -152,7 +168,7 @@ export class Devices {
   }
 
   /** Has a device again as it was when it was taken away. Call `graph.link` afterwards. */
-  putBack({ device, definition, isCopy }: TakenDevice): void {
+  putBack({ device, definition, isCopy }: DeviceApart): void {
     const { name } = definition;
     if (isCopy) this.#copies.add(name);
     this.#definitions.set(name, definition);
@@ -162,7 +178,7 @@ export class Devices {
   }
 
   /** Gives up a device that was taken away. */
-  end({ device }: TakenDevice): void {
+  end({ device }: DeviceApart): void {
     this.#real.detach(device);
     device.points.schedule.clear();
   }
@@ -204,12 +220,9 @@ export class Devices {
     if (this.#devices.has(name)) this.end(this.take(name));
   }
 
-  #add(definition: DeviceDefinition): Device {
-    const device = buildDevice(definition, this.#source, this.graph);
-    this.#definitions.set(definition.name, definition);
-    this.#devices.set(definition.name, device);
+  #place(built: DeviceApart): void {
+    this.putBack(built);
+    const { device, definition } = built;
     if (definition.real) this.#real.attach(device, definition.real);
-    this.changes++;
-    return device;
   }
 }

@@ -199,9 +199,11 @@ export class Line implements LineHandler {
    * it with the new settings.
    * @param wanted makes the definition from what the line is when its turn comes; undefined leaves it as it is
    */
-  change(wanted: (now: LineDefinition) => WantedLine | undefined): Promise<LineOutcome> {
+  change(
+    wanted: (now: LineDefinition) => WantedLine | undefined | Promise<WantedLine | undefined>,
+  ): Promise<LineOutcome> {
     return this.#afterOthers(async () => {
-      const next = wanted(this.#definition);
+      const next = await wanted(this.#definition);
       if (next === undefined) return OK;
       const changed = await this.#change(next);
       if (changed.ok) this.#traffic.state('changed', JSON.stringify(lineSource(next.definition)));

@@ -1,8 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import type { DeviceDefinition } from '../config/configuration.js';
+import { POINT_KEYS } from '../config/native/points.js';
 import type { Device } from '../device/device.js';
 import type { PlacedSignal, Point } from '../device/point.js';
 import type { FaultRules } from '../faults/rules.js';
+import { ADDRESS_SPACE } from '../protocol/limits.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Beside it a Raspberry Pi of 512 MB has room for the program and for its traffic. */
@@ -20,13 +22,58 @@ const CHARACTER = 2;
 /** A name, a number or an operator of an expression. */
 const TOKEN = 130;
 const NUMBER = 16;
+/** A value of an entry that stands for many, with what moves it. */
+const VALUE = 4000;
 
-/** At most how many bytes of memory something takes that is written so, in JSON or YAML. Any text may be an expression. */
-export function costOf(written: unknown): number {
-  if (typeof written === 'string') return TEXT + CHARACTER * written.length + TOKEN * tokensIn(written);
-  if (typeof written !== 'object' || written === null) return NUMBER;
-  if (Array.isArray(written)) return written.reduce<number>((sum, each) => sum + costOf(each), TEXT);
-  return Object.entries(written).reduce((sum, [key, value]) => sum + key.length + costOf(value), OBJECT);
+/** The most values of one device, over REST: a reset starts all of them, and no line is served meanwhile. */
+export const MOST_VALUES = 1000;
+
+/** What something takes that is written so. */
+export interface Cost {
+  /** Of memory, at most. */
+  readonly bytes: number;
+  /** Values with a name, a signal, an action or reactions: each is made, and started at each restart. */
+  readonly values: number;
+}
+
+/**
+ * Counts what something takes that is written so, in JSON or YAML, before any of it is made. Any text may be an expression, and
+ * any mapping an entry of registers. Takes time for what is written, not for the quantities that it asks for.
+ */
+export function costOf(written: unknown): Cost {
+  const cost = { bytes: 0, values: 0 };
+  count(written, cost);
+  return cost;
+}
+
+function count(written: unknown, cost: { bytes: number; values: number }): void {
+  if (typeof written === 'string')
+    cost.bytes += TEXT + CHARACTER * written.length + TOKEN * tokensIn(written);
+  else if (typeof written !== 'object' || written === null) cost.bytes += NUMBER;
+  else if (Array.isArray(written)) {
+    cost.bytes += TEXT;
+    for (const each of written) count(each, cost);
+  } else {
+    cost.bytes += OBJECT;
+    const values = valuesOf(written as Readonly<Record<string, unknown>>);
+    cost.values += values;
+    cost.bytes += VALUE * Math.max(0, values - 1);
+    for (const [key, value] of Object.entries(written)) {
+      cost.bytes += key.length;
+      count(value, cost);
+    }
+  }
+}
+
+/** What makes an entry one of values that are more than numbers. */
+const KEYS = [...POINT_KEYS, 'action'];
+
+/** How many such values an entry of registers stands for. */
+function valuesOf(entry: Readonly<Record<string, unknown>>): number {
+  if (entry.address === undefined || !KEYS.some((key) => entry[key] !== undefined)) return 0;
+  const { quantity, value } = entry;
+  if (typeof quantity === 'number' && quantity > 0) return Math.min(quantity, ADDRESS_SPACE);
+  return Array.isArray(value) ? value.length : 1;
 }
 
 /** How many names, numbers and operators a text has at most. It is counted without a list of them: a text may be long. */
@@ -44,9 +91,24 @@ function tokensIn(text: string): number {
 }
 
 /** The same for the registers of a device and for what moves them. */
-export function costOfDevice({ source, tables, cells }: DeviceDefinition): number {
+export function costOfDevice({ source = NOTHING, tables, cells }: DeviceDefinition): number {
   const size = cells?.size ?? Object.values(tables).reduce((sum, window) => sum + window.size, 0);
-  return DEVICE + CELL * size + costOf(source ?? {});
+  // A line may have hundreds of copies of a device.
+  const bytes = bytesOf.get(source) ?? costOf(source).bytes;
+  bytesOf.set(source, bytes);
+  return DEVICE + CELL * size + bytes;
+}
+
+const NOTHING = {};
+/** Of what devices are written as, which never changes. */
+const bytesOf = new WeakMap<object, number>();
+
+/** Why a device has more values than REST may add; undefined where it has not. */
+export function whyTooDear(written: unknown): string | undefined {
+  const { values } = costOf(written);
+  return values > MOST_VALUES
+    ? `expected at most ${MOST_VALUES} values with a name, a signal, an action or reactions, got ${values}: put the device into the file`
+    : undefined;
 }
 
 /** The same for registers that are defined later, for which a table of `size` registers grows by so many. */

@@ -1,9 +1,7 @@
-import { dependencyProblems } from '../config/native/dependencies.js';
 import { devicesOf } from '../config/native/each.js';
 import type { Device } from '../device/device.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { Line } from './line.js';
-import { dependentNow, networkNow } from './new-device.js';
 
 /** The lines that have a unit with one of these devices. */
 export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): Line[] {
@@ -64,7 +62,12 @@ function deviceThatNeeds(
   present: ReadonlyMap<string, Device>,
   devices: ReadonlySet<string>,
 ): string | undefined {
-  const left = new Map(Array.from(present).filter(([name]) => !devices.has(name)));
-  const [problem] = dependencyProblems(dependentNow(left.values()), networkNow(left));
-  return problem?.device;
+  const needsOne = ({ needs }: { readonly needs: readonly string[] }) =>
+    needs.some((name) => devices.has(name.slice(0, Math.max(0, name.lastIndexOf('.')))));
+  for (const { name, points } of present.values()) {
+    if (devices.has(name)) continue;
+    if (points.foreign.some(needsOne) || points.feeds.some(({ signal }) => needsOne(signal.definition)))
+      return name;
+  }
+  return undefined;
 }

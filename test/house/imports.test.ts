@@ -26,15 +26,20 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: NOTHING,
     why: 'it is arithmetic, and everything random is repeatable by it',
   },
+  work: { knows: [], external: NOTHING, why: 'it is how work pauses, whatever the work is' },
   package: {
     knows: [],
     external: /^node:fs$/,
     why: 'it says where the files of the package are, whoever reads them',
   },
-  schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
+  schema: {
+    knows: ['work'],
+    external: /^zod$/,
+    why: 'it is how input is checked, whatever the input is about',
+  },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
   device: {
-    knows: ['protocol', 'random', 'registers', 'signals', 'reactions'],
+    knows: ['work', 'protocol', 'random', 'registers', 'signals', 'reactions'],
     external: NOTHING,
     why: PURE,
   },
@@ -44,7 +49,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
   },
   signals: {
-    knows: ['random', 'schema'],
+    knows: ['work', 'random', 'schema'],
     external: /^(zod|jsep)$/,
     why: 'a signal is a function of the time and a seed, and never knows a register or a file',
   },
@@ -62,6 +67,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
   config: {
     knows: [
+      'work',
       'package',
       'protocol',
       'random',
@@ -104,6 +110,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   simulator: {
     knows: [
+      'work',
       'client',
       'real',
       'protocol',

@@ -20,6 +20,7 @@ test('a new line that can not be opened does not take another of its name with i
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const { port } = other.address() as AddressInfo;
   const first = changes.createLine('new', { tcp: { host: '127.0.0.1', port }, units: { 1: 'meter' } });
+  while (!simulator.lines.has('new')) await Promise.resolve();
   const removed = changes.removeLine('new');
   const second = changes.createLine('new', { tcp: { port: 0 }, units: { 1: 'meter' } });
   expect(await Promise.all([first, removed, second])).toMatchObject([
@@ -40,7 +41,7 @@ test('a device that comes, changes and goes lets the values of other devices be'
   const meter = devices.get('meter') as Device;
   Object.defineProperty(meter.points, 'all', { get: () => expect.fail('all values were looked at') });
   const follows = (expression: string) => ({ ...named, signal: { expression } });
-  const added = changes.createDevice('new', { registers: { holding: [follows('meter.voltage * 2')] } });
+  const added = await changes.createDevice('new', { registers: { holding: [follows('meter.voltage * 2')] } });
   expect(added).toMatchObject({ ok: true });
   const { points, tables } = devices.get('new') as Device;
   expect(tables.holding.readWords(0, 1)).toEqual([2]);

@@ -119,7 +119,7 @@ describe('the keeper of the state', () => {
     const directory = stateDirectory();
     const kept = await keep(CONTENT, directory);
     const { simulator } = kept;
-    simulator.changes.createDevice('extra', still(3));
+    await simulator.changes.createDevice('extra', still(3));
     imageOf(kept, 'extra').setWord(0, 1);
     await kept.keeper.end();
     expect(filesIn(directory)).toEqual(['bench.json', expect.stringMatching(/^device-extra-/)]);

@@ -163,8 +163,8 @@ describe('after a restart', () => {
     const units = { 1: 'meter', 2: 'other', 5: { copyOf: 'meter' } };
     expect(await simulator.changes.changeLine(lan, { units, missingUnit: 'silence' })).toEqual({ ok: true });
     expect(
-      simulator.changes.createDevice('extra', { registers: { holding: [{ address: 0, value: 9 }] } }).ok,
-    ).toBe(true);
+      await simulator.changes.createDevice('extra', { registers: { holding: [{ address: 0, value: 9 }] } }),
+    ).toMatchObject({ ok: true });
     expect((await simulator.changes.createLine('more', { tcp: { port: 0 }, units: { 1: 'extra' } })).ok).toBe(
       true,
     );

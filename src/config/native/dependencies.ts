@@ -2,9 +2,11 @@ import type { PlacedSignal, PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
-import { orderOf } from '../../signals/dependencies.js';
+import { ordering } from '../../signals/dependencies.js';
+import { atOnce, type Work } from '../../work.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { type EntryFinder, entryFinder } from './life.js';
+import { pointsByName } from './named-values.js';
 
 /** The values that signals may need, by their devices and names. */
 export interface Network {
@@ -24,23 +26,22 @@ export interface DependentPoint {
 
 /** The values of these devices, and those of others. */
 export function networkOf(definitions: readonly DeviceDefinition[], others?: Network): Network {
-  const devices = new Map(
-    definitions.map(({ name: device, life }) => {
-      const points = life?.points ?? [];
-      const named = points.flatMap((point) =>
-        point.name === undefined ? [] : [[point.name, point] as const],
-      );
-      return [device, new Map(named)];
-    }),
-  );
+  const devices = new Map(definitions.map((definition) => [definition.name, definition]));
+  const known = new Map<string, ReadonlyMap<string, PointDefinition>>();
+  const valuesOf = (device: string) => {
+    const definition = devices.get(device);
+    const values = definition && (known.get(device) ?? pointsByName(definition.life?.points ?? []));
+    if (values) known.set(device, values);
+    return values;
+  };
   return {
     find(device, name) {
-      const own = devices.get(device);
+      const own = valuesOf(device);
       const point = own?.get(name);
       return own ? point && { device, point } : others?.find(device, name);
     },
     devices: new Set([...devices.keys(), ...(others?.devices ?? [])]),
-    namesOf: (device) => devices.get(device)?.keys() ?? others?.namesOf(device) ?? [],
+    namesOf: (device) => valuesOf(device)?.keys() ?? others?.namesOf(device) ?? [],
   };
 }
 
@@ -67,8 +68,17 @@ export function reportDependencies(
   network: Network,
   deviceAt: (device: string) => At,
 ): void {
+  atOnce(reportingDependencies(points, network, deviceAt));
+}
+
+/** The same in pieces. */
+export function* reportingDependencies(
+  points: readonly DependentPoint[],
+  network: Network,
+  deviceAt: (device: string) => At,
+): Work<void> {
   const finders = new Map<string, EntryFinder>();
-  for (const { message, device, point } of dependencyProblems(points, network)) {
+  for (const { message, device, point } of yield* findingProblems(points, network)) {
     const { table, address } = point;
     const there = deviceAt(device);
     const entryOf = finders.get(device) ?? entryFinder(there.key('registers'));
@@ -85,38 +95,58 @@ export function reportDependencies(
 }
 
 /** The mistakes in the names that values need, each with the value concerned. @param points as for `reportDependencies` */
-export function dependencyProblems(
-  points: readonly DependentPoint[],
+export function dependencyProblems(points: Iterable<DependentPoint>, network: Network): DependencyProblem[] {
+  return atOnce(findingProblems(points, network));
+}
+
+type DependencyProblem = DependentPoint & { message: string };
+
+/** The same in pieces. */
+export function* findingProblems(
+  points: Iterable<DependentPoint>,
   network: Network,
-): (DependentPoint & { message: string })[] {
-  const dependent = points.filter(({ point }) => needsOf(point).length > 0);
-  const knownNames = new Map<string, string[]>();
-  const problems = dependent.flatMap((each) =>
-    needsOf(each.point).flatMap((name) => {
-      const found = neededBy(each.device, name, network);
-      const unfit = found && whyNotFollowed(each, found, name);
-      if (unfit !== undefined) return [{ ...each, message: unfit }];
-      if (found?.point.type === 'string') return [{ ...each, message: `${name} is text, expected a number` }];
-      if (found) return [];
-      const known = knownNames.get(each.device) ?? namesFor(each.device, network);
-      knownNames.set(each.device, known);
-      return [{ ...each, message: unknownName('name', name, known) }];
-    }),
-  );
+): Work<DependencyProblem[]> {
+  const keyed = new Map<string, DependentPoint>();
+  const unknown = new Map<string, string>();
+  const problems: DependencyProblem[] = [];
+  const problemWith = (each: DependentPoint, name: string): string | undefined => {
+    const found = neededBy(each.device, name, network);
+    if (!found) {
+      // Thousands of values may need the same name, and it is compared with all that are known.
+      const key = `${each.device} ${name}`;
+      const message = unknown.get(key) ?? unknownName('name', name, namesFor(each.device, network));
+      unknown.set(key, message);
+      return message;
+    }
+    const unfit = whyNotFollowed(each, found, name);
+    return unfit ?? (found.point.type === 'string' ? `${name} is text, expected a number` : undefined);
+  };
+  for (const each of points) {
+    const names = needsOf(each.point);
+    if (names.length === 0) continue;
+    keyed.set(keyOf(each), each);
+    for (const name of names) {
+      const message = problemWith(each, name);
+      if (message !== undefined) problems.push({ ...each, message });
+    }
+    yield;
+  }
   if (problems.length > 0) return problems;
-  const keyed = new Map(dependent.map((each) => [keyOf(each), each]));
+  const needs = new Map<string, string[]>();
   // What is found here is looked at in its turn: a chain may go through values that were there before.
-  for (const { device, point } of keyed.values()) {
+  for (const [key, { device, point }] of keyed) {
+    needs.set(
+      key,
+      needsOf(point).map((name) => qualified(device, name)),
+    );
     for (const name of needsOf(point)) {
       const found = neededBy(device, name, network);
       if (found && needsOf(found.point).length > 0 && !keyed.has(keyOf(found)))
         keyed.set(keyOf(found), found);
     }
+    yield;
   }
-  const needs = Array.from(keyed, ([key, { device, point }]) => {
-    return [key, needsOf(point).map((name) => qualified(device, name))] as const;
-  });
-  const order = orderOf(new Map(needs));
+  const order = yield* ordering(needs);
   const blamed = order.ok ? undefined : keyed.get(order.name);
   return blamed && !order.ok ? [{ ...blamed, message: order.message }] : [];
 }

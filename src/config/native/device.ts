@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
 import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
+import { atOnce, type Work } from '../../work.js';
 import { compact } from '../compact.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
 import type { OpenRecording } from '../recording-file.js';
@@ -11,7 +11,7 @@ import { deviceSections, pymodbusReferenceSchema, tableSections } from './device
 import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { readLife, reportSharedNames } from './life.js';
 import { readReal } from './real.js';
-import { type NativeTable, nativeTable } from './registers.js';
+import { type NativeTable, readingTable } from './registers.js';
 
 /** Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available. */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
@@ -37,11 +37,17 @@ export class NativeDeviceReader {
 
   /** The device that stands at `at`; undefined after reporting its mistakes. */
   read(name: string, at: At): DeviceDefinition | undefined {
-    const isReference = isMapping(at.value) && 'pymodbus' in at.value;
-    return at.unlessWrong(() => (isReference ? this.#refer(name, at) : this.#define(name, at)));
+    return atOnce(this.reading(name, at));
   }
 
-  #define(name: string, at: At): DeviceDefinition | undefined {
+  /** The same in pieces. */
+  *reading(name: string, at: At): Work<DeviceDefinition | undefined> {
+    const isReference = isMapping(at.value) && 'pymodbus' in at.value;
+    if (isReference) return at.unlessWrong(() => this.#refer(name, at));
+    return yield* at.unlessWrongIn(this.#define(name, at));
+  }
+
+  *#define(name: string, at: At): Work<DeviceDefinition | undefined> {
     const parts = at.check(deviceSections);
     const registers = at.key('registers');
     const identity = readIdentity(at.key('identity'));
@@ -53,17 +59,16 @@ export class NativeDeviceReader {
     }
     if (registers.value === undefined && needsRegisters) return undefined;
     if (registers.value !== undefined) registers.check(tableSections);
-    const points: PointDefinition[] = [];
-    const table = (table: TableName) => {
-      const read = this.#table(table, registers.key(table));
-      points.push(...(read?.points ?? []));
-      return windowOf(table, read?.layout);
-    };
+    const coils = yield* this.#table('coils', registers.key('coils'));
+    const discrete = yield* this.#table('discrete', registers.key('discrete'));
+    const input = yield* this.#table('input', registers.key('input'));
+    const holding = yield* this.#table('holding', registers.key('holding'));
+    const points = [coils, discrete, input, holding].flatMap((read) => read?.points ?? []);
     const tables = {
-      coils: table('coils'),
-      discrete: table('discrete'),
-      input: table('input'),
-      holding: table('holding'),
+      coils: windowOf('coils', coils?.layout),
+      discrete: windowOf('discrete', discrete?.layout),
+      input: windowOf('input', input?.layout),
+      holding: windowOf('holding', holding?.layout),
     };
     reportSharedNames(points, registers);
     const source = at.value as DeviceSource;
@@ -71,13 +76,13 @@ export class NativeDeviceReader {
     return { name, source, identity, extras, tables, ...compact({ life, real }) };
   }
 
-  #table(table: TableName, at: At): NativeTable | undefined {
+  *#table(table: TableName, at: At): Work<NativeTable | undefined> {
     if (at.value === undefined) return undefined;
     // The table's name is part of the key, because tables of a device with the same layout share their registers.
-    const key = `${table} ${JSON.stringify(at.value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
+    const key = `${table} ${yield* digestOf(at.value)}`;
     const known = this.#tables.get(key);
     if (known) return known;
-    const built = nativeTable(table, at, this.#recordings);
+    const built = yield* readingTable(table, at, this.#recordings);
     if (!built) return undefined;
     const { layout, points } = built;
     const shared = { layout: { ...layout, meta: this.#sharedMeta(layout.meta) }, points };
@@ -113,6 +118,22 @@ export class NativeDeviceReader {
     const life = feeds.length > 0 && { points: [], clock: {}, seed: 0, feeds };
     return { name, source, identity, extras, ...result.registers, ...(life && { life }) };
   }
+}
+
+/** Entries whose text is made without a pause. */
+const PIECE = 64;
+
+/** A short text that is the same for equal entries only. */
+function* digestOf(entries: unknown): Work<string> {
+  const hash = createHash('sha256');
+  const all = Array.isArray(entries) ? entries : [entries];
+  for (let i = 0; i < all.length; i += PIECE) {
+    hash.update(
+      JSON.stringify(all.slice(i, i + PIECE), (_, each) => (typeof each === 'bigint' ? `${each}n` : each)),
+    );
+    yield;
+  }
+  return hash.digest('base64');
 }
 
 function windowOf(table: TableName, layout = new LayoutBuilder(0).build()): WindowDefinition {

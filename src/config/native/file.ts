@@ -8,13 +8,14 @@ import { usableRule } from '../../faults/usable-rule.js';
 import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
+import { atOnce, type Work } from '../../work.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
 import { findMisbehaviour, rulesOf, type Target, transportOf } from '../catalogue.js';
 import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
-import { networkOf, pointsOf, reportDependencies } from './dependencies.js';
+import { networkOf, pointsOf, reportingDependencies } from './dependencies.js';
 import type { NativeDeviceReader } from './device.js';
 import { type Endpoint, endpointsOf, portEndpoints } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
@@ -23,7 +24,7 @@ import { mannersProblems } from './manners-schema.js';
 import { nativeMqtt } from './mqtt.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
-import { reportReactionUses } from './reaction-uses.js';
+import { reportingReactionUses } from './reaction-uses.js';
 import { realProblems } from './real.js';
 import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
 import { withSunspec } from './sunspec.js';
@@ -35,10 +36,17 @@ export interface NativeContext {
   readonly api: ApiOverrides;
   /** Where relative paths of files begin. */
   readonly directory: string;
+  /** The most points of the SunSpec models of a device; without it, as many as have room. */
+  readonly mostModelPoints?: number;
 }
 
 /** The configuration in a native file's data, usable only if no mistakes were reported. Never throws. */
 export function nativeConfiguration(at: At, context: NativeContext): Configuration {
+  return atOnce(readingConfiguration(at, context));
+}
+
+/** The same in pieces, so that lines are served in between. */
+export function* readingConfiguration(at: At, context: NativeContext): Work<Configuration> {
   const { directory } = context;
   const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
   if (isPymodbus(at)) {
@@ -51,27 +59,37 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
   at.check(fileSections);
-  const devices = needsDevices(at) ? readDevices(at.key('devices'), context) : { names: [], definitions: [] };
+  const devices = needsDevices(at)
+    ? yield* readDevices(at.key('devices'), context)
+    : { names: [], definitions: [] };
   const names = new DeviceNames(devices.names);
   const start = readOption(at.key('start'), startSchema);
-  const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
+  const lines = yield* readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
+  yield;
   for (const { device, issue } of realProblems([...devices.definitions, ...copies], lines))
     at.key('devices')
       .key(names.copies.get(device) ?? device)
       .below(issue.path)
       .wrong(issue.message);
+  yield;
   reportManners([...devices.definitions, ...copies], lines, (name) =>
     at.key('devices').key(names.copies.get(name) ?? name),
   );
   const configured = { devices: [...devices.definitions, ...copies], lines };
-  const faults = readFaults(at.key('faults'), configured, likesOf(devices.definitions, at.key('lines')), {
-    lines: brokenLines(at.key('lines'), lines),
-    devices: devices.definitions.length < devices.names.length,
-  });
+  const faults = yield* readFaults(
+    at.key('faults'),
+    configured,
+    likesOf(devices.definitions, at.key('lines')),
+    {
+      lines: brokenLines(at.key('lines'), lines),
+      devices: devices.definitions.length < devices.names.length,
+    },
+  );
   const api = readApi(at, context);
   const traffic = nativeTraffic(at.key('traffic'), directory);
   reportSharedEndpoints(lines, api, at);
+  yield;
   const mqtt = nativeMqtt(at.key('mqtt'), directory);
   if (!mqtt && at.key('mqtt').value === undefined) warnOfInlets(configured.devices, at.key('devices'));
   const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
@@ -107,34 +125,43 @@ function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefin
   return at.value === undefined ? undefined : at.check(schema);
 }
 
-function readDevices(
+function* readDevices(
   file: At,
-  { devices: reader }: NativeContext,
-): { names: string[]; definitions: DeviceDefinition[] } {
+  { devices: reader, mostModelPoints }: NativeContext,
+): Work<{ names: string[]; definitions: DeviceDefinition[] }> {
   const written = file.entries('devices by name') ?? [];
-  const at = file.with(
-    Object.fromEntries(written.map(([name, content]) => [name, withSunspec(content).value])),
-  );
+  const values: [string, unknown][] = [];
+  for (const [name, content] of written) {
+    values.push([name, withSunspec(content, mostModelPoints).value]);
+    yield;
+  }
+  const at = file.with(Object.fromEntries(values));
   const entries = written.map(([name]) => [name, at.key(name)] as const);
-  const definitions = entries.flatMap(([name, content]) => {
+  const definitions: DeviceDefinition[] = [];
+  for (const [name, content] of entries) {
     checkName('device', name, content);
-    return reader.read(name, content) ?? [];
-  });
+    const definition = yield* reader.reading(name, content);
+    if (definition) definitions.push(definition);
+    yield;
+  }
   // The names in an unreadable device are unknown, so references are checked only when all devices were read.
   if (definitions.length === entries.length) {
     const network = networkOf(definitions);
-    reportDependencies(definitions.flatMap(pointsOf), network, (device) => at.key(device));
-    reportReactionUses(definitions, network, (device) => at.key(device));
+    yield* reportingDependencies(definitions.flatMap(pointsOf), network, (device) => at.key(device));
+    yield* reportingReactionUses(definitions, network, (device) => at.key(device));
   }
   return { names: entries.map(([name]) => name), definitions };
 }
 
-function readLines(at: At, context: LineContext): LineDefinition[] {
-  const entries = at.entries('lines by name') ?? [];
-  return entries.flatMap(([name, content]) => {
+function* readLines(at: At, context: LineContext): Work<LineDefinition[]> {
+  const lines: LineDefinition[] = [];
+  for (const [name, content] of at.entries('lines by name') ?? []) {
     checkName('line', name, content);
-    return nativeLine(name, likeEntry(content), context) ?? [];
-  });
+    const line = nativeLine(name, likeEntry(content), context);
+    if (line) lines.push(line);
+    yield;
+  }
+  return lines;
 }
 
 /** The settings of a line, with those of the entry of the catalogue that it is like. Reports an entry that does not fit. */
@@ -195,18 +222,27 @@ interface Broken {
 }
 
 /** Rules that may be for a broken line are not checked against lines, nor names where a device is broken. */
-function readFaults(
+function* readFaults(
   at: At,
   { devices, lines }: Pick<Configuration, 'devices' | 'lines'>,
   likes: readonly Like[],
   broken: Broken,
-): FaultRule[] {
-  const values = new Map(devices.map(({ name, life }) => [name, pointsByName(life?.points ?? [])]));
-  const find = valueFinder([...values.keys()], (device) => values.get(device));
+): Work<FaultRule[]> {
+  const byName = new Map(devices.map((device) => [device.name, device]));
+  const values = new Map<string, ReturnType<typeof pointsByName>>();
+  // A rule names values of few devices, and all of them may have a million.
+  const find = valueFinder([...byName.keys()], (name) => {
+    const device = byName.get(name);
+    const known = device && (values.get(name) ?? pointsByName(device.life?.points ?? []));
+    if (known) values.set(name, known);
+    return known;
+  });
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
   const written = entries.map((_, i) => at.key(i));
   const names = new Set<string>();
-  return [...written, ...rulesOfLikes(likes, written, at)].flatMap((entry) => {
+  const rules: FaultRule[] = [];
+  for (const entry of [...written, ...rulesOfLikes(likes, written, at)]) {
+    yield;
     const checked = entry.check(ruleSchema);
     if (checked && names.has(checked.name))
       entry.key('name').wrong(`there is a rule ${checked.name} already`);
@@ -218,10 +254,11 @@ function readFaults(
       lines: mayMeanBroken ? undefined : lines.map(faultLine),
       find: broken.devices ? undefined : find,
     });
-    if (usable.ok) return checked ? [usable.rule] : [];
+    if (usable.ok && checked) rules.push(usable.rule);
+    if (usable.ok) continue;
     for (const { path, message } of usable.issues) entry.below(path).wrong(message);
-    return [];
-  });
+  }
+  return rules;
 }
 
 /** The rules of devices and lines that are `like` an entry of the catalogue, unless the file has rules of these names. */

@@ -159,10 +159,12 @@ export function mannersProblems(
       message: 'is about the registers of a simulated device, and a real one answers here',
       code: 'manners.real_device',
     }));
+  const needing = needConnections(manners);
+  if (needing.length === 0) return [];
   const serving = lines.filter(({ units }) => Array.from(units.values()).includes(device));
   if (serving.length === 0 || serving.some(({ kind }) => kind !== 'serial')) return [];
   const names = serving.map(({ name }) => name).join(', ');
-  return needConnections(manners).map((path) => ({
+  return needing.map((path) => ({
     path,
     message: `needs a line with connections, and ${names} is serial`,
     code: 'manners.no_connection',

@@ -14,7 +14,7 @@ import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
 
 /** Keys that give a value a meaning or make it move. */
-const KEYS = [
+export const POINT_KEYS: readonly string[] = [
   'name',
   'unit',
   'scale',
@@ -32,14 +32,14 @@ const KEYS = [
 const MOVERS = ['signal', 'follows', 'action'] as const;
 
 /** The values of an entry that have a name, a signal or reactions; the entry itself was checked before. */
-export function pointsOf(
+export function* pointsOf(
   table: TableName,
   entry: PlacedValues,
   recordings: OpenRecording,
-): PointDefinition[] {
+): Generator<PointDefinition> {
   const { at, type, cells, first, last } = entry;
   const { value } = at;
-  if (!isMapping(value) || !KEYS.some((key) => value[key] !== undefined)) return [];
+  if (!isMapping(value) || !POINT_KEYS.some((key) => value[key] !== undefined)) return;
   const quantity = (last - first + 1) / cells;
   if (value.name !== undefined && quantity > 1) {
     at.key('name').wrong(`expected no name for ${quantity} values; one value has a name`);
@@ -56,17 +56,13 @@ export function pointsOf(
   if (signal) reportStale(signal, at.key('signal'), { type, notAvailable: availability.notAvailable });
   hintAtValue(entry, scale);
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
-  return Array.from({ length: quantity }, (_, i) => ({
-    table,
-    address: first + i * cells,
-    cells,
-    type,
-    scale,
-    retain,
+  const shared = {
+    ...{ table, cells, type, scale, retain },
     ...compact({ name, unit, description, labels, signal }),
     ...availability,
     ...(reactions.length > 0 && { reactions }),
-  }));
+  };
+  for (let i = 0; i < quantity; i++) yield { ...shared, address: first + i * cells };
 }
 
 /** When a value is not available, and what clients read then. */

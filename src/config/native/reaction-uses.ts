@@ -5,6 +5,7 @@ import { typeOfMeta } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { orderOf } from '../../signals/dependencies.js';
+import { atOnce, type Work } from '../../work.js';
 import type { DeviceDefinition } from '../configuration.js';
 import type { Network } from './dependencies.js';
 import { entryFinder } from './life.js';
@@ -19,6 +20,9 @@ interface Reacting {
   readonly at: At;
 }
 
+/** More names are not compared with one that is unknown. */
+const MOST_KNOWN = 1000;
+
 /** What has to be known of a value that a reaction uses. */
 type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
 
@@ -32,6 +36,15 @@ export function reportReactionUses(
   network: Network,
   deviceAt: (device: string) => At,
 ): void {
+  atOnce(reportingReactionUses(definitions, network, deviceAt));
+}
+
+/** The same in pieces. */
+export function* reportingReactionUses(
+  definitions: readonly DeviceDefinition[],
+  network: Network,
+  deviceAt: (device: string) => At,
+): Work<void> {
   const own = new Map(
     definitions.map((device) => [device.name, new Map(pointsOf(device).map((point) => [point.name, point]))]),
   );
@@ -40,20 +53,35 @@ export function reportReactionUses(
   for (const device of definitions) {
     const registers = deviceAt(device.name).key('registers');
     const entryOf = entryFinder(registers);
-    const reacting = pointsOf(device).flatMap((point): Reacting[] => {
+    const reacting: Reacting[] = [];
+    for (const point of pointsOf(device)) {
       const at = point.reactions && entryOf(point);
-      return at ? [{ device, point, at }] : [];
-    });
-    const reportUses = () => {
-      for (const each of reacting) {
-        for (const { kind, uses } of each.point.reactions ?? []) {
-          for (const use of uses) reportUse(each, use, each.at.key(kind).below(use.path), find);
-        }
-      }
-      return true;
+      if (!at) continue;
+      reacting.push({ device, point, at });
+      yield;
+    }
+    const unknown = new Map<string, string>();
+    const unknownIn = (name: string) => {
+      const message = unknown.get(name) ?? unknownName('name', name, namesOf(device));
+      unknown.set(name, message);
+      return message;
     };
-    if (registers.unlessWrong(reportUses)) reportCircles(reacting);
+    if (yield* registers.unlessWrongIn(reportingUses(reacting, find, unknownIn))) reportCircles(reacting);
   }
+}
+
+function* reportingUses(
+  reacting: readonly Reacting[],
+  find: (device: string, name: string) => UsedPoint | undefined,
+  unknownIn: (name: string) => string,
+): Work<true> {
+  for (const each of reacting) {
+    for (const { kind, uses } of each.point.reactions ?? []) {
+      for (const use of uses) reportUse(each, use, each.at.key(kind).below(use.path), find, unknownIn);
+    }
+    yield;
+  }
+  return true;
 }
 
 function reportUse(
@@ -61,6 +89,7 @@ function reportUse(
   { as, target }: Use,
   at: At,
   find: (device: string, name: string) => UsedPoint | undefined,
+  unknownIn: (name: string) => string,
 ) {
   if (typeof target === 'number') {
     const type = holdingType(device, target);
@@ -71,7 +100,7 @@ function reportUse(
   const dot = target.lastIndexOf('.');
   const found = find(dot < 0 ? device.name : target.slice(0, dot), target.slice(dot + 1));
   if (as === 'set' && target.includes('.')) at.wrong('expected a name of the same device, without a dot');
-  else if (!found) at.wrong(unknownName('name', target, namesOf(device)));
+  else if (!found) at.wrong(unknownIn(target));
   else if (found.type === 'string') at.wrong(`${target} is text, expected a number`);
   else if (as === 'set' && isMoved(found)) at.wrong(`${target} is moved by its signal, which overwrites it`);
 }
@@ -115,7 +144,9 @@ function pointsOf({ life }: DeviceDefinition): readonly PointDefinition[] {
 }
 
 function namesOf(device: DeviceDefinition): string[] {
-  return pointsOf(device).flatMap(({ name }) => name ?? []);
+  return pointsOf(device)
+    .flatMap(({ name }) => name ?? [])
+    .slice(0, MOST_KNOWN);
 }
 
 function holdingType({ tables }: DeviceDefinition, address: number): CellType {

@@ -5,6 +5,7 @@ import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
 import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
 import { parseValue } from '../../registers/parse-value.js';
 import type { At } from '../../schema/at.js';
+import { atOnce, type Work } from '../../work.js';
 import { compact } from '../compact.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
@@ -19,18 +20,44 @@ export interface NativeTable {
 
 /** The registers of one table, only as long as its highest address needs; undefined after reporting mistakes. */
 export function nativeTable(table: TableName, at: At, recordings: OpenRecording): NativeTable | undefined {
-  const items = at.items('a list of entries');
-  if (!items) return undefined;
-  const isBits = table === 'coils' || table === 'discrete';
-  return at.unlessWrong(() => {
-    const placed = items.flatMap((item) => placeEntry(item, isBits) ?? []);
-    const entries = withoutOverlaps(placed);
-    hintAtNumbers(table, placed);
-    const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
-    for (const entry of entries) definePlaced(builder, entry);
-    return { layout: builder.build(), points: placed.flatMap((entry) => pointsOf(table, entry, recordings)) };
-  });
+  return atOnce(readingTable(table, at, recordings));
 }
+
+/** The same in pieces. */
+export function* readingTable(
+  table: TableName,
+  at: At,
+  recordings: OpenRecording,
+): Work<NativeTable | undefined> {
+  const items = at.items('a list of entries');
+  return items && (yield* at.unlessWrongIn(placing(table, items, recordings)));
+}
+
+function* placing(table: TableName, items: readonly At[], recordings: OpenRecording): Work<NativeTable> {
+  const isBits = table === 'coils' || table === 'discrete';
+  const placed: PlacedValues[] = [];
+  for (const item of items) {
+    const entry = placeEntry(item, isBits);
+    if (entry) placed.push(entry);
+    yield;
+  }
+  const entries = withoutOverlaps(placed);
+  hintAtNumbers(table, placed);
+  const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
+  for (const entry of entries) {
+    definePlaced(builder, entry);
+    yield;
+  }
+  const points: PointDefinition[] = [];
+  for (const entry of placed) {
+    for (const point of pointsOf(table, entry, recordings)) if (points.push(point) % PIECE === 0) yield;
+    yield;
+  }
+  return { layout: builder.build(), points };
+}
+
+/** Values that are made without a pause. */
+const PIECE = 64;
 
 /** Numbers of registers in manuals, by their table: the first of them is address 0. */
 const FIRST_NUMBER = { coils: 1, discrete: 10_001, input: 30_001, holding: 40_001 } as const;

@@ -35,20 +35,23 @@ const sunspecSchema = section({
 /** While REST adds a device, the lines wait. */
 export const MOST_ENTRIES_OVER_REST = 1000;
 
-/** The entry of a device with the registers of its SunSpec models in place of `sunspec`. Reports what is wrong with them. */
-export function withSunspec(device: At): At {
+/**
+ * The entry of a device with the registers of its SunSpec models in place of `sunspec`. Reports what is wrong with them.
+ * @param most the most points of all models together
+ */
+export function withSunspec(device: At, most = Number.POSITIVE_INFINITY): At {
   const at = device.key('sunspec');
   if (at.value === undefined || !isMapping(device.value)) return device;
   const isList = Array.isArray(at.value);
   const { base = BASES[0] as number } = isList ? {} : (at.check(sunspecSchema) ?? {});
-  const entries = modelsOf(isList ? at : at.key('models'), base);
+  const entries = modelsOf(isList ? at : at.key('models'), base, most);
   const { sunspec: _, registers, ...others } = device.value;
   const present = isMapping(registers) ? registers : {};
   const holding = Array.isArray(present.holding) ? present.holding : [];
   return device.with({ ...others, registers: { ...present, holding: [...holding, ...entries] } });
 }
 
-function modelsOf(at: At, base: number): SunspecEntry[] {
+function modelsOf(at: At, base: number, most: number): SunspecEntry[] {
   const items = at.items('a list of models, such as [1, 103]') ?? [];
   if (items.length === 0 || items.length > MOST_MODELS) {
     at.wrong(`expected 1 to ${MOST_MODELS} models, got ${items.length}`);
@@ -69,7 +72,11 @@ function modelsOf(at: At, base: number): SunspecEntry[] {
     const times = (seen.get(id) ?? 0) + 1;
     seen.set(id, times);
     const prefix = times === 1 ? `m${id}_` : `m${id}n${times}_`;
-    const placed = placeModel(model, address, { values, repeat, prefix });
+    const placed = placeModel(model, address, { values, repeat, prefix, most: most - entries.length });
+    if (placed.entries.length > most - entries.length) {
+      at.wrong(`expected models of at most ${most} points: put the device into the file`);
+      return entries;
+    }
     for (const name of Object.keys(values))
       if (!placed.names.has(name))
         item

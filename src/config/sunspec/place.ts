@@ -53,6 +53,8 @@ interface Placing {
   readonly values: SunspecValues;
   readonly repeat: Readonly<Record<string, number>>;
   readonly prefix: string;
+  /** The most points that are placed. */
+  readonly most: number;
   readonly entries: SunspecEntry[];
   /** Names of points that are used, so that what is left of `values` is a mistake. */
   readonly names: Set<string>;
@@ -68,10 +70,16 @@ interface Placing {
 export function placeModel(
   { id, group }: SunspecModel,
   address: number,
-  { values, repeat, prefix }: Pick<Placing, 'values' | 'repeat' | 'prefix'>,
+  {
+    values,
+    repeat,
+    prefix,
+    most = MOST_POINTS,
+  }: Pick<Placing, 'values' | 'repeat' | 'prefix'> & Partial<Pick<Placing, 'most'>>,
 ): { readonly entries: SunspecEntry[]; readonly names: ReadonlySet<string>; readonly end: number } {
   const all = id === COMMON_MODEL ? { ...COMMON, ...values } : values;
-  const placing: Placing = { values: all, repeat, prefix, entries: [], names: new Set() };
+  const limit = Math.min(most, MOST_POINTS);
+  const placing: Placing = { values: all, repeat, prefix, most: limit, entries: [], names: new Set() };
   const end = placeGroup(group, address, '', [], placing);
   const entries = placing.entries.map((entry) =>
     entry.name === `${prefix}L` ? { ...entry, value: end - address - 2 } : entry,
@@ -90,7 +98,7 @@ function placeGroup(
   placing: Placing,
 ): number {
   const scope = [{ group, path }, ...around];
-  if (placing.entries.length > MOST_POINTS) return Number.POSITIVE_INFINITY;
+  if (placing.entries.length > placing.most) return Number.POSITIVE_INFINITY;
   let address = start;
   for (const point of group.points) {
     placePoint(point, address, path, scope, placing);

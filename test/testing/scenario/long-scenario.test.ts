@@ -48,14 +48,14 @@ it('lists within a step have a limit', () => {
   ]);
 });
 
-it('does not start when a device has come while the scenario was read', () => {
+it('does not start when a device has come while the scenario was read', async () => {
   const bench = newLocalSimulator();
   const starting = startingTest(new Runs(bench), {
     name: 'a',
     steps: [{ wait: '1s' }],
   });
   starting.next();
-  expect(bench.changes.createDevice('new', BENCH.devices.meter)).toMatchObject({ ok: true });
+  expect(await bench.changes.createDevice('new', BENCH.devices.meter)).toMatchObject({ ok: true });
   let next = starting.next();
   while (!next.done) next = starting.next();
   expect(next.value).toMatchObject({

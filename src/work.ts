@@ -1,0 +1,10 @@
+/** Work that can pause at each `yield`, so that whoever does it serves others in between. */
+export type Work<Result> = Generator<void, Result, void>;
+
+/** Does work without a pause. @returns what the work returns */
+export function atOnce<Result>(work: Work<Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
