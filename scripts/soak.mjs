@@ -9,7 +9,7 @@ import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
 /*
  * node scripts/soak.mjs [--transactions 1000] [--seed 1] [--json]
  * node scripts/soak.mjs --mutated 1000000 [--seed 1] [--json]
- * node scripts/soak.mjs --minutes 60 [--seed 1] [--json]
+ * node scripts/soak.mjs --minutes 60 [--seed 1] [--broker mqtt://HOST] [--snapshots DIRECTORY] [--json]
  *
  * Runs the built program with eight paced virtual lines at once, 9600 and 115200 baud with each way in which adapters
  * hand over bytes, and a master on each that reads and writes. Exits with 1 when a request was lost, or answered wrong
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     mutated: { type: 'string' },
     minutes: { type: 'string' },
+    broker: { type: 'string' },
+    snapshots: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -56,7 +58,7 @@ if (values.minutes !== undefined) {
     console.error('--minutes is a number of minutes, more than 0');
     process.exit(2);
   }
-  const { parts, problems } = await soakEndurance(minutes, seed);
+  const { parts, problems } = await soakEndurance(minutes, seed, values);
   if (values.json) console.log(JSON.stringify({ parts, problems }));
   else {
     console.log(partsTable(parts));

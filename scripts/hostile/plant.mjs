@@ -27,8 +27,11 @@ export const LINES = {
   'serial ascii': { kind: 'serial', framing: 'ascii' },
 };
 
-/** Starts the built program with these lines. */
-export async function startPlant() {
+/**
+ * Starts the built program with these lines.
+ * @param {object} [more] of its configuration
+ */
+export async function startPlant(more = {}) {
   const directory = makeTempDir();
   const probe = join(directory, 'probe');
   const [server, client, ca] = makeCertificates(directory);
@@ -49,6 +52,7 @@ export async function startPlant() {
       MODBUS_SIM_TOKEN: TOKEN,
     },
     config: {
+      ...more,
       devices: {
         meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } },
         large: { registers: { holding: [{ address: 0, quantity: 8192, value: 1 }] } },
@@ -101,6 +105,21 @@ export async function heldMb(pid) {
   process.kill(pid, 'SIGUSR2');
   await delay(COLLECTED_MS);
   return residentMb(pid);
+}
+
+/** The threads of the program, each with a heap of its own. */
+export const SIDES = /** @type {const} */ (['lines', 'desk']);
+
+/**
+ * What the heap of one thread holds when its garbage is gone, in MB of 10^6 bytes.
+ * @param {string} probe @param {typeof SIDES[number]} side
+ * @param {string} [snapshot] path of a heap snapshot that is written, too
+ */
+export async function heapMb(probe, side, snapshot = '') {
+  const socket = connect(`${probe}.${side}`).end(snapshot);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return JSON.parse(text).heapUsed / 1e6;
 }
 
 /** Memory that a process has in RAM, garbage included, in MB of 10^6 bytes. @param {number} pid */

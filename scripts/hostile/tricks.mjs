@@ -3,6 +3,7 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
+import { holdBack, neverRelease, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
 
 /*
  * Attacks that need no flood and no good client: on files, on names, and on the terminal of a person who trusts a foreign
@@ -34,6 +35,10 @@ export const TRICKS = [
   { name: 'hidden characters for the terminal of test --url', play: foolTest },
   { name: 'hidden characters for the terminal of examine --url', play: foolExamine },
   { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
+  { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
+  { name: 'a broker that releases no message of QoS 2', play: neverRelease },
+  { name: 'a broker on which another client has the same identifier', play: takeTheName },
+  { name: 'a broker that acknowledges nothing while much is to be said', play: holdBack },
 ];
 
 /** Plays a trick in a new directory: whether the program held, and what was seen. @param {Trick} trick */

@@ -1,6 +1,8 @@
 /** What is taken for drift, beyond what a garbage collector and a busy machine do. */
 const MEMORY_TIMES = 1.15;
 const MEMORY_MB = 10;
+/** A heap without garbage changes by what is under way at this moment, and by what V8 has compiled. */
+const HEAP_MB = 2;
 const DESCRIPTORS = 2;
 const MEDIAN_TIMES = 2;
 const P99_TIMES = 4;
@@ -11,6 +13,7 @@ const SHORT_MS = 10;
  * What was found in one part of the time.
  * @typedef {object} Part
  * @property {number} memory MB when the garbage is gone
+ * @property {{lines: number, desk: number}} heap of each side, the same
  * @property {number} descriptors
  * @property {number} lost
  * @property {number} rest requests to REST
@@ -30,6 +33,11 @@ export function driftOf(parts) {
   if (lost > 0) problems.push(`requests lost: ${lost}`);
   if (last.memory > first.memory * MEMORY_TIMES + MEMORY_MB)
     problems.push(`memory grew from ${first.memory.toFixed(0)} to ${last.memory.toFixed(0)} MB`);
+  for (const side of /** @type {const} */ (['lines', 'desk']))
+    if (last.heap[side] > first.heap[side] + HEAP_MB)
+      problems.push(
+        `the heap of the ${side} grew from ${first.heap[side].toFixed(1)} to ${last.heap[side].toFixed(1)} MB`,
+      );
   if (last.descriptors > first.descriptors + DESCRIPTORS)
     problems.push(`descriptors grew from ${first.descriptors} to ${last.descriptors}`);
   if (parts.some(({ rest }) => rest === 0)) problems.push('rest: no request was answered');
@@ -60,6 +68,10 @@ export function partsTable(parts) {
     row('part of the time', (_, index) => String(index + 1)),
     row('---', () => '---'),
     row('memory, MB', ({ memory }) => memory.toFixed(1)),
+    row(
+      'heap of the lines, of the desk, MB',
+      ({ heap }) => `${heap.lines.toFixed(1)}, ${heap.desk.toFixed(1)}`,
+    ),
     row('descriptors', ({ descriptors }) => String(descriptors)),
     row('requests lost', ({ lost }) => String(lost)),
     row('requests to REST', ({ rest }) => String(rest)),

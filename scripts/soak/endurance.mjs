@@ -1,37 +1,38 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GoodClient } from '../hostile/good-client.mjs';
-import { heldMb, openDescriptors, startPlant } from '../hostile/plant.mjs';
+import { heapMb, heldMb, openDescriptors, SIDES, startPlant } from '../hostile/plant.mjs';
 import { driftOf } from './drift.mjs';
+import { askForAnything, useRest } from './mixed.mjs';
 import { randomNumbers } from './requests.mjs';
 
 /** Parts of the time: the first warms up, the second is compared with the last. */
-const PARTS = 5;
-
-/** Slows some replies and changes none, so that every client can judge all its answers. */
-const RULES = {
-  slow: { when: { every: 7 }, do: [{ delay: 3 }] },
-  split: {
-    when: { every: 5, line: ['serial rtu', 'rtu over tcp'] },
-    do: [{ split: { at: 'middle', gap: 1 } }],
-  },
-  never: { when: { unit: 99 }, do: [{ silence: true }] },
-};
+const PARTS = 6;
 
 /**
- * Seven lines of all kinds with a client each that comes and goes, fault rules that come and go, and REST, for so long.
+ * Seven lines of all kinds with a client each that comes and goes, one that asks for anything, and all of REST, for so long.
  * @param {number} minutes
  * @param {number} seed
+ * @param {{broker?: string | undefined, snapshots?: string | undefined}} [options] `broker`: the URL of one that the program
+ *   is on; `snapshots`: a directory for a heap snapshot of each side after each part, which takes seconds
  * @returns {Promise<{parts: readonly import('./drift.mjs').Part[], problems: readonly string[]}>}
  */
-export async function soakEndurance(minutes, seed) {
-  const { program, targets, rest, directory } = await startPlant();
+export async function soakEndurance(minutes, seed, { broker, snapshots } = {}) {
+  const mqtt = broker && {
+    url: broker,
+    topic: 'modbus-sim/soak',
+    commands: 'all',
+    homeAssistant: true,
+    sparkplug: true,
+  };
+  const { program, targets, rest, probe, directory } = await startPlant(mqtt ? { mqtt } : {});
   const clients = targets.map((target) => new GoodClient(target));
   for (const client of clients) client.start();
   const stopped = new AbortController();
   const counts = { rest: 0, failed: /** @type {string[]} */ ([]) };
   const work = [
     reconnect(clients, randomNumbers(seed), stopped.signal),
+    askForAnything(targets[0]?.port ?? 0, seed, stopped.signal),
     useRest(rest, counts, stopped.signal),
   ];
   /** @type {import('./drift.mjs').Part[]} */
@@ -41,7 +42,11 @@ export async function soakEndurance(minutes, seed) {
     counts.rest = 0;
     await delay((minutes * 60_000) / PARTS);
     const seen = clients.map((client) => client.take());
+    const heap = { lines: 0, desk: 0 };
+    for (const side of SIDES)
+      heap[side] = await heapMb(probe, side, snapshots && `${snapshots}/${part + 1}-${side}.heapsnapshot`);
     parts.push({
+      heap,
       memory: await heldMb(program.pid),
       descriptors: openDescriptors(program.pid),
       lost: seen.reduce((sum, { lost }) => sum + lost, 0),
@@ -55,6 +60,7 @@ export async function soakEndurance(minutes, seed) {
   const exitCode = await program.stop();
   rmSync(directory, { recursive: true, force: true });
   const problems = [...counts.failed, ...driftOf(parts)];
+  if (/thread of REST/.test(program.output.stderr)) problems.push(program.output.stderr);
   if (exitCode !== 0) problems.push(`the program ended with ${exitCode}`);
   return { parts, problems };
 }
@@ -71,35 +77,6 @@ async function reconnect(clients, random, signal) {
     await client?.stop();
     client?.start();
     await delay(500, undefined, { signal }).catch(() => {});
-  }
-}
-
-/**
- * Puts rules in force and removes them, and reads what there is to read.
- * @param {import('../hostile/good-client.mjs').Target} target
- * @param {{rest: number, failed: string[]}} counts
- * @param {AbortSignal} signal
- */
-async function useRest({ port, token }, counts, signal) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const requests = [
-    ...Object.entries(RULES).map(([name, rule]) => ['PUT', `faults/${name}`, JSON.stringify(rule)]),
-    ...['lines', 'devices', 'faults', 'exchanges?limit=100', 'traffic?limit=100'].map((path) => [
-      'GET',
-      path,
-    ]),
-    ...Object.keys(RULES).map((name) => ['DELETE', `faults/${name}`]),
-  ];
-  for (let i = 0; !signal.aborted; i = (i + 1) % requests.length) {
-    const [method = '', path = '', body] = requests[i] ?? [];
-    const url = `http://127.0.0.1:${port}/api/v1/${path}`;
-    const sent = method === 'PUT' ? headers : { authorization: headers.authorization };
-    const response = await fetch(url, { method, headers: sent, ...(body !== undefined && { body }) });
-    const text = await response.text();
-    if (!response.ok && counts.failed.length < 5)
-      counts.failed.push(`${method} ${path}: ${text.slice(0, 200)}`);
-    counts.rest++;
-    await delay(20, undefined, { signal }).catch(() => {});
   }
 }
 

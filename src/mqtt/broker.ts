@@ -4,6 +4,7 @@ import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 
 import type { MqttDefinition } from '../config/configuration.js';
 import type { MqttStatus } from '../control/schemas/mqtt.js';
 import { type Message, Outbox } from './outbox.js';
+import { PacketWatch } from './packet-watch.js';
 
 /** PEM texts. */
 export interface BrokerCredentials {
@@ -51,6 +52,23 @@ const KEEPALIVE_S = 15;
 const GOODBYE_MS = 800;
 /** MQTT 5, 3.2.2.2, and MQTT 3.1.1, 3.2.2.3: the broker does not know this version. */
 const OTHER_VERSION = [0x84, 1];
+/** MQTT 5, 3.14.2.1: another client has come with the identifier of this one. */
+const TAKEN_OVER = 0x8e;
+/** Of two clients that take the connection from each other, one has it for a while. */
+const LONGEST_PAUSE_TAKEN_OVER_MS = 60_000;
+/** A connection that was lost sooner leads to longer pauses, and in the end to no more lines of the log. */
+const STEADY_MS = 60_000;
+const MOST_TOLD = 3;
+const COMES_AND_GOES = `it comes and goes, and is told of again when a connection has lasted ${STEADY_MS / 1000} s`;
+
+/** A longer packet ends the connection before it is kept: it holds the longest request, its topics and properties. */
+const LONGEST_PACKET = 2 ** 21;
+/** So many messages of QoS 2, with so many bytes, may wait for their release (MQTT 5, 4.3.3). */
+const MOST_UNRELEASED = { messages: 256, bytes: 16 * 2 ** 20 };
+/** MQTT 5, 3.1.2.11.3. */
+const RECEIVE_MAXIMUM = 64;
+/** Of what a broker says of itself. */
+const LONGEST_REASON = 300;
 
 /**
  * The connection to a broker, which comes again by itself. Whatever the broker does, publishing costs nobody any time and no more
@@ -67,7 +85,16 @@ export class Broker {
   /** What the broker has not acknowledged. */
   readonly #underWay = new Set<Message>();
   #attempts = 0;
+  /** Connections in a row that were lost before they were steady. */
+  #unsteady = 0;
+  /** Whether the log says that the broker is there. */
+  #isTold = false;
+  #connectedAt = 0;
+  #steady: NodeJS.Timeout | undefined;
   #sent = 0;
+  #refused = 0;
+  /** Whether the log says of this connection that messages were refused. */
+  #hasRefused = false;
   #received = 0;
   #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
@@ -84,12 +111,19 @@ export class Broker {
   }
 
   get status(): BrokerStatus {
-    const [sent, received] = [this.#sent, this.#received];
-    return { ...this.#status, sent, received, waiting: this.#outbox.size, lost: this.#outbox.lost };
+    const [sent, received, waiting] = [this.#sent, this.#received, this.#outbox.size];
+    return { ...this.#status, sent, received, waiting, lost: this.#outbox.lost + this.#refused };
+  }
+
+  /** Whether so much waits for the broker that what can be reported later should be. */
+  get isBusy(): boolean {
+    return this.#outbox.isBusy;
   }
 
   publish(message: Message): void {
-    this.#outbox.add(message);
+    const hasLostState = this.#outbox.add(message);
+    // After a new connection, everything is reported anew.
+    if (hasLostState && this.#status.connected) this.#cut('too much waits for it');
     this.#send();
   }
 
@@ -110,6 +144,7 @@ export class Broker {
   async end(last?: Message): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#steady);
     if (this.#status.connected) {
       if (last) this.publish(last);
       const end = performance.now() + GOODBYE_MS;
@@ -137,6 +172,8 @@ export class Broker {
       connectTimeout: CONNECT_MS,
       // The pauses are made here.
       reconnectPeriod: 0,
+      properties: { maximumPacketSize: LONGEST_PACKET, receiveMaximum: RECEIVE_MAXIMUM },
+      wsOptions: { maxPayload: 2 * LONGEST_PACKET },
       ...(will && {
         will: {
           topic: will.topic,
@@ -149,47 +186,110 @@ export class Broker {
       ...(password !== undefined && { password }),
       ...credentials,
     };
-    return mqtt
+    const client = mqtt
       .connect(url, options)
       .on('connect', () => this.#connected())
       .once('close', () => this.#closed())
       .on('error', (error) => {
-        this.#problem = error;
+        this.#problem ??= error;
       })
       .on('disconnect', ({ reasonCode, properties }) => {
-        this.#problem = new Error(
-          properties?.reasonString ?? `the broker ended it with reason ${reasonCode}`,
-        );
+        this.#problem ??= this.#goodbye(reasonCode, properties?.reasonString);
       })
       .on('message', (topic, payload, packet) => this.#arrived(topic, payload, packet));
+    this.#bound(client);
+    return client;
+  }
+
+  /** Ends a connection on which more comes than may be kept, whatever limits the broker keeps to. */
+  #bound(client: MqttClient): void {
+    const watch = new PacketWatch();
+    const unreleased = new Map<number | undefined, number>();
+    let bytes = 0;
+    // The parser keeps a packet until it has all of it, so this looks at the bytes before the parser does.
+    client.stream.prependListener('data', (chunk: Uint8Array) => {
+      const longest = watch.longestIn(chunk);
+      if (longest > LONGEST_PACKET)
+        this.#cut(`it has sent a packet of ${longest} bytes, expected at most ${LONGEST_PACKET}`);
+    });
+    client.on('packetreceive', (packet) => {
+      if (packet.cmd === 'publish' && packet.qos === 2) {
+        bytes += packet.payload.length - (unreleased.get(packet.messageId) ?? 0);
+        unreleased.set(packet.messageId, packet.payload.length);
+        if (unreleased.size > MOST_UNRELEASED.messages || bytes > MOST_UNRELEASED.bytes)
+          this.#cut(`it has not released ${unreleased.size} messages of QoS 2 with ${bytes} bytes`);
+      } else if (packet.cmd === 'pubrel') {
+        bytes -= unreleased.get(packet.messageId) ?? 0;
+        unreleased.delete(packet.messageId);
+      }
+    });
+  }
+
+  #cut(why: string): void {
+    this.#problem ??= new Error(why);
+    this.#client.stream.destroy();
+  }
+
+  /** Why the broker has ended the connection, by its own words (MQTT 5, 3.14). */
+  #goodbye(code = 0, words?: string): Error {
+    const reason = words ?? `the broker ended it with reason ${code}`;
+    return Object.assign(new Error(code === TAKEN_OVER ? this.#takenOver : reason), { code });
+  }
+
+  get #takenOver(): string {
+    return `another client has the client identifier ${this.#client.options.clientId}: each needs one of its own`;
   }
 
   #connected(): void {
-    this.#attempts = 0;
     // An answer would wait for the acknowledgement of the packet before it, which comes up to 40 ms later (RFC 896, RFC 1122 4.2.3.2).
     if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay();
-    const version = this.#version === 5 ? '5' : '3.1.1';
     this.#status = { connected: true, reason: null, since: new Date().toISOString() };
-    this.#events.log('connected', `on the broker ${this.#url.host} by MQTT ${version}`);
+    this.#attempts = this.#unsteady;
+    this.#hasRefused = false;
+    this.#connectedAt = performance.now();
+    this.#steady = setTimeout(() => {
+      this.#unsteady = 0;
+      this.#tellConnected();
+    }, STEADY_MS).unref();
+    if (this.#unsteady < MOST_TOLD) this.#tellConnected();
     this.#events.connected();
     this.#send();
   }
 
+  #tellConnected(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const version = this.#version === 5 ? '5' : '3.1.1';
+    this.#events.log('connected', `on the broker ${this.#url.host} by MQTT ${version}`);
+  }
+
   #closed(): void {
-    const reason = this.#problem?.message || 'the connection was closed';
+    const words = this.#problem?.message || 'the connection was closed';
     const { code } = (this.#problem ?? {}) as { code?: unknown };
+    const isTakenOver = code === TAKEN_OVER;
     this.#problem = undefined;
+    clearTimeout(this.#steady);
     if (this.#isEnding) return;
-    if (this.#status.connected || this.#status.reason === null)
-      this.#events.log('lost', `without the broker ${this.#url.host}: ${reason}`);
     const { connected, since } = this.#status;
+    const isShort = connected && performance.now() - this.#connectedAt < STEADY_MS;
+    if (isShort) this.#unsteady++;
+    const reason = words.slice(0, LONGEST_REASON);
+    if (this.#isTold || (!connected && this.#status.reason === null)) {
+      // A broker of 3.1.1 does not say that another client has come.
+      const isGuess = isShort && code === undefined && this.#version === 4 && this.#settings.client;
+      const guess = isGuess ? `; perhaps ${this.#takenOver}` : '';
+      const more = this.#unsteady === MOST_TOLD ? `; ${COMES_AND_GOES}` : '';
+      this.#events.log('lost', `without the broker ${this.#url.host}: ${reason}${guess}${more}`);
+    }
+    this.#isTold = false;
     this.#status = { connected: false, reason, since: connected ? new Date().toISOString() : since };
     this.#outbox.disconnected(this.#underWay);
     this.#underWay.clear();
     // Some brokers of 3.1.1 close the connection without a word.
     if (OTHER_VERSION.includes(code as number) || (code === undefined && !connected))
       this.#version = this.#version === 5 ? 4 : 5;
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#attempts++, 10));
+    const most = isTakenOver ? LONGEST_PAUSE_TAKEN_OVER_MS : LONGEST_PAUSE_MS;
+    const longest = Math.min(most, FIRST_PAUSE_MS * 2 ** Math.min(this.#attempts++, 10));
     const pause = longest * (0.5 + Math.random() / 2);
     this.#timer = setTimeout(() => {
       this.#client.end(true);
@@ -201,6 +301,14 @@ export class Broker {
     this.#received++;
     const { responseTopic, correlationData: correlation } = properties ?? {};
     this.#events.arrived({ topic, payload, isRetained: retain, responseTopic, correlation });
+  }
+
+  /** The broker does not take a message: it would refuse it again. */
+  #refuse({ topic }: Message, { message: why }: Error): void {
+    this.#refused++;
+    if (!this.#hasRefused)
+      this.#events.log('lost', `the broker refused a message on ${topic}: ${why.slice(0, LONGEST_REASON)}`);
+    this.#hasRefused = true;
   }
 
   #send(): void {
@@ -217,11 +325,22 @@ export class Broker {
       this.#underWay.add(message);
       client.publish(topic, body, { qos, retain, ...(properties && { properties }) }, (error) => {
         if (client !== this.#client) return;
-        if (!error) this.#sent++;
+        if (error && !isRefusal(error)) {
+          // The connection ends, and the next one is given what is under way.
+          client.stream.destroy();
+          return;
+        }
+        if (error) this.#refuse(message, error);
+        else this.#sent++;
         this.#underWay.delete(message);
         this.#send();
       });
     }
     this.#isSending = false;
   }
+}
+
+/** Whether the broker itself has said no, with a reason code (MQTT 5, 3.4.2.1). */
+function isRefusal(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'number';
 }

@@ -1,7 +1,7 @@
 import { parseJson } from '../api/json-body.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttAuthority } from '../config/configuration.js';
-import { type Outcome, refusal, refusalOf } from '../control/refusal.js';
+import { type Outcome, type Refusal, refusal, refusalOf } from '../control/refusal.js';
 import { INPUTS, inputSchema, isQuery, meantBy } from '../control/schemas/inputs.js';
 import type { CallName, Door, ListName } from '../door/door.js';
 import { CALLS } from '../door/table.js';
@@ -23,8 +23,11 @@ const TOO_LONG = refusal(
 );
 /** What asks beyond this is refused. */
 const MOST_UNDER_WAY = 64;
-/** So many answers are remembered, for requests that come again. */
-const MOST_REMEMBERED = 256;
+/** So many answers, of so many bytes together, are remembered, for requests that come again. */
+const MOST_REMEMBERED = { answers: 256, bytes: 4 * 2 ** 20 };
+/** The longest correlation data, in bytes: it is kept with the answer. */
+const LONGEST_CORRELATION = 1024;
+const CORRELATION_TEXT = `expected correlation data of at most ${LONGEST_CORRELATION} bytes`;
 const RESPONSES = /^modbus-sim\/[^+#\p{Cc}]{1,1000}$/u;
 
 /** A request as it was understood. */
@@ -34,6 +37,20 @@ interface Request {
   readonly correlation: Uint8Array | undefined;
   /** Of a request under MQTT 3.1.1: it stands in the answer as it was sent. */
   readonly tag: unknown;
+}
+
+/** What is said to a request. */
+interface Answer {
+  /** Why it was not carried out; undefined when it was. */
+  readonly refused: Refusal | undefined;
+  /** Empty when nobody wants to know. */
+  readonly text: string;
+}
+
+interface Remembered {
+  readonly came: Promise<Answer>;
+  /** Bytes of the answer; 0 while it is not there. */
+  length: number;
 }
 
 /** What a request says of itself where MQTT has no properties. */
@@ -46,7 +63,9 @@ export class Commands {
   readonly #bench: string;
   readonly #publish: (message: Message) => void;
   #underWay = 0;
-  readonly #answers = new Map<string, Promise<Outcome<unknown>>>();
+  readonly #answers = new Map<string, Remembered>();
+  /** Bytes of the answers that are remembered. */
+  #remembered = 0;
 
   /** @param bench the beginning of the topics of this bench, which is in each answer */
   constructor(
@@ -68,36 +87,64 @@ export class Commands {
   }
 
   /** @returns why it was not carried out; undefined when it was */
-  async arrived(name: string, message: Arrived): Promise<Outcome<unknown> | undefined> {
+  async arrived(name: string, message: Arrived): Promise<Refusal | undefined> {
     if (message.isRetained) return undefined;
+    if ((message.correlation?.length ?? 0) > LONGEST_CORRELATION)
+      return refusal('request.too_long', 'correlation', CORRELATION_TEXT);
     const request = requestOf(message);
-    const { responseTopic, correlation, tag } = request.ok ? request.value : { ...message, tag: undefined };
+    const { responseTopic, correlation } = request.ok ? request.value : message;
     if (responseTopic !== undefined && !RESPONSES.test(responseTopic))
       return refusal('request.invalid', 'responseTopic', 'expected a topic that begins with modbus-sim/');
-    const came = request.ok ? await this.#once(name, request.value) : request;
-    if (responseTopic === undefined) return came;
+    const { refused, text } = request.ok
+      ? await this.#once(name, request.value)
+      : this.#answerOf(request, message);
+    if (responseTopic !== undefined)
+      this.#publish({ topic: responseTopic, payload: text, ...(correlation && { correlation }) });
+    return refused;
+  }
+
+  #answerOf(
+    came: Outcome<unknown>,
+    { responseTopic, tag }: Partial<Pick<Request, 'responseTopic' | 'tag'>>,
+  ): Answer {
+    const refused = came.ok ? undefined : came;
+    if (responseTopic === undefined) return { refused, text: '' };
     const textOf = (outcome: Outcome<unknown>) => {
       const answer = outcome.ok ? outcome : { ok: false, ...errorBody(outcome) };
       return JSON.stringify({ bench: this.#bench, ...answer, correlation: tag }, plain);
     };
     const text = textOf(came);
-    const payload = text.length <= LONGEST ? text : textOf(TOO_LONG);
-    this.#publish({ topic: responseTopic, payload, ...(correlation && { correlation }) });
-    return came;
+    return { refused, text: text.length <= LONGEST ? text : textOf(TOO_LONG) };
   }
 
   /** A request that comes again, because somebody did not hear the answer, is not carried out again. */
-  #once(name: string, { input, responseTopic, correlation, tag }: Request): Promise<Outcome<unknown>> {
+  #once(name: string, request: Request): Promise<Answer> {
+    const { input, responseTopic, correlation, tag } = request;
+    const answered = async () => this.#answerOf(await this.carryOut(name, input), request);
     const id = correlation ? Buffer.from(correlation).toString('hex') : JSON.stringify(tag);
-    if (id === undefined) return this.carryOut(name, input);
+    if (id === undefined || !Object.hasOwn(INPUTS, name)) return answered();
     const key = `${responseTopic} ${name} ${id}`;
     const known = this.#answers.get(key);
-    if (known !== undefined) return known;
-    const came = this.carryOut(name, input);
-    this.#answers.set(key, came);
-    const [oldest] = this.#answers.keys();
-    if (this.#answers.size > MOST_REMEMBERED && oldest !== undefined) this.#answers.delete(oldest);
-    return came;
+    if (known) return known.came;
+    const entry: Remembered = { came: answered(), length: 0 };
+    this.#answers.set(key, entry);
+    void entry.came.then(({ text }) => {
+      if (this.#answers.get(key) !== entry) return;
+      entry.length = text.length;
+      this.#remembered += entry.length;
+      this.#forgetOldest();
+    });
+    return entry.came;
+  }
+
+  /** Makes room for what is remembered now. */
+  #forgetOldest(): void {
+    for (const [key, { length }] of this.#answers) {
+      const { answers, bytes } = MOST_REMEMBERED;
+      if (this.#answers.size <= answers && this.#remembered <= bytes) return;
+      this.#answers.delete(key);
+      this.#remembered -= length;
+    }
   }
 
   /** Carries out a command or answers a query, if that is allowed here. */
@@ -158,6 +205,8 @@ function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Re
   if (!isWrapped) return { ok: true, value: { input: value, responseTopic, correlation, tag: undefined } };
   const other = Object.keys(value).find((key) => !KEYS.includes(key));
   if (other !== undefined) return refusal('request.invalid', other, `expected ${KEYS.join(', ')}`);
+  if ((JSON.stringify(value.correlation)?.length ?? 0) > LONGEST_CORRELATION)
+    return refusal('request.too_long', 'correlation', CORRELATION_TEXT);
   return {
     ok: true,
     value: {

@@ -32,17 +32,59 @@ export interface Selection {
   readonly labels: ReadonlyMap<string, string>;
 }
 
+interface Most {
+  readonly benches: number;
+  readonly bytes: number;
+}
+
 const CONNECT_MS = 10_000;
 const SECOND_TRY_MS = 1000;
 /** The broker sends what is retained at once; the last message has come when none came for so long. */
 const QUIET_MS = 300;
-/** The most benches of a fleet. */
-const MOST_BENCHES = 10_000;
+/** The most benches of a fleet, and the most bytes that their states have together as messages. */
+const MOST_OF_FLEET: Most = { benches: 10_000, bytes: 128 * 2 ** 20 };
+
+/** Benches by their topics, bounded: anybody on the broker may say that there are more. */
+export class KnownBenches {
+  readonly #most: Most;
+  readonly #benches = new Map<string, { readonly bench: FleetBench; readonly bytes: number }>();
+  #bytes = 0;
+
+  constructor(most: Most) {
+    this.#most = most;
+  }
+
+  /** @param bytes of its state as a message. A bench for which there is no room is not kept, nor what was known of it. */
+  set(bench: FleetBench, bytes: number): void {
+    this.delete(bench.topic);
+    if (this.#benches.size >= this.#most.benches || this.#bytes + bytes > this.#most.bytes) return;
+    this.#benches.set(bench.topic, { bench, bytes });
+    this.#bytes += bytes;
+  }
+
+  get(topic: string): FleetBench | undefined {
+    return this.#benches.get(topic)?.bench;
+  }
+
+  delete(topic: string): void {
+    this.#bytes -= this.#benches.get(topic)?.bytes ?? 0;
+    this.#benches.delete(topic);
+  }
+
+  clear(): void {
+    this.#benches.clear();
+    this.#bytes = 0;
+  }
+
+  list(): FleetBench[] {
+    return Array.from(this.#benches.values(), ({ bench }) => bench);
+  }
+}
 
 /** The benches on a broker, and a way to command them. */
 export class Fleet {
   readonly #broker: Broker;
-  readonly #benches = new Map<string, FleetBench>();
+  readonly #benches = new KnownBenches(MOST_OF_FLEET);
   readonly #answers = `modbus-sim/fleet/${randomBytes(8).toString('hex')}`;
   readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
   #last = 0;
@@ -97,7 +139,10 @@ export class Fleet {
     const isMeant = (bench: FleetBench) =>
       (!pattern || pattern.test(bench.topic) || pattern.test(bench.topic.split('/').at(-1) ?? '')) &&
       [...labels].every(([name, value]) => bench.labels[name] === value);
-    return [...this.#benches.values()].filter(isMeant).sort((a, b) => (a.topic < b.topic ? -1 : 1));
+    return this.#benches
+      .list()
+      .filter(isMeant)
+      .sort((a, b) => (a.topic < b.topic ? -1 : 1));
   }
 
   /** Asks a bench for a command of the door. A bench that is gone, or silent for `timeout` ms, is a refusal. */
@@ -148,8 +193,7 @@ export class Fleet {
     const topic = from.replace(/\/state$/, '');
     const reported = jsonIn(payload);
     if (!reported) this.#benches.delete(topic);
-    else if (this.#benches.size < MOST_BENCHES)
-      this.#benches.set(topic, { ...stateSchema.parse(reported), topic });
+    else this.#benches.set({ ...stateSchema.parse(reported), topic }, payload.length);
   }
 }
 

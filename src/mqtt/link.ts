@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Desk } from '../api/desk.js';
 import { errorBody } from '../api/problem.js';
@@ -33,6 +34,8 @@ export interface LinkOrder {
 const SUMMARY_MS = 1000;
 /** How often rates are reported. */
 const RATES_US = 5e6;
+/** How often what waits for a busy broker looks whether it is one still. */
+const BUSY_MS = 20;
 /** The most devices that are named in the state. */
 const MOST_NAMED = 1000;
 
@@ -72,9 +75,6 @@ export class MqttLink {
     const { topic, publish, commands: authority } = definition;
     this.#topic = topic;
     const send = (message: Message) => this.#broker.publish(message);
-    this.#values = publish.values
-      ? new ValuesOut({ topic: `${topic}/devices`, every: publish.every, publish: send })
-      : undefined;
     this.#inlets = new Inlets(desk.door);
     this.#commands = new Commands(desk.door, { authority, bench: topic, publish: send });
     this.#findings = new Findings(
@@ -102,6 +102,9 @@ export class MqttLink {
         log: this.#logOf('MQTT'),
       },
     );
+    this.#values = publish.values
+      ? new ValuesOut({ topic: `${topic}/devices`, every: publish.every }, this.#broker)
+      : undefined;
     this.#begun = this.#do(() => this.#beginSparkplug());
     this.#seen = new BenchesSeen(this.#broker, topic);
     void this.#findings.follow(this.#stopping.signal, (turn) => this.#do(turn));
@@ -212,21 +215,29 @@ export class MqttLink {
     this.#seen.turn(true);
     await this.#look();
     await this.#reportValues();
-    if (this.#order.definition.homeAssistant)
-      for (const device of this.#devices) {
-        const views = await allParts(
-          await this.#desk.door.list('value.list', { device, from: 0, to: 0xffff }),
-        );
-        if (!('ok' in views)) this.#announce(device, discoveries(this.#topic, device, views));
-      }
+    if (this.#order.definition.homeAssistant) await this.#announceAll(this.#broker.status.since);
   }
 
-  /** Lets Home Assistant find the values of a device, and takes back those that it has no more. */
-  #announce(device: string, messages: readonly Message[]): void {
-    const topics = new Set(messages.map(({ topic }) => topic));
+  /** Lets Home Assistant find the values of all devices, as fast as the broker takes it. @param since when it was connected */
+  async #announceAll(since: string): Promise<void> {
+    for (const device of this.#devices) {
+      const views = await allParts(await this.#desk.door.list('value.list', { device, from: 0, to: 0xffff }));
+      if ('ok' in views) continue;
+      const messages = discoveries(this.#topic, device, views);
+      this.#takeBack(device, new Set(messages.map(({ topic }) => topic)));
+      for (const message of messages) {
+        while (this.#broker.isBusy && this.#broker.status.connected) await pause(BUSY_MS);
+        // The next connection announces them all again.
+        if (!this.#broker.status.connected || this.#broker.status.since !== since) return;
+        this.#broker.publish(message);
+      }
+    }
+  }
+
+  /** Lets Home Assistant forget the values of a device that it has no more. @param topics of those that it has */
+  #takeBack(device: string, topics: ReadonlySet<string>): void {
     for (const topic of this.#announced.get(device) ?? [])
       if (!topics.has(topic)) this.#broker.publish({ topic, payload: '', retain: true });
-    for (const message of messages) this.#broker.publish(message);
     if (topics.size > 0) this.#announced.set(device, topics);
     else this.#announced.delete(device);
   }
@@ -246,7 +257,7 @@ export class MqttLink {
       if (!('ok' in devices)) {
         this.#devices = devices.map(({ name }) => name);
         for (const device of this.#announced.keys())
-          if (!this.#devices.includes(device)) this.#announce(device, []);
+          if (!this.#devices.includes(device)) this.#takeBack(device, new Set());
         this.#values?.keepOnly(new Map(devices.map(({ name, names }) => [name, new Set(names)])));
       }
     }
@@ -371,8 +382,8 @@ export class MqttLink {
     if (!topic.startsWith(`${this.#topic}/`) || isRetained) return;
     const [kind, first = '', verb, last = '', ...more] = topic.slice(this.#topic.length + 1).split('/');
     if (kind === 'command' && verb === undefined) {
-      const came = await this.#commands.arrived(first, message);
-      if (came?.ok === false) this.#report('refused', { topic, ...errorBody(came) });
+      const refused = await this.#commands.arrived(first, message);
+      if (refused) this.#report('refused', { topic, ...errorBody(refused) });
     } else if (kind === 'devices' && verb === 'set' && more.length === 0) {
       await this.#set(message, { device: nameIn(first) ?? '', name: nameIn(last) ?? '' });
     }

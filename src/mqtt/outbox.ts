@@ -12,12 +12,14 @@ export interface Message {
 }
 
 /**
- * What waits for the broker, bounded. Of what is retained, the newest of each topic is kept, in the place of the older one. When
- * there is too much, the oldest goes and is counted.
+ * What waits for the broker, bounded. What is retained is the state of its topic: the newest of each topic is kept, in the place of
+ * the older one. When there is too much, the oldest that is not retained goes and is counted; a state goes only where nothing else waits.
  */
 export class Outbox {
   readonly #limits: { readonly messages: number; readonly bytes: number };
   readonly #waiting = new Map<string, Message>();
+  /** The keys of those that are not retained. */
+  readonly #passing = new Set<string>();
   #bytes = 0;
   #last = 0;
   /** How many messages were given up. */
@@ -31,26 +33,44 @@ export class Outbox {
     return this.#waiting.size;
   }
 
-  add(message: Message): void {
+  /** Whether so much waits that what can be reported later should be. */
+  get isBusy(): boolean {
+    const { messages, bytes } = this.#limits;
+    return this.#waiting.size > BUSY * messages || this.#bytes > BUSY * bytes;
+  }
+
+  /** @returns whether the states of topics were given up, too: the broker has to be told all of them again */
+  add(message: Message): boolean {
     // No topic contains this character.
     const key = message.retain ? message.topic : `\u0000${++this.#last}`;
     const older = this.#waiting.get(key);
     if (older) this.#bytes -= sizeOf(older);
+    if (!message.retain) this.#passing.add(key);
     this.#waiting.set(key, message);
     this.#bytes += sizeOf(message);
+    let hasLostState = false;
     while (this.#waiting.size > this.#limits.messages || this.#bytes > this.#limits.bytes) {
-      this.take();
+      const [passing] = this.#passing;
+      const [oldest = ''] = this.#waiting.keys();
+      hasLostState ||= passing === undefined;
+      this.#remove(passing ?? oldest);
       this.lost++;
     }
+    return hasLostState;
   }
 
   /** The oldest, which does not wait any more. */
   take(): Message | undefined {
-    const [oldest] = this.#waiting;
-    if (!oldest) return undefined;
-    this.#waiting.delete(oldest[0]);
-    this.#bytes -= sizeOf(oldest[1]);
-    return oldest[1];
+    const [oldest] = this.#waiting.keys();
+    return oldest === undefined ? undefined : this.#remove(oldest);
+  }
+
+  #remove(key: string): Message | undefined {
+    const message = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    this.#passing.delete(key);
+    if (message) this.#bytes -= sizeOf(message);
+    return message;
   }
 
   /**
@@ -60,12 +80,16 @@ export class Outbox {
   disconnected(unacknowledged: Iterable<Message>): void {
     const messages = [...unacknowledged, ...this.#waiting.values()];
     this.#waiting.clear();
+    this.#passing.clear();
     this.#bytes = 0;
     for (const message of messages)
       if (!message.isFleeting && (!message.retain || message.payload.length === 0)) this.add(message);
   }
 }
 
-function sizeOf({ topic, payload }: Message): number {
-  return topic.length + payload.length;
+/** Of the limits. */
+const BUSY = 0.25;
+
+function sizeOf({ topic, payload, correlation }: Message): number {
+  return topic.length + payload.length + (correlation?.length ?? 0);
 }

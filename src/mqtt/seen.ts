@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { SeenBench } from '../control/schemas/mqtt.js';
-import { type FleetBench, jsonIn, stateSchema } from './fleet.js';
+import { type FleetBench, jsonIn, KnownBenches, stateSchema } from './fleet.js';
 
 /** The benches on the broker are listened to as long as somebody asks for them, and this long after. */
 const LISTENS_MS = 15_000;
-/** The most benches that are kept; their states are bounded by what a bench names. */
-const MOST_BENCHES = 500;
+/** The most benches that are kept, and the most bytes that their states have together as messages. */
+const MOST = { benches: 500, bytes: 8 * 2 ** 20 };
 const MOST_NAMED = 50;
 
 const ratesSchema = z.object({ requests: z.number(), faults: z.number() });
@@ -25,7 +25,7 @@ export class BenchesSeen {
   readonly #own: string;
   readonly #parent: string;
   readonly #now: () => number;
-  readonly #states = new Map<string, FleetBench>();
+  readonly #states = new KnownBenches(MOST);
   readonly #rates = new Map<string, SeenBench['rates']>();
   #askedAt = Number.NEGATIVE_INFINITY;
   #listens = false;
@@ -55,9 +55,10 @@ export class BenchesSeen {
   list(): SeenBench[] {
     this.#askedAt = this.#now();
     this.turn();
-    return Array.from(this.#states.values(), (bench) => this.#view(bench)).sort((a, b) =>
-      a.topic < b.topic ? -1 : 1,
-    );
+    return this.#states
+      .list()
+      .map((bench) => this.#view(bench))
+      .sort((a, b) => (a.topic < b.topic ? -1 : 1));
   }
 
   /** Takes what a bench says of itself. Anything else is for others. */
@@ -69,9 +70,8 @@ export class BenchesSeen {
     if (kind === 'state' && !reported) {
       this.#states.delete(topic);
       this.#rates.delete(topic);
-    } else if (kind === 'state' && (this.#states.has(topic) || this.#states.size < MOST_BENCHES))
-      this.#states.set(topic, { ...stateSchema.parse(reported), topic });
-    else if (kind === 'rates' && this.#states.has(topic))
+    } else if (kind === 'state') this.#states.set({ ...stateSchema.parse(reported), topic }, payload.length);
+    else if (kind === 'rates' && this.#states.get(topic))
       this.#rates.set(topic, ratesSchema.safeParse(reported).data ?? null);
   }
 

@@ -1,5 +1,5 @@
 import type { ValueView } from '../control/schemas/value.js';
-import type { Message } from './outbox.js';
+import type { Broker } from './broker.js';
 import { level } from './topics.js';
 
 type Named = Pick<ValueView, 'name' | 'value'>;
@@ -70,21 +70,16 @@ export class Reported {
 export class ValuesOut {
   readonly #topic: string;
   readonly #reported: Reported;
-  readonly #publish: (message: Message) => void;
+  readonly #broker: Pick<Broker, 'publish' | 'isBusy'>;
 
   /** @param topic of all devices; `every` is the shortest time between two messages of one value, in ms */
-  constructor({
-    topic,
-    every,
-    publish,
-  }: {
-    readonly topic: string;
-    readonly every: number;
-    readonly publish: (message: Message) => void;
-  }) {
+  constructor(
+    { topic, every }: { readonly topic: string; readonly every: number },
+    broker: Pick<Broker, 'publish' | 'isBusy'>,
+  ) {
     this.#topic = topic;
     this.#reported = new Reported(every);
-    this.#publish = publish;
+    this.#broker = broker;
   }
 
   /** Has everything reported anew: the broker may have forgotten it. */
@@ -95,14 +90,15 @@ export class ValuesOut {
   /** Takes back what was reported of values that are gone. @param names those of each device */
   keepOnly(names: ReadonlyMap<string, ReadonlySet<string>>): void {
     for (const [device, name] of this.#reported.keepOnly((of, each) => names.get(of)?.has(each) ?? false))
-      this.#publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
+      this.#broker.publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
   }
 
-  /** Reports those values that have changed and may be reported again. */
+  /** Reports those values that have changed and may be reported again. While the broker is busy, they wait for the next call. */
   report(device: string, values: readonly Named[]): void {
+    if (this.#broker.isBusy) return;
     for (const { name, value } of values)
       if (name !== null && this.#reported.isNews(device, name, value))
-        this.#publish({
+        this.#broker.publish({
           topic: this.#topicOf(device, name),
           payload: JSON.stringify(value),
           retain: true,

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { driftOf, partsTable } from '../../scripts/soak/drift.mjs';
 
 const line = { requests: 1000, median: 1, p99: 40 };
-const part = { memory: 150, descriptors: 37, lost: 0, rest: 500, lines: { tcp: line, serial: line } };
+const part = {
+  memory: 150,
+  heap: { lines: 20, desk: 30 },
+  descriptors: 37,
+  lost: 0,
+  rest: 500,
+  lines: { tcp: line, serial: line },
+};
 const steady = [{ ...part, memory: 120 }, part, part, part, part];
 
 /** All parts as they should be, but the last one. */
@@ -22,6 +29,11 @@ describe('the judge of an endurance run', () => {
 
   it.each([
     ['memory', ends({ memory: 190 }), 'memory grew from 150 to 190 MB'],
+    [
+      'the heap of one side',
+      ends({ heap: { lines: 20, desk: 33 } }),
+      'the heap of the desk grew from 30.0 to 33.0 MB',
+    ],
     ['descriptors', ends({ descriptors: 40 }), 'descriptors grew from 37 to 40'],
     ['the median of a line', lineEnds({ median: 13 }), 'tcp: the median grew from 1.0 to 13.0 ms'],
     ['the p99 of a line', lineEnds({ p99: 171 }), 'tcp: p99 grew from 40.0 to 171.0 ms'],
@@ -55,6 +67,7 @@ describe('the judge of an endurance run', () => {
         '| part of the time | 1 | 2 |',
         '| --- | --- | --- |',
         '| memory, MB | 150.0 | 150.0 |',
+        '| heap of the lines, of the desk, MB | 20.0, 30.0 | 20.0, 30.0 |',
         '| descriptors | 37 | 37 |',
         '| requests lost | 0 | 1 |',
         '| requests to REST | 500 | 500 |',

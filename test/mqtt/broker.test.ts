@@ -27,10 +27,10 @@ async function fakeBroker(answer: (level: number, socket: Socket) => void) {
   return { levels, sockets, url: `mqtt://127.0.0.1:${port}` };
 }
 
-function brokerAt(url: string) {
+function brokerAt(url: string, client?: string) {
   const lines: string[] = [];
   const broker = new Broker(
-    { url, qos: 1 },
+    { url, qos: 1, ...(client && { client }) },
     {
       will: () => ({ topic: 't/state', payload: 'offline', retain: true }),
       connected: () => {},
@@ -43,6 +43,29 @@ function brokerAt(url: string) {
 }
 
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
+/** By the level of the protocol: one of MQTT 5 has properties. */
+const accepted = (level: number) => (level === 5 ? Buffer.from([0x20, 3, 0, 0, 0]) : ACCEPTED);
+
+/** A message as a broker sends it, with topic `t` and no properties. */
+function publishPacket(level: number, qos: 0 | 2, id: number, payload: Buffer): Buffer {
+  const variable = [0, 1, 0x74, ...(qos === 2 ? [id >> 8, id & 0xff] : []), ...(level === 5 ? [0] : [])];
+  let left = variable.length + payload.length;
+  const length: number[] = [];
+  for (; left >= 0x80; left = Math.floor(left / 0x80)) length.push(0x80 | (left % 0x80));
+  return Buffer.concat([Buffer.from([0x30 | (qos << 1), ...length, left, ...variable]), payload]);
+}
+
+/** Sends as long as the connection takes it. @returns how many bytes the other side has taken at most */
+async function flood(socket: Socket, chunks: Iterable<Buffer>): Promise<number> {
+  for (const chunk of chunks) {
+    if (socket.destroyed) break;
+    if (!socket.write(chunk))
+      await new Promise<void>((resolve) => {
+        socket.once('drain', resolve).once('close', resolve);
+      });
+  }
+  return socket.bytesWritten;
+}
 
 describe('the connection to a broker', () => {
   it.each([
@@ -84,6 +107,134 @@ describe('the connection to a broker', () => {
     for (let i = 0; i < 50_000; i++) broker.publish({ topic: 'e', payload: `${i}` });
     expect(broker.status.waiting).toBe(20_000);
     expect(broker.status.lost).toBe(50_000 - 20_000 - 32);
+  });
+
+  it.each([4, 5])(
+    'ends a connection on which a packet is too long, before the rest of it is kept (level %i)',
+    async (wanted) => {
+      const sent: Promise<number>[] = [];
+      const { url } = await fakeBroker((level, socket) => {
+        if (level !== wanted) {
+          socket.destroy();
+          return;
+        }
+        socket.write(accepted(level));
+        const chunks = function* () {
+          // A hundred MiB are announced, and come.
+          yield Buffer.from([0x30, 0x80, 0x80, 0x80, 0x32]);
+          for (let i = 0; i < 1600; i++) yield Buffer.alloc(65_536);
+        };
+        sent.push(flood(socket, chunks()));
+      });
+      const { broker, lines } = brokerAt(url);
+      await expect
+        .poll(() => lines.find((line) => line.includes('packet')), { timeout: 20_000 })
+        .toBe(
+          'lost: without the broker 127.0.0.1:PORT: it has sent a packet of 104857600 bytes, expected at most 2097152',
+        );
+      // What is in the buffers of the system is sent, too.
+      expect(await sent[0]).toBeLessThan(20 * 2 ** 20);
+      expect(broker.status.received).toBe(0);
+    },
+  );
+
+  it.each([4, 5])('ends a connection on which messages are not released (level %i)', async (wanted) => {
+    const { url } = await fakeBroker((level, socket) => {
+      if (level !== wanted) {
+        socket.destroy();
+        return;
+      }
+      socket.write(accepted(level));
+      const payload = Buffer.alloc(2 ** 20);
+      void flood(
+        socket,
+        (function* () {
+          for (let id = 1; id < 500; id++) yield publishPacket(level, 2, id, payload);
+        })(),
+      );
+    });
+    const { lines } = brokerAt(url);
+    await expect
+      .poll(() => lines.find((line) => line.includes('QoS 2')), { timeout: 20_000 })
+      .toContain('it has not released 17 messages of QoS 2');
+  });
+
+  it('goes slower where another client has its identifier, says so, and falls silent', async () => {
+    const times: number[] = [];
+    const { url, levels } = await fakeBroker((level, socket) => {
+      times.push(performance.now());
+      // DISCONNECT with "Session taken over" (MQTT 5, 3.14.2.1).
+      socket.end(Buffer.concat([accepted(level), Buffer.from([0xe0, 2, 0x8e, 0])]));
+    });
+    const { broker, lines } = brokerAt(url, 'bench');
+    await expect.poll(() => levels.length, { timeout: 15_000 }).toBe(5);
+    await expect.poll(() => broker.status.connected).toBe(false);
+    const lost =
+      'lost: without the broker 127.0.0.1:PORT: another client has the client identifier bench: each needs one of its own';
+    const connected = 'connected: on the broker 127.0.0.1:PORT by MQTT 5';
+    expect(lines).toEqual([
+      ...[connected, lost, connected, lost, connected],
+      `${lost}; it comes and goes, and is told of again when a connection has lasted 60 s`,
+    ]);
+    expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThan(900);
+  });
+
+  it('supposes that another client has its identifier where a broker of 3.1.1 closes the connection', async () => {
+    const { url } = await fakeBroker((level, socket) => {
+      if (level === 4) socket.end(ACCEPTED);
+      else socket.destroy();
+    });
+    const { lines } = brokerAt(url, 'bench');
+    await expect
+      .poll(() => lines.at(-1), { timeout: 20_000 })
+      .toContain('perhaps another client has the client identifier bench');
+  });
+
+  it('sends again what was not acknowledged when the broker broke the protocol', async () => {
+    let connections = 0;
+    const published: string[] = [];
+    const { url } = await fakeBroker((level, socket) => {
+      if (level === 5) {
+        socket.end(Buffer.from([0x20, 2, 0, 1]));
+        return;
+      }
+      const isFirst = connections++ === 0;
+      socket.write(ACCEPTED);
+      socket.on('data', (data) => {
+        const text = data.toString('latin1');
+        if (!text.includes('news')) return;
+        published.push(text.includes('kept') ? 'kept' : '');
+        // A second CONNACK is an error in the protocol (MQTT 3.1.1, 3.2).
+        if (isFirst) socket.write(ACCEPTED);
+      });
+    });
+    const { broker } = brokerAt(url);
+    await expect.poll(() => broker.status.connected).toBe(true);
+    broker.publish({ topic: 'news', payload: 'kept' });
+    await expect.poll(() => published).toEqual(['kept', 'kept']);
+    expect(broker.status.lost).toBe(0);
+  });
+
+  it('counts what the broker refuses, and says so once', async () => {
+    const { url } = await fakeBroker((level, socket) => {
+      socket.write(accepted(level));
+      // PUBACK with "Not authorized" to whatever has an identifier (MQTT 5, 3.4.2.1).
+      socket.on('data', (data) => {
+        for (let at = 0; at < data.length; at += 2 + (data[at + 1] ?? 0)) {
+          if ((data[at] ?? 0) >> 4 !== 3) continue;
+          const id = at + 4 + data.readUInt16BE(at + 2);
+          socket.write(Buffer.from([0x40, 3, data[id] ?? 0, data[id + 1] ?? 0, 0x87]));
+        }
+      });
+    });
+    const { broker, lines } = brokerAt(url);
+    await expect.poll(() => broker.status.connected).toBe(true);
+    for (const payload of ['1', '2']) broker.publish({ topic: 'values/a', payload, retain: true });
+    broker.publish({ topic: 'e', payload: 'x' });
+    await expect.poll(() => broker.status.lost).toBeGreaterThan(0);
+    await expect.poll(() => broker.status.waiting).toBe(0);
+    expect(lines.filter((line) => line.includes('refused a message on values/a'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('refused'))).toHaveLength(1);
   });
 
   it('gives the reason why there is none', async () => {

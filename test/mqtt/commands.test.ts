@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MqttAuthority } from '../../src/config/configuration.js';
+import type { Refusal } from '../../src/control/refusal.js';
 import { INPUTS, isQuery } from '../../src/control/schemas/inputs.js';
 import { CALLS, LISTS } from '../../src/door/table.js';
 import type { Arrived } from '../../src/mqtt/broker.js';
@@ -12,28 +13,31 @@ const FILE = {
   lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
 };
 
-async function commandsOf(authority: MqttAuthority) {
-  const { door, simulator } = await deskOf(FILE);
+async function commandsOf(authority: MqttAuthority, file: object = FILE) {
+  const { door, simulator } = await deskOf(file);
   const published: Message[] = [];
   const commands = new Commands(door, {
     authority,
     bench: 'b',
     publish: (message) => published.push(message),
   });
+  const refused: (Refusal | undefined)[] = [];
   const send = async (name: string, payload: unknown, more: Partial<Arrived> = {}) => {
     const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
-    await commands.arrived(name, {
-      topic: `b/command/${name}`,
-      payload: Buffer.from(text),
-      isRetained: false,
-      responseTopic: 'modbus-sim/fleet/1',
-      correlation: undefined,
-      ...more,
-    });
+    refused.push(
+      await commands.arrived(name, {
+        topic: `b/command/${name}`,
+        payload: Buffer.from(text),
+        isRetained: false,
+        responseTopic: 'modbus-sim/fleet/1',
+        correlation: undefined,
+        ...more,
+      }),
+    );
     const answer = published.at(-1);
     return answer && (JSON.parse(`${answer.payload}`) as Record<string, unknown>);
   };
-  return { send, published, simulator };
+  return { send, published, refused, simulator };
 }
 
 describe('commands that come as messages', () => {
@@ -127,6 +131,34 @@ describe('commands that come as messages', () => {
     });
     expect(simulator.faults.rules.list()).toEqual([]);
     expect(await send('line.list', '')).toMatchObject({ ok: authority === 'read' });
+  });
+
+  it('are refused where their correlation data are long, as these are kept with the answer', async () => {
+    const { send, published, refused } = await commandsOf('all');
+    await send('program.ping', {}, { correlation: Buffer.alloc(1025) });
+    const wrapped = { responseTopic: 'modbus-sim/fleet/2', correlation: 'x'.repeat(1e6), input: {} };
+    await send('program.ping', wrapped, { responseTopic: undefined });
+    expect(refused).toEqual([1, 2].map(() => expect.objectContaining({ code: 'request.too_long' })));
+    expect(published).toEqual([]);
+    expect(await send('program.ping', {}, { correlation: Buffer.alloc(1024) })).toMatchObject({ ok: true });
+  });
+
+  it('have answers that are remembered as long as these are 4 MiB together', async () => {
+    const holding = Array.from({ length: 2000 }, (_, address) => ({ address, name: `register_${address}` }));
+    const { send, published } = await commandsOf('all', {
+      ...FILE,
+      devices: { meter: { registers: { holding } } },
+    });
+    const rule = { rule: { name: 'r', do: [{ delay: 1 }] } };
+    const correlation = Buffer.from('first');
+    await send('rule.add', rule, { correlation });
+    let bytes = 0;
+    for (let i = 0; bytes < 4 * 2 ** 20; i++) {
+      expect(await send('rule.add', rule, { correlation })).toMatchObject({ ok: true });
+      await send('value.list', { device: 'meter', from: 0, to: 1999 }, { correlation: Buffer.from(`${i}`) });
+      bytes += published.at(-1)?.payload.length ?? 0;
+    }
+    expect(await send('rule.add', rule, { correlation })).toMatchObject({ code: 'rule.name_taken' });
   });
 
   it('are carried out once, however often they come with one correlation', async () => {

@@ -19,6 +19,33 @@ describe('what waits for the broker', () => {
     expect(outbox.take()?.payload).toBe('7');
   });
 
+  it('keeps the newest state of each topic, whatever else comes', () => {
+    const outbox = new Outbox({ messages: 5, bytes: 1000 });
+    outbox.add({ topic: 'a', payload: '1', retain: true });
+    for (let i = 0; i < 10; i++) expect(outbox.add({ topic: 'e', payload: `${i}` })).toBe(false);
+    outbox.add({ topic: 'a', payload: '4711', retain: true });
+    for (let i = 10; i < 20; i++) expect(outbox.add({ topic: 'e', payload: `${i}` })).toBe(false);
+    expect([1, 2, 3, 4, 5, 6].map(() => outbox.take()?.payload)).toEqual([
+      '4711',
+      ...['16', '17', '18', '19'],
+      undefined,
+    ]);
+    expect(outbox.lost).toBe(16);
+  });
+
+  it('says so when it gives up the state of a topic, because there are too many', () => {
+    const outbox = new Outbox({ messages: 3, bytes: 1000 });
+    const given = ['a', 'b', 'c', 'd'].map((topic) => outbox.add({ topic, payload: '1', retain: true }));
+    expect(given).toEqual([false, false, false, true]);
+    expect(outbox).toMatchObject({ size: 3, lost: 1 });
+  });
+
+  it('counts what an answer carries beside its payload', () => {
+    const outbox = new Outbox({ messages: 10, bytes: 100 });
+    outbox.add({ topic: 'a', payload: '1', correlation: new Uint8Array(200) });
+    expect(outbox.size).toBe(0);
+  });
+
   it('has no more bytes than it may have, whatever comes', () => {
     const outbox = new Outbox({ messages: 1000, bytes: 100 });
     for (let i = 0; i < 50; i++) outbox.add({ topic: 't', payload: 'x'.repeat(i % 60) });

@@ -68,6 +68,17 @@ describe('the benches beside this one', () => {
     expect(benches.list().map(({ topic }) => topic)).toEqual(['lab/bench-1']);
   });
 
+  it('are kept as long as their states are 8 MiB together', () => {
+    const { benches, take } = seen();
+    benches.list();
+    const state = { ...ONLINE, rules: ['x'.repeat(2 ** 20)] };
+    for (let i = 0; i < 20; i++) take(`lab/bench-${i}/state`, state);
+    expect(benches.list()).toHaveLength(7);
+    take('lab/bench-0/state', ONLINE);
+    take('lab/bench-19/state', ONLINE);
+    expect(benches.list()).toHaveLength(8);
+  });
+
   it('may tell anything, and are bounded', () => {
     const { benches, take } = seen();
     benches.list();

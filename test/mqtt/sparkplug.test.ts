@@ -56,6 +56,7 @@ function nodeOn({ every = 0, mayWrite = true } = {}) {
       events = given;
       return {
         status,
+        isBusy: false,
         publish: (message: Message) => void published.push(message),
         subscribe: (topics: readonly string[]) => void subscribed.push(...topics),
         end: async (last?: Message) => void (last && published.push(last)),

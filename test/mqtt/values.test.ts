@@ -4,12 +4,13 @@ import { Reported, ValuesOut } from '../../src/mqtt/values.js';
 
 function valuesOut() {
   const published: Message[] = [];
-  const values = new ValuesOut({
-    topic: 'b/devices',
-    every: 0,
-    publish: (message) => published.push(message),
-  });
-  return { values, heard: () => published.splice(0).map(({ topic, payload }) => `${topic} ${payload}`) };
+  const broker = { isBusy: false, publish: (message: Message) => void published.push(message) };
+  const values = new ValuesOut({ topic: 'b/devices', every: 0 }, broker);
+  return {
+    values,
+    broker,
+    heard: () => published.splice(0).map(({ topic, payload }) => `${topic} ${payload}`),
+  };
 }
 
 describe('values that are told', () => {
@@ -20,6 +21,16 @@ describe('values that are told', () => {
     values.forget();
     values.report('meter', [{ name: 'voltage', value: 230 }]);
     expect(heard()).toEqual(['b/devices/meter/values/voltage 230']);
+  });
+
+  it('wait while the broker is busy, and then the newest is told', () => {
+    const { values, broker, heard } = valuesOut();
+    broker.isBusy = true;
+    for (const value of [1, 4711]) values.report('meter', [{ name: 'voltage', value }]);
+    expect(heard()).toEqual([]);
+    broker.isBusy = false;
+    values.report('meter', [{ name: 'voltage', value: 4711 }]);
+    expect(heard()).toEqual(['b/devices/meter/values/voltage 4711']);
   });
 
   it('are taken back when their device, or their name, is gone, though the broker was away meanwhile', () => {

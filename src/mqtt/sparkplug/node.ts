@@ -28,7 +28,7 @@ export interface NodeOrder extends SparkplugDefinition {
   /** Begins a connection to the broker. */
   readonly connect: (
     events: Omit<BrokerEvents, 'log'>,
-  ) => Pick<Broker, 'publish' | 'subscribe' | 'end' | 'status'>;
+  ) => Pick<Broker, 'publish' | 'subscribe' | 'end' | 'status' | 'isBusy'>;
   /** The values of a device that have a name; undefined when the device is gone. */
   readonly valuesOf: (device: string) => Promise<readonly Value[] | undefined>;
   readonly write: (written: Written) => Promise<Outcome<unknown>>;
@@ -41,8 +41,6 @@ export interface NodeOrder extends SparkplugDefinition {
 const REBIRTH = 'Node Control/Rebirth';
 /** The births of a node are not asked for more often than this. */
 const REBIRTH_MS = 1000;
-/** When so many messages wait, changes wait too: then the newest value of each is reported. */
-const MOST_WAITING = 5000;
 
 /**
  * The bench as an edge node of Sparkplug 3.0, on a connection of its own, whose last will is the death of the node. Devices are those of the
@@ -120,7 +118,8 @@ export class SparkplugNode {
   /** Reports those values of a device that have changed and may be reported again. */
   report(device: string, values: readonly Value[]): void {
     const types = this.#born.get(device);
-    if (!types || this.#link.status.waiting > MOST_WAITING) return;
+    // Changes wait, too: then the newest value of each is reported.
+    if (!types || this.#link.isBusy) return;
     const metrics = this.#news(device, values);
     if (metrics.every(({ name, type }) => types.get(name) === type)) {
       if (metrics.length > 0) this.#report('DDATA', device, metrics);
@@ -194,10 +193,10 @@ export class SparkplugNode {
     this.#bearDevices();
   }
 
-  /** Reports the births that are to be reported, one after another. */
+  /** Reports the births that are to be reported, one after another; those that are left when the broker is busy, after the next look. */
   #bearDevices(): void {
     const [device] = this.#unborn;
-    if (this.#bearing !== undefined || device === undefined) return;
+    if (this.#bearing !== undefined || device === undefined || this.#link.isBusy) return;
     this.#bearing = device;
     this.#unborn.delete(device);
     void this.#order

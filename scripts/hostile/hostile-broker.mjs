@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startProgram } from '../../test/support/program.mjs';
+import { residentMb } from './plant.mjs';
+
+/* Tricks of a broker that a simulator is on, and of other clients of it. It speaks as little MQTT 3.1.1 as that needs. */
+
+/** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
+/** @typedef {{type: number, flags: number, body: Buffer}} Packet */
+/** @typedef {(packet: Packet, socket: import('node:net').Socket) => void} Script */
+
+const TYPES = { connect: 1, publish: 3, subscribe: 8, ping: 12 };
+const CONNACK = Buffer.from([0x20, 2, 0, 0]);
+const OTHER_VERSION = Buffer.from([0x20, 2, 0, 1]);
+const PINGRESP = Buffer.from([0xd0, 0]);
+const TOPIC = 'modbus-sim/b';
+const LIMIT_MS = 30_000;
+/** What a program may take more while a broker floods it. */
+const MORE_MB = 120;
+
+/** @param {number} length */
+function remaining(length) {
+  const bytes = [];
+  for (; length >= 0x80; length = Math.floor(length / 0x80)) bytes.push(0x80 | (length % 0x80));
+  return [...bytes, length];
+}
+
+/** @param {string} topic @param {Buffer} payload @param {number} [id] of QoS 2; without it, of QoS 0 */
+function publish(topic, payload, id) {
+  const name = Buffer.from(topic);
+  const length = 2 + name.length + (id === undefined ? 0 : 2) + payload.length;
+  const head = [id === undefined ? 0x30 : 0x34, ...remaining(length), name.length >> 8, name.length & 0xff];
+  const last = id === undefined ? [] : [id >> 8, id & 0xff];
+  return Buffer.concat([Buffer.from(head), name, Buffer.from(last), payload]);
+}
+
+/**
+ * A broker that accepts every client of MQTT 3.1.1, and does with its packets what the script says.
+ * @param {Script} script
+ */
+async function broker(script) {
+  const server = createServer((socket) => {
+    let bytes = Buffer.alloc(0);
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      for (;;) {
+        let [length, at, shift] = [0, 1, 0];
+        for (; at < bytes.length && ((bytes[at] ?? 0) & 0x80) !== 0; at++, shift += 7)
+          length += ((bytes[at] ?? 0) & 0x7f) << shift;
+        length += (bytes[at] ?? 0) << shift;
+        if (bytes.length < at + 1 + length || bytes.length < 2) return;
+        const first = bytes[0] ?? 0;
+        const packet = { type: first >> 4, flags: first & 15, body: bytes.subarray(at + 1, at + 1 + length) };
+        bytes = bytes.subarray(at + 1 + length);
+        answer(packet, socket, script);
+      }
+    });
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `mqtt://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+/** @param {Packet} packet @param {import('node:net').Socket} socket @param {Script} script */
+function answer(packet, socket, script) {
+  const { type, body } = packet;
+  if (type === TYPES.connect) {
+    if (body[6] !== 4) return void socket.end(OTHER_VERSION);
+    socket.write(CONNACK);
+  } else if (type === TYPES.subscribe) {
+    let topics = 0;
+    for (let at = 2; at < body.length; at += 3 + body.readUInt16BE(at)) topics++;
+    socket.write(Buffer.from([0x90, 2 + topics, body[0] ?? 0, body[1] ?? 0, ...Array(topics).fill(0)]));
+  } else if (type === TYPES.ping) socket.write(PINGRESP);
+  script(packet, socket);
+}
+
+/**
+ * @template Result
+ * @param {Script} script @param {object} mqtt @param {(program: Program) => Promise<Result>} use
+ * @param {object} [holding]
+ */
+async function withBench(script, mqtt, use, holding = [{ address: 0, name: 'level', value: 1 }]) {
+  const { url, close } = await broker(script);
+  const program = await startProgram({
+    config: {
+      devices: { meter: { registers: { holding } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+      mqtt: { url, topic: TOPIC, publish: { every: 100 }, ...mqtt },
+    },
+  });
+  try {
+    return await use(program);
+  } finally {
+    await program.stop();
+    close();
+  }
+}
+
+/** Waits for a line of the log. @param {Program} program @param {RegExp} pattern */
+async function said({ output }, pattern) {
+  for (const end = performance.now() + LIMIT_MS; performance.now() < end; await delay(50)) {
+    const [found] = output.stderr.match(pattern) ?? [];
+    if (found !== undefined) return found;
+  }
+  throw new Error(`nothing like ${pattern} in ${output.stderr.slice(-2000)}`);
+}
+
+/**
+ * The most memory that the program takes while a broker sends as fast as it can, for at most 12 s.
+ * @param {Generator<Buffer>} chunks @param {RegExp} sentence that ends it
+ */
+async function flooded(chunks, sentence) {
+  const sending = new Set();
+  const script = (/** @type {Packet} */ { type }, /** @type {import('node:net').Socket} */ socket) => {
+    if (type !== TYPES.subscribe || sending.has(socket)) return;
+    sending.add(socket);
+    const send = () => {
+      while (!socket.destroyed) {
+        const { value, done } = chunks.next();
+        if (done || !socket.write(value)) break;
+      }
+    };
+    socket.on('drain', send);
+    send();
+  };
+  return withBench(script, { commands: 'all' }, async (program) => {
+    const before = residentMb(program.pid);
+    let peak = before;
+    const sampling = setInterval(() => {
+      peak = Math.max(peak, residentMb(program.pid));
+    }, 20);
+    const found = await said(program, sentence).finally(() => clearInterval(sampling));
+    assert.ok(peak - before < MORE_MB, `${(peak - before).toFixed(0)} MB more`);
+    return `${found}; ${(peak - before).toFixed(0)} MB more at most`;
+  });
+}
+
+export function sendWithoutEnd() {
+  const chunks = function* () {
+    // 200 MB are announced, on the topic of a value.
+    yield Buffer.from([0x30, ...remaining(200_000_000)]);
+    for (let sent = 0; sent < 200_000_000; sent += 65_536) yield Buffer.alloc(65_536);
+  };
+  return flooded(chunks(), /it has sent a packet of 200000000 bytes[^"]*/);
+}
+
+export function neverRelease() {
+  const chunks = function* () {
+    const payload = Buffer.alloc(65_536);
+    for (let id = 1; id < 0xffff; id++) yield publish(`${TOPIC}/devices/meter/set/level`, payload, id);
+  };
+  return flooded(chunks(), /it has not released \d+ messages[^"]*/);
+}
+
+export async function takeTheName() {
+  let connections = 0;
+  const script = (/** @type {Packet} */ { type }, /** @type {import('node:net').Socket} */ socket) => {
+    if (type !== TYPES.connect) return;
+    connections++;
+    // As a broker does when another client comes with the same identifier.
+    setTimeout(() => socket.destroy(), 50);
+  };
+  return withBench(script, { client: 'bench' }, async (program) => {
+    const found = await said(
+      program,
+      /perhaps another client has the client identifier bench[^"]*comes and goes[^"]*/,
+    );
+    const lines = () => program.output.stderr.split('\n').filter((line) => line.includes('MQTT')).length;
+    const [told, made] = [lines(), connections];
+    await delay(5000);
+    assert.ok(connections > made, 'it does not come back');
+    assert.ok(connections - made <= 5, `${connections - made} connections in 5 s`);
+    assert.equal(lines(), told, 'the log goes on');
+    return `${found}; ${told} lines of the log`;
+  });
+}
+
+/** More than the queue of messages has room for. */
+const ANSWERS = 60;
+
+export async function holdBack() {
+  /** @type {string[]} */
+  const values = [];
+  /** @type {Buffer[]} */
+  let held = [];
+  let isHolding = false;
+  /** @type {import('node:net').Socket | undefined} */
+  let client;
+  const script = (
+    /** @type {Packet} */ { type, flags, body },
+    /** @type {import('node:net').Socket} */ socket,
+  ) => {
+    client = socket;
+    if (type !== TYPES.publish) return;
+    const end = 2 + body.readUInt16BE(0);
+    const isValue = body.toString('utf8', 2, end) === `${TOPIC}/devices/meter/values/level`;
+    const hasId = (flags & 6) !== 0;
+    if (isValue) values.push(body.toString('utf8', end + (hasId ? 2 : 0)));
+    const ack = Buffer.from([0x40, 2, body[end] ?? 0, body[end + 1] ?? 0]);
+    if (isHolding) held.push(ack);
+    else if (hasId) socket.write(ack);
+  };
+  const holding = Array.from({ length: 2000 }, (_, address) => ({
+    address,
+    value: 1,
+    ...(address === 0 && { name: 'level' }),
+  }));
+  return withBench(
+    script,
+    { commands: 'all' },
+    async (program) => {
+      await until(() => values.at(-1) === '1', 'the first value');
+      isHolding = true;
+      const body = JSON.stringify({ changes: [{ table: 'holding', address: 0, value: 4711 }] });
+      const ask = (/** @type {number} */ count) => {
+        for (let i = 0; i < count; i++) {
+          const input = { device: 'meter', from: 0, to: 1999 };
+          const request = JSON.stringify({
+            responseTopic: 'modbus-sim/x',
+            correlation: Math.random(),
+            input,
+          });
+          client?.write(publish(`${TOPIC}/command/value.list`, Buffer.from(request)));
+        }
+      };
+      ask(32);
+      await until(() => held.length >= 32, 'what may be under way');
+      const url = `${program.restUrl()}/api/v1/devices/meter/registers`;
+      const headers = { 'content-type': 'application/json' };
+      assert.equal((await fetch(url, { method: 'PATCH', body, headers })).status, 200);
+      await until(async () => (await mqttOf(program)).waiting > 0, 'the new value waits');
+      ask(ANSWERS);
+      await until(async () => (await mqttOf(program)).lost > 0, 'something is given up');
+      isHolding = false;
+      for (const ack of held) client?.write(ack);
+      held = [];
+      await until(() => values.at(-1) === '4711', 'the newest value');
+      return `${(await mqttOf(program)).lost} messages lost, the newest value is there`;
+    },
+    holding,
+  );
+}
+
+/** @param {Program} program @returns {Promise<{waiting: number, lost: number}>} */
+async function mqttOf(program) {
+  const answer = await fetch(`${program.restUrl()}/api/v1/mqtt`);
+  return /** @type {{mqtt: {waiting: number, lost: number}}} */ (await answer.json()).mqtt;
+}
+
+/** @param {() => boolean | Promise<boolean>} holds @param {string} what */
+async function until(holds, what) {
+  for (const end = performance.now() + LIMIT_MS; performance.now() < end; await delay(50))
+    if (await holds()) return;
+  throw new Error(`never: ${what}`);
+}

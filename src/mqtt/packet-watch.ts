@@ -1,0 +1,40 @@
+/**
+ * Reads the lengths of packets in the bytes of a connection, as they come, so that a packet which is too long is known by its
+ * first bytes, before the rest of it is kept (MQTT 5, 2.1.4: fixed header and Remaining Length).
+ */
+export class PacketWatch {
+  /** Bytes that are left of the packet. */
+  #left = 0;
+  #isInLength = false;
+  #length = 0;
+  #factor = 1;
+
+  /** @returns the longest Remaining Length that is announced in these bytes; infinite where it has no end */
+  longestIn(bytes: Uint8Array): number {
+    let longest = 0;
+    for (let at = 0; at < bytes.length; ) {
+      const skipped = Math.min(this.#left, bytes.length - at);
+      this.#left -= skipped;
+      at += skipped;
+      const byte = bytes[at++];
+      if (byte === undefined) break;
+      if (!this.#isInLength) {
+        this.#isInLength = true;
+        this.#length = 0;
+        this.#factor = 1;
+        continue;
+      }
+      if (this.#factor > LARGEST_FACTOR) return Number.POSITIVE_INFINITY;
+      this.#length += (byte & 0x7f) * this.#factor;
+      this.#factor *= 0x80;
+      longest = Math.max(longest, this.#length);
+      if (byte >= 0x80) continue;
+      this.#isInLength = false;
+      this.#left = this.#length;
+    }
+    return longest;
+  }
+}
+
+/** Of the last of at most four bytes (MQTT 5, 1.5.5). */
+const LARGEST_FACTOR = 0x80 ** 3;
