@@ -27,7 +27,7 @@ export class DeskEnd implements Door {
   /** @param events how many events the stream of the lines keeps */
   constructor(port: Port, events: number) {
     this.#port = port;
-    this.traffic = new TrafficMirror(events, (memory) => this.#post({ kind: 'release', memory }));
+    this.traffic = new TrafficMirror(events);
     port.on('message', (messages: readonly Answered[]) => {
       for (const message of messages) this.#take(message);
     });

@@ -24,7 +24,7 @@ export class LineEnd {
   readonly #room: TestRoom;
   readonly #port: Port;
   readonly #feed: Feed;
-  readonly #waiting: Exclude<Asked, { kind: 'release' }>[] = [];
+  readonly #waiting: Asked[] = [];
   readonly #lists = new Map<number, Iterator<unknown>>();
   #revision = -1;
   #isScheduled = false;
@@ -32,10 +32,7 @@ export class LineEnd {
   #outbox: Answered[] = [];
   #isServing = false;
   readonly #take = (all: readonly Asked[]) => {
-    for (const asked of all) {
-      if (asked.kind === 'release') this.#feed.release(asked.memory);
-      else this.#waiting.push(asked);
-    }
+    this.#waiting.push(...all);
     if (this.#waiting.length > 0) this.#schedule();
   };
 
@@ -73,7 +70,7 @@ export class LineEnd {
     });
   }
 
-  #serve(asked: Exclude<Asked, { kind: 'release' }>): void {
+  #serve(asked: Asked): void {
     const { kind, id } = asked;
     try {
       switch (kind) {

@@ -8,9 +8,7 @@ export type Asked =
   | { readonly kind: 'list'; readonly id: number; readonly name: ListName; readonly input: unknown }
   /** The next parts of a list are wanted, or no more. */
   | { readonly kind: 'more'; readonly id: number }
-  | { readonly kind: 'enough'; readonly id: number }
-  /** The desk does not read this memory of the traffic any more. */
-  | { readonly kind: 'release'; readonly memory: SharedArrayBuffer };
+  | { readonly kind: 'enough'; readonly id: number };
 
 /** Some parts of a list, and whether there are no more. */
 export interface SomeParts {

@@ -9,32 +9,78 @@ export interface Outline extends RecordOutline {
   readonly time: number;
 }
 
-/** Where the records of a block begin: behind the counts of its events and of the names they need, and whether a reader waits. */
-export const RECORDS_AT = 16;
+/**
+ * Where the records of a block begin: behind the counts of its events and of the names they need, whether a reader waits, how
+ * often the memory was used again, and whether a reader is reading.
+ */
+export const RECORDS_AT = 24;
 
 /**
  * Events side by side in shared memory, so that another thread reads them without a copy. The records grow from the front.
  * From the end grows a list of 32-bit offsets: where each record begins. The count of the events is written last.
+ *
+ * Memory is used again for newer events, whether or not the other thread has heard of it. Each use has a number, and the reader
+ * holds the memory while it reads. Each of the two says what it does before it looks at what the other has said, so that
+ * at least one of them sees the other.
  */
 export class EventBlock {
   readonly memory: SharedArrayBuffer;
   /** Sequence number of the first event in it. */
   readonly first: number;
   readonly reader: Reader;
-  /** How many events there are, how many names of lines are needed to read them, and whether a reader waits for another. */
+  /** Which use of its memory this is. */
+  readonly use: number;
+  /** How many events there are, how many names of lines are needed to read them, whether a reader waits for another, the use, and whether it is held. */
   readonly #head: Int32Array;
   readonly #starts: Uint32Array;
+  #count: number;
 
-  constructor(memory: SharedArrayBuffer, first: number) {
+  /** @param use as `begin` has returned it */
+  constructor(memory: SharedArrayBuffer, first: number, use: number) {
     this.memory = memory;
     this.first = first;
     this.reader = new Reader(new Uint8Array(memory));
-    this.#head = new Int32Array(memory, 0, 3);
+    this.use = use;
+    this.#head = new Int32Array(memory, 0, 5);
     this.#starts = new Uint32Array(memory);
+    const count = Atomics.load(this.#head, 0);
+    this.#count = this.isKept ? count : 0;
   }
 
+  /**
+   * Begins another use of memory: nothing is in it.
+   * @returns the number of the use; undefined where a reader holds the memory
+   */
+  static begin(memory: SharedArrayBuffer): number | undefined {
+    const head = new Int32Array(memory, 0, 5);
+    const use = Atomics.add(head, 3, 1) + 1;
+    if (Atomics.load(head, 4) === 1) return undefined;
+    for (const i of [0, 1, 2]) Atomics.store(head, i, 0);
+    return use;
+  }
+
+  /** Keeps the memory from being used again, until `letGo`. @returns false if it was used again before */
+  hold(): boolean {
+    Atomics.store(this.#head, 4, 1);
+    if (this.isKept) return true;
+    this.letGo();
+    return false;
+  }
+
+  /** Whether its events are still there. */
+  get isKept(): boolean {
+    return Atomics.load(this.#head, 3) === this.use;
+  }
+
+  letGo(): void {
+    Atomics.store(this.#head, 4, 0);
+  }
+
+  /** The last that was known, where the memory was used again. */
   get count(): number {
-    return Atomics.load(this.#head, 0);
+    const count = Atomics.load(this.#head, 0);
+    if (this.isKept) this.#count = count;
+    return this.#count;
   }
 
   /** At least those of all events that `count` said before. */
@@ -58,11 +104,6 @@ export class EventBlock {
   /** A reader wants to be told of the next event. */
   wait(): void {
     Atomics.store(this.#head, 2, 1);
-  }
-
-  /** Nothing is in it, as in memory that is used again. */
-  empty(): void {
-    this.#head.fill(0);
   }
 
   startOf(seq: number): number {
@@ -93,20 +134,34 @@ export abstract class KeptEvents {
   /** The event with this sequence number; undefined when it is not kept. */
   read(seq: number): TrafficEvent | undefined {
     const block = this.#blockOf(seq);
-    return block && this.#read(block, seq);
+    if (!block || !this.hold(block)) return undefined;
+    try {
+      return this.#read(block, seq);
+    } finally {
+      this.letGo(block);
+    }
   }
 
   /** What `read` would return, in outline: this costs a tenth of it. */
   outline(seq: number): Outline | undefined {
     const block = this.#blockOf(seq);
-    if (!block) return undefined;
-    const { reader } = block;
-    reader.at = block.startOf(seq);
-    const line = this.lines[reader.word()] as string;
-    const time = reader.number() ?? 0;
-    const { kind, unitId, functionCode } = readOutline(reader);
-    return { line, time, kind, unitId, functionCode };
+    if (!block || !this.hold(block)) return undefined;
+    try {
+      const { reader } = block;
+      reader.at = block.startOf(seq);
+      const line = this.lines[reader.word()] as string;
+      const time = reader.number() ?? 0;
+      const { kind, unitId, functionCode } = readOutline(reader);
+      return { line, time, kind, unitId, functionCode };
+    } finally {
+      this.letGo(block);
+    }
   }
+
+  /** To be called before a block is read, and `letGo` afterwards. @returns whether its events are still there */
+  protected abstract hold(block: EventBlock): boolean;
+
+  protected abstract letGo(block: EventBlock): void;
 
   #read(block: EventBlock, seq: number): TrafficEvent {
     const { reader } = block;

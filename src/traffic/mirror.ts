@@ -4,25 +4,25 @@ import type { StreamChange } from './stream.js';
 /** A stream of another thread, for reading. It sees an event as soon as the stream has it. */
 export class TrafficMirror extends KeptEvents {
   readonly #events: number;
-  readonly #release: (memory: SharedArrayBuffer) => void;
   /** Nothing before this event is kept. */
   #floor = 1;
   /** The newest event that was known to be readable. */
   #last = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /**
-   * @param events how many the stream keeps
-   * @param release gives memory back to the stream
-   */
-  constructor(events: number, release: (memory: SharedArrayBuffer) => void) {
+  /** @param events how many the stream keeps */
+  constructor(events: number) {
     super();
     this.#events = events;
-    this.#release = release;
   }
 
   get first(): number {
-    return Math.max(this.#floor, this.last - this.#events + 1);
+    const { blocks } = this;
+    let gone = 0;
+    while (gone < blocks.length && !blocks[gone]?.isKept) gone++;
+    // The stream may have given up blocks without this thread having heard of it.
+    const kept = gone === 0 ? this.#floor : (blocks[gone]?.first ?? this.last + 1);
+    return Math.max(this.#floor, kept, this.last - this.#events + 1);
   }
 
   get last(): number {
@@ -50,13 +50,12 @@ export class TrafficMirror extends KeptEvents {
         break;
       case 'block':
         if (this.blocks.length === 0) this.#floor = Math.max(this.#floor, change.first);
-        this.blocks.push(new EventBlock(change.memory, change.first));
+        this.blocks.push(new EventBlock(change.memory, change.first, change.use));
         break;
       case 'dropped': {
         const dropped = this.blocks.shift();
         if (!dropped) break;
         this.#floor = Math.max(this.#floor, this.blocks[0]?.first ?? dropped.first + dropped.count);
-        this.#release(dropped.memory);
         break;
       }
       case 'cleared':
@@ -66,5 +65,13 @@ export class TrafficMirror extends KeptEvents {
     }
     // Those who wait look again.
     for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  protected hold(block: EventBlock): boolean {
+    return block.hold();
+  }
+
+  protected letGo(block: EventBlock): void {
+    block.letGo();
   }
 }

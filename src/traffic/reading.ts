@@ -94,7 +94,11 @@ export class TrafficCursor {
       this.#after = seq;
       const event = wanted(this.#stream, this.#filter, seq);
       if (event) yield event;
-      else if (looked % PASSED_OVER === 0) yield undefined;
+      else {
+        // It was given up while it was looked at.
+        if (seq < this.#stream.first) this.#missed++;
+        if (looked % PASSED_OVER === 0) yield undefined;
+      }
     }
   }
 

@@ -18,8 +18,13 @@ type Listener = (event: TrafficEvent) => void;
 /** What a mirror of a stream in another thread has to know; plain data and shared memory. */
 export type StreamChange =
   | { readonly kind: 'line'; readonly name: string }
-  | { readonly kind: 'block'; readonly first: number; readonly memory: SharedArrayBuffer }
-  /** The oldest block is given up. The mirror gives its memory back, and then it may be used again. */
+  | {
+      readonly kind: 'block';
+      readonly first: number;
+      readonly memory: SharedArrayBuffer;
+      readonly use: number;
+    }
+  /** The oldest block is given up. Its memory may be in use again before the mirror hears of it. */
   | { readonly kind: 'dropped' }
   /** There is an event that the mirror has waited for. */
   | { readonly kind: 'event' }
@@ -28,12 +33,10 @@ export type StreamChange =
 
 /** The end of a stream that a mirror is connected to. */
 export interface Feed {
-  /** The mirror does not read this memory any more. */
-  release(memory: SharedArrayBuffer): void;
   end(): void;
 }
 
-/** Memory is taken in pieces of this size, or of the size of a larger event. */
+/** Memory is taken in pieces of this size, or of some of them for a larger event. */
 const BLOCK_SIZE = 512 * 1024;
 /** How often the wall clock is read: it may be set while this program runs. A Raspberry Pi has no clock of its own. */
 const CLOCK_INTERVAL_MS = 1000;
@@ -60,8 +63,8 @@ export class TrafficStream extends KeptEvents {
   #newest: NewEvent | undefined;
   /** Of all blocks. */
   #size = 0;
-  /** The memory of a block that was given up, to be used again. */
-  #spare: SharedArrayBuffer | undefined;
+  /** The memory of blocks that were given up, to be used again: a collector would come too late. */
+  readonly #spares: SharedArrayBuffer[] = [];
   #send: ((change: StreamChange) => void) | undefined;
   #wallOffset = 0;
   #wallReadAt = Number.NEGATIVE_INFINITY;
@@ -119,14 +122,10 @@ export class TrafficStream extends KeptEvents {
    */
   feed(send: (change: StreamChange) => void): Feed {
     for (const name of this.lines) send({ kind: 'line', name });
-    for (const { first, memory } of this.blocks) send({ kind: 'block', first, memory });
+    for (const { first, memory, use } of this.blocks) send({ kind: 'block', first, memory, use });
     send({ kind: 'cleared', first: this.#first });
     this.#send = send;
-    this.#spare = undefined;
     return {
-      release: (memory) => {
-        if (this.#send === send) this.#reuse(memory);
-      },
       end: () => {
         if (this.#send === send) this.#send = undefined;
       },
@@ -179,24 +178,23 @@ export class TrafficStream extends KeptEvents {
   /** The writer of the block that has room for `size` bytes. The oldest blocks give up theirs when all memory is taken. */
   #writerFor(size: number, seq: number): Writer {
     const newest = this.blocks.at(-1);
-    if (newest && this.#writer && size <= newest.room(this.#writer.at, this.#count)) return this.#writer;
-    const blockSize = size + RECORDS_AT <= BLOCK_SIZE ? BLOCK_SIZE : (size + RECORDS_AT + 7) & ~7;
+    // A block for an event that is longer than everything may be has no other event.
+    const writer = this.#size <= this.limits.bytes ? this.#writer : undefined;
+    if (newest && writer && size <= newest.room(writer.at, this.#count)) return writer;
+    const blockSize = Math.ceil((size + RECORDS_AT) / BLOCK_SIZE) * BLOCK_SIZE;
     while (this.blocks.length > 0 && this.#size + blockSize > this.limits.bytes) {
       this.#dropOldestBlock();
       this.#first = Math.max(this.#first, this.blocks[0]?.first ?? seq);
     }
-    const spare = blockSize === BLOCK_SIZE ? this.#spare : undefined;
-    if (spare) this.#spare = undefined;
-    const memory = spare ?? new SharedArrayBuffer(blockSize);
-    const block = new EventBlock(memory, seq);
-    block.empty();
+    const [memory, use] = this.#memoryOf(blockSize);
+    const block = new EventBlock(memory, seq, use);
     this.blocks.push(block);
     this.#size += memory.byteLength;
     this.#count = 0;
     this.#newest = undefined;
     this.#writer = new Writer(new Uint8Array(memory));
     this.#writer.at = RECORDS_AT;
-    this.#send?.({ kind: 'block', first: seq, memory });
+    this.#send?.({ kind: 'block', first: seq, memory, use });
     return this.#writer;
   }
 
@@ -209,12 +207,30 @@ export class TrafficStream extends KeptEvents {
   #dropOldestBlock(): void {
     const { memory } = this.blocks.shift() as EventBlock;
     this.#size -= memory.byteLength;
-    // A mirror may be reading it until it says otherwise.
-    if (this.#send) this.#send({ kind: 'dropped' });
-    else this.#reuse(memory);
+    this.#spares.push(memory);
+    this.#send?.({ kind: 'dropped' });
   }
 
-  #reuse(memory: SharedArrayBuffer): void {
-    if (memory.byteLength === BLOCK_SIZE) this.#spare = memory;
+  /** Memory with nothing in it, and which use of it this is. What a mirror is reading at the moment is used again later. */
+  #memoryOf(size: number): [memory: SharedArrayBuffer, use: number] {
+    for (const [i, spare] of this.#spares.entries()) {
+      const use = spare.byteLength === size ? EventBlock.begin(spare) : undefined;
+      if (use === undefined) continue;
+      this.#spares.splice(i, 1);
+      return [spare, use];
+    }
+    // No more stays beside what is kept than one block, which a mirror may be reading.
+    let taken = this.#size + this.#spares.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    while (this.#spares.length > 0 && taken + size > this.limits.bytes + BLOCK_SIZE)
+      taken -= this.#spares.shift()?.byteLength ?? 0;
+    const memory = new SharedArrayBuffer(size);
+    return [memory, EventBlock.begin(memory) ?? 0];
   }
+
+  /** In this thread nothing is used again while somebody reads it. */
+  protected hold(): boolean {
+    return true;
+  }
+
+  protected letGo(): void {}
 }
