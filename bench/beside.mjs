@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
 import { besideLoads } from './beside-loads.mjs';
 import { CORE, comeFirst, message, pin, start, stop } from './processes.mjs';
 import { median, ms, printTable, say, spread } from './report.mjs';
@@ -86,7 +86,7 @@ const config = {
 };
 
 async function clientOf(line, program) {
-  const client = start('rtu-client.mjs', program.serialPath(line.name), dist);
+  const client = start('rtu-client.mjs', program.serialPath(line.name));
   await message(client);
   pin(client.pid, CORE.client);
   comeFirst(client.pid);

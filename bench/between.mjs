@@ -1,4 +1,5 @@
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
+import { fromSource } from './from-source.mjs';
 import { ms, printTable, say, spread } from './report.mjs';
 
 const ROUNDS = 5;
@@ -40,7 +41,7 @@ export async function benchBetween() {
       },
     },
   });
-  const { newClient } = await import(`${dist}/client/client.js`);
+  const { newClient } = await fromSource("export { newClient } from './src/client/client.js';");
   const tcp = (port) => newClient({ kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' });
   const rtu = (path) =>
     newClient({ kind: 'serial', path, ...SERIAL, dataBits: 8, parity: 'even', stopBits: 1, framing: 'rtu' });

@@ -1,4 +1,4 @@
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
 import { INSIDE } from './growth-points.mjs';
 import { PUBLISHED } from './pi.mjs';
 import { CORE, comeFirst, message, pin, start, stop } from './processes.mjs';
@@ -76,7 +76,7 @@ async function asked(name, args, question) {
 /** Processor time of the server for a request of each kind, medians of the rounds. */
 async function costsHere() {
   const points = INSIDE[0].points.slice(0, 1);
-  const { costs } = await asked('growth-inside.mjs', [dist], { points, requests: 8000, rounds: 11 });
+  const { costs } = await asked('growth-inside.mjs', [], { points, requests: 8000, rounds: 11 });
   const inside = { what: 'our own work alone, without a socket', time: median(costs[0]) };
   const serial = (turnaround) => ({
     serial: { path: 'virtual', baudRate: 115200, parity: 'none' },
@@ -115,7 +115,7 @@ async function tcpCost(program) {
 }
 
 async function rtuCost(program, line) {
-  const client = start('rtu-client.mjs', program.serialPath(line), dist);
+  const client = start('rtu-client.mjs', program.serialPath(line));
   await message(client);
   pin(client.pid, CORE.client);
   const times = [];

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { CHROMIUM_ARGUMENTS, CHROMIUM_MISSING, chromiumPath } from '../test/support/chromium.mjs';
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
 import { CORE, message, pin, processorTime, start, stepBack, stop } from './processes.mjs';
 import { ms, printTable, say, spread } from './report.mjs';
 
@@ -43,7 +43,7 @@ export async function benchConsole() {
   pin(program.pid, CORE.server);
   const load = start('paced-load.mjs', program.tcpPort('lan'), EXCHANGES_PER_SECOND);
   await message(load);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'));
   await message(client);
   for (const { pid } of [load, client]) pin(pid, CORE.client);
   stepBack(load.pid);

@@ -1,4 +1,4 @@
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
 import { CORE, message, pin, start, stop } from './processes.mjs';
 import { ms, printTable, spread } from './report.mjs';
 
@@ -48,7 +48,7 @@ async function rowsOf({ what: lineName, serial }) {
     },
   });
   pin(program.pid, CORE.server);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'));
   await message(client);
   pin(client.pid, CORE.client);
   const rows = [];

@@ -1,21 +1,18 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
+import { fromSource } from './from-source.mjs';
 
 /*
- * growth-inside.mjs DIST
+ * growth-inside.mjs
  *
  * The program without sockets, in this process: its lines get the decoder and the queue of a TCP connection, and bytes
  * are handed to them directly. When told `{points, requests, rounds}`, measures each point by turns and tells the
  * processor time of a request of each round, in µs. So differences show that are lost in the noise of a socket.
  */
-const [, , dist] = process.argv;
-/** @param {string} file */
-const load = (file) => import(pathToFileURL(join(dist, file)).href);
-const { pino } = await import('pino');
-const { Simulator } = await load('simulator/simulator.js');
-const { loadNative } = await load('config/load.js');
-const { MbapDecoder } = await load('transport/socket/mbap-decoder.js');
-const { ReplyQueue } = await load('transport/socket/reply-queue.js');
+const { Simulator, loadNative, MbapDecoder, ReplyQueue } = await fromSource(`
+  export { Simulator } from './src/simulator/simulator.js';
+  export { loadNative } from './src/config/load.js';
+  export { MbapDecoder } from './src/transport/socket/mbap-decoder.js';
+  export { ReplyQueue } from './src/transport/socket/reply-queue.js';`);
 
 /** The garbage collector runs some times in each round, and V8 has compiled everything after these. */
 const WARM_UP_ROUNDS = 3;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
 import { idleClients, onSockets, onTerminals } from './growth-load.mjs';
 import { INSIDE, OUTSIDE } from './growth-points.mjs';
 import { CORE, canPin, comeFirst, message, pin, start, stop } from './processes.mjs';
@@ -34,7 +34,7 @@ export async function benchGrowth({ only = '', requests = 8000, rounds } = {}) {
 async function benchInside(dimensions, requests, rounds) {
   const rows = [];
   for (const { what, points } of dimensions) {
-    const child = start('growth-inside.mjs', dist);
+    const child = start('growth-inside.mjs');
     await message(child);
     pin(child.pid, CORE.server);
     comeFirst(child.pid);

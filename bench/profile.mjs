@@ -131,7 +131,7 @@ function tcpLoad(program) {
 }
 
 async function rtuLoad(program, name) {
-  const client = start('rtu-client.mjs', program.serialPath(name), dist);
+  const client = start('rtu-client.mjs', program.serialPath(name));
   await message(client);
   pin(client.pid, CORE.client);
   const run = async (seconds) => {

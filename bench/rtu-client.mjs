@@ -1,17 +1,16 @@
 import { constants, openSync, readSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import koffi from 'koffi';
+import { fromSource } from './from-source.mjs';
 
 /*
- * rtu-client.mjs master|PATH DIST
+ * rtu-client.mjs master|PATH
  *
  * When told `{transactions, pause}`, sends the same request again and again, `pause` ms after each answer, and measures
  * the time from writing it to the first byte of the answer. Its end of the line is the master side of a new
  * pseudo-terminal (it then tells the path of the other side), or the terminal PATH. It waits inside poll(2), so no event
  * loop of its own is measured.
  */
-const [, , place, dist] = process.argv;
+const [, , place] = process.argv;
 
 /** Function 3, 10 registers from address 0 of unit 1; 25 bytes are the answer. */
 const REQUEST = Buffer.from('01030000000ac5cd', 'hex');
@@ -45,7 +44,7 @@ async function open() {
     const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
     return { fd: openSync(place, flags), path: place };
   }
-  const { openPty } = await import(pathToFileURL(join(dist, 'transport/port/pty.js')).href);
+  const { openPty } = await fromSource("export { openPty } from './src/transport/port/pty.js';");
   const opened = await openPty();
   if (!opened.ok) throw new Error(opened.error);
   return { fd: opened.pty.masterFd, path: opened.pty.path };

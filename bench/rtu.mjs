@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { dist, startProgram } from '../test/support/program.mjs';
+import { startProgram } from '../test/support/program.mjs';
 import { latenessPlot } from './plot.mjs';
 import { message, start, stop } from './processes.mjs';
 import { machine, ms, printTable, spread } from './report.mjs';
@@ -109,7 +109,7 @@ async function benchOnTime() {
 }
 
 async function floorAtTerminal() {
-  const client = start('rtu-client.mjs', 'master', dist);
+  const client = start('rtu-client.mjs', 'master');
   const { path } = await message(client);
   const floor = start('rtu-floor.mjs', path);
   await message(floor);
@@ -117,7 +117,7 @@ async function floorAtTerminal() {
 }
 
 async function oursAtTerminal(baudRate, turnaround) {
-  const client = start('rtu-client.mjs', 'master', dist);
+  const client = start('rtu-client.mjs', 'master');
   const { path } = await message(client);
   const program = await startOurs(path, baudRate, turnaround);
   // A port may be opened in the middle of a frame, so it waits for a silence first.
@@ -127,7 +127,7 @@ async function oursAtTerminal(baudRate, turnaround) {
 
 async function oursAtVirtualLine(baudRate, turnaround) {
   const program = await startOurs('virtual', baudRate, turnaround);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'));
   await message(client);
   return {
     ...contender(`ours, virtual line, ${turnaround}, ${baudRate}`, client, program.pid, program.stop),

@@ -1,12 +1,15 @@
+import { fromSource } from './from-source.mjs';
+
 /*
- * waiter.mjs DIST/TRANSPORT turns|loop|kernel|none
+ * waiter.mjs turns|loop|kernel|none
  *
  * When told `{t35, lines, waits}`, waits so often in this way, on all lines at once, and tells how late each wait ended
  * (ms) and the processor time for one of them (ms).
  */
-const [, , transport, way] = process.argv;
-const { systemClock } = await import(`${transport}/clock.js`);
-const { useKernelTimer } = await import(`${transport}/port/kernel-timer.js`);
+const [, , way] = process.argv;
+const { systemClock, useKernelTimer } = await fromSource(`
+  export { systemClock } from './src/transport/clock.js';
+  export { useKernelTimer } from './src/transport/port/kernel-timer.js';`);
 if (way === 'kernel') await useKernelTimer();
 
 /** How the program waited before it used a timer of the kernel. */

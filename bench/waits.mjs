@@ -1,6 +1,3 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { dist } from '../test/support/program.mjs';
 import { CORE, message, pin, start } from './processes.mjs';
 import { machine, ms, printTable, spread } from './report.mjs';
 
@@ -39,7 +36,7 @@ export async function benchWaits() {
 async function rowsOf(t35, lines) {
   const waiters = [];
   for (const { way, what } of [...WAYS, { way: 'none', what: '' }]) {
-    const child = start('waiter.mjs', pathToFileURL(join(dist, 'transport')).href, way);
+    const child = start('waiter.mjs', way);
     await message(child);
     pin(child.pid, CORE.server);
     waiters.push({ what, child, late: [], spent: [] });
