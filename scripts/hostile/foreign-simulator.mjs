@@ -36,7 +36,7 @@ function laden(name) {
   return `<${name}>\u001b]0;owned\u0007\u001b[2J${HIDDEN.join('')}`;
 }
 
-/** @param {object} body @param {number} [status] @returns {Answer} */
+/** @param {object | null} body @param {number} [status] @returns {Answer} */
 function json(body, status = 200) {
   return (_, response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -54,6 +54,19 @@ function stream(data) {
 /** The reason of a status may have 8-bit controls (RFC 9112, 4). @type {Answer} */
 function refuseByReason(_, response) {
   response.writeHead(400, '<reason>\u009b31m').end();
+}
+
+/** A body without an end. @param {string} type @returns {Answer} */
+function endless(type) {
+  const piece = ' '.repeat(1024 * 1024);
+  return (_, response) => {
+    response.writeHead(200, { 'content-type': type });
+    const go = () => {
+      while (!response.destroyed && response.write(piece));
+    };
+    response.on('drain', go);
+    go();
+  };
 }
 
 /** @type {Answers} */
@@ -78,6 +91,9 @@ const problem = { path: laden('path'), message: laden('message') };
 /** For tests and examinations. @type {Answers} */
 const RUNS = [
   ...REFUSALS,
+  [json(null), 'this is no modbus-sim'],
+  [json(null, 400), 'HTTP 400'],
+  [endless('application/json'), 'the answer has more than 64 MB'],
   [json({ problems: [problem] }, 400), '<path>', '<message>'],
   [
     json({ id: 1, state: 'over', checks: [finding], report }),
@@ -104,6 +120,7 @@ const streams = () => [
   [stream(JSON.stringify([event])), '<line>', '<text>', '<client>', '<rule>', '<fault>', '<why>', '<bytes>'],
   [stream(JSON.stringify([{ kind: 'left out', text: laden('text') }])), '<text>'],
   [stream(laden('no JSON')), 'this is no modbus-sim'],
+  [endless('text/event-stream'), 'an event has no end'],
 ];
 
 /** @param {string} directory */

@@ -88,6 +88,8 @@ export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): F
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     },
   });
+  // Node would answer an expectation that it does not know with 417 and no body. A server may ignore it (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const endConnections = limitConnections(app.server, rules.maxConnections);
   app.addHook('preClose', async () => endConnections());
   const inOrder = oneAfterTheOther();
@@ -182,9 +184,10 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
   if (found) return refuse(request, reply, found);
   const { statusCode: status = 500 } = error;
   if (status >= 500) request.log.error(error, 'request failed');
+  // HTTP has more statuses than are documented: a name that is too long is 414 for Fastify.
   const code = codeOf(status);
   const body = errorAnswer(request.url, refusal(code, '', errorText(status, error)));
-  return reply.code(status).send(body);
+  return reply.code(CODES[code].status).send(body);
 }
 
 /** The code of an error that HTTP has brought about. */

@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { makeDirectory } from '../config/make-directory.js';
 import { complain, say } from './say.js';
 
 /** Writes a program into Wireshark's extcap directory that calls this one. */
 export function installExtcap(directory = extcapDirectory()): number {
   const file = join(directory, 'modbus-sim');
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     writeFileSync(file, wrapper(process.execPath, realpathSync(process.argv[1] as string)));
     chmodSync(file, 0o755);
   } catch (error) {

@@ -29,7 +29,7 @@ export async function extcap(request: ExtcapRequest, version: string): Promise<n
 /** The lines of the simulator. Where none is running there are none: Wireshark asks at each of its starts. */
 async function linesOf({ url, token }: RunningAt): Promise<ExtcapLine[]> {
   const remote = new Remote(url, token, LIST_LIMIT_MS);
-  const answer = await remote.ask<{ lines: ExtcapLine[] }>('GET', '/api/v1/lines');
+  const answer = await remote.lines();
   return answer.ok ? answer.body.lines : [];
 }
 

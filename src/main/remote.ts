@@ -1,4 +1,5 @@
 import type { ReadableStream } from 'node:stream/web';
+import { z } from 'zod';
 import { unreachableReason } from '../monitor/unreachable.js';
 import { type Answer, ask, type Method, open, type Send, sendTo } from '../rest/client.js';
 import type { LineEndpoints } from '../testing/scenario/line-endpoints.js';
@@ -8,9 +9,13 @@ export type RemoteAnswer<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly error: string };
 
-interface LineBody {
-  readonly lines: readonly { readonly name: string; readonly state: string; readonly place: string }[];
-}
+const LINES = z.looseObject({
+  lines: z.array(
+    z.looseObject({ name: z.string().regex(/^\P{Cs}+$/u), state: z.string(), place: z.string() }),
+  ),
+});
+
+type LineBody = z.infer<typeof LINES>;
 
 /** A request that takes longer is given up. */
 const ANSWER_LIMIT_MS = 10_000;
@@ -27,9 +32,17 @@ export class Remote {
     this.#limitMs = limitMs;
   }
 
-  async ask<Body>(method: Method, path: string, body?: object): Promise<RemoteAnswer<Body>> {
+  /** @param shape what the answer has at least: one of another shape comes from another program */
+  async ask<Body>(
+    method: Method,
+    path: string,
+    body?: object,
+    shape: z.ZodType = z.unknown(),
+  ): Promise<RemoteAnswer<Body>> {
     const send: Send = (at, init) => this.#send(at, { ...init, signal: AbortSignal.timeout(this.#limitMs) });
-    return this.#told(await ask<Body>(send, method, path, body));
+    const answer = this.#told(await ask<Body>(send, method, path, body));
+    const isOurs = !answer.ok || shape.safeParse(answer.body).success;
+    return isOurs ? answer : { ok: false, error: this.anotherProgram };
   }
 
   /** Asks for a body that is no JSON, which may take as long as it wants. */
@@ -38,9 +51,13 @@ export class Remote {
     return answer.ok ? { ok: true, body: answer.body.body as ReadableStream<Uint8Array> } : answer;
   }
 
+  lines(): Promise<RemoteAnswer<LineBody>> {
+    return this.ask('GET', '/api/v1/lines', undefined, LINES);
+  }
+
   /** Where the open lines are, or why that is not known. */
   async endpoints(): Promise<LineEndpoints | string> {
-    const answer = await this.ask<LineBody>('GET', '/api/v1/lines');
+    const answer = await this.lines();
     if (!answer.ok) return answer.error;
     const open = answer.body.lines.filter(({ state }) => state === 'open');
     return new Map(open.map(({ name, place }) => [name, place]));

@@ -24,6 +24,9 @@ export interface Failed {
 
 export type Answer<Value> = { readonly ok: true; readonly value: Value } | Failed;
 
+/** Bytes of an answer that is read as a whole. Any program may answer at an address, without an end. */
+const LONGEST_ANSWER = 64 * 1024 * 1024;
+
 /** The answer of a simulator that can't be reached. */
 export function unreached(cause: unknown): Failed {
   return {
@@ -67,7 +70,7 @@ export async function ask<Value>(
   if (!opened.ok) return opened;
   const { value: response } = opened;
   try {
-    return { ok: true, value: (response.status === 204 ? null : await response.json()) as Value };
+    return { ok: true, value: (response.status === 204 ? null : await jsonOf(response)) as Value };
   } catch (cause) {
     return unreached(cause);
   }
@@ -77,11 +80,41 @@ export async function ask<Value>(
 export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
-    const { detail = `HTTP ${status}`, problems = [] } = (await response.json()) as Partial<Refusal>;
-    return { ok: false, status, problem: { detail, problems } };
+    const { detail, problems } = (await jsonOf(response)) as Partial<Refusal>;
+    return {
+      ok: false,
+      status,
+      problem: {
+        detail: typeof detail === 'string' ? detail : `HTTP ${status}`,
+        problems: Array.isArray(problems) ? problems.filter(isProblem) : [],
+      },
+    };
   } catch {
     return { ok: false, status, problem: { detail: `HTTP ${status} ${statusText}`.trim(), problems: [] } };
   }
+}
+
+function isProblem(value: unknown): value is Refusal['problems'][number] {
+  if (typeof value !== 'object' || value === null) return false;
+  const { path, message } = value as { readonly path?: unknown; readonly message?: unknown };
+  return typeof path === 'string' && typeof message === 'string';
+}
+
+/** The JSON of an answer, as far as it is no longer than any that a simulator gives; rejects for a longer one. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  const reader = response.body?.getReader();
+  for (let next = await reader?.read(); reader && next && !next.done; next = await reader.read()) {
+    length += next.value.length;
+    if (length > LONGEST_ANSWER) {
+      await reader.cancel();
+      throw new Error(`the answer has more than ${LONGEST_ANSWER / 1024 / 1024} MB`);
+    }
+    text += decoder.decode(next.value, { stream: true });
+  }
+  return JSON.parse(text + decoder.decode());
 }
 
 /** A path of names that may have any characters: `pathOf('lines', name, 'start')`. */

@@ -6,14 +6,21 @@ export interface SseMessage {
   readonly data: string | undefined;
 }
 
+/** Characters of a message, of which a simulator has at most some hundred thousand. Any program may answer at an address. */
+const LONGEST_MESSAGE = 16 * 1024 * 1024;
+
 /** Takes server-sent events apart (HTML Living Standard, 9.2.6), as far as this program sends them. */
 export class SseParser {
   #rest = '';
   #id: string | undefined;
   #data: string[] = [];
+  /** Characters since the last message. */
+  #length = 0;
 
-  /** Takes what has come. @returns the messages that are complete now */
+  /** Takes what has come. Throws for a message without an end. @returns the messages that are complete now */
   push(text: string): SseMessage[] {
+    this.#length += text.length;
+    if (this.#length > LONGEST_MESSAGE) throw new Error('an event has no end');
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.#line(line) ?? []);
@@ -30,6 +37,7 @@ export class SseParser {
   }
 
   #end(): SseMessage {
+    this.#length = this.#rest.length;
     const message = { id: this.#id, data: this.#data.length > 0 ? this.#data.join('\n') : undefined };
     this.#id = undefined;
     this.#data = [];

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { makeDirectory } from '../config/make-directory.js';
 
 /*
  * How a service is asked to read its configuration again, and told what came of it: by the line `reload` on a socket in
@@ -44,7 +45,7 @@ export function answerReloads(
   server.maxConnections = MAX_CLIENTS;
   server.on('error', (error) => failed(`${path}: can't be asked for a reload: ${error.message}`));
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    makeDirectory(directory, 0o755);
     // One that was killed has left its socket behind.
     rmSync(path, { force: true });
     server.listen(path);

@@ -373,3 +373,28 @@ describe('on a real socket', () => {
     agent.destroy();
   });
 });
+
+describe('a request that HTTP has a status of its own for', () => {
+  beforeEach(anew);
+
+  test('a name that is too long for any device is 400, with a code', async () => {
+    const answer = await rest.send('GET', `/api/v1/devices/${'x'.repeat(800)}`);
+    expect(answer).toMatchObject({ status: 400, body: { status: 400, code: 'request.invalid' } });
+  });
+
+  test('an expectation that nobody knows is ignored', async () => {
+    await rest.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = rest.app.server.address() as AddressInfo;
+    const request = httpRequest({
+      port,
+      host: '127.0.0.1',
+      path: '/api/v1/lines',
+      headers: { expect: 'a-pony' },
+    });
+    request.end();
+    const [response] = await once(request, 'response');
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    await rest.app.close();
+  });
+});

@@ -27,6 +27,15 @@ describe('the name of an interface', () => {
   });
 });
 
+it('is not installed where no directory can be made', async () => {
+  const { code, stderr } = await run(
+    ['extcap', '--install', '/proc/wireshark/extcap'],
+    scratch.newDirectory(),
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^can't write \/proc\/wireshark\/extcap\/modbus-sim: ENOENT/);
+});
+
 describe('modbus-sim extcap', () => {
   let program: RunningProgram;
   beforeAll(async () => {

@@ -17,6 +17,24 @@ describe('server-sent events', () => {
     for (let at = 0; at < TEXT.length; at += length) found.push(...parser.push(TEXT.slice(at, at + length)));
     expect(found).toEqual(MESSAGES);
   });
+
+  it.each(['data: x', 'data: x\n'])(
+    'of a message without an end, as %j again and again, 16 MB are kept',
+    (text) => {
+      const parser = new SseParser();
+      const piece = text.repeat(1024 * 1024);
+      const pushAll = () => {
+        for (let i = 0; i < 4; i++) parser.push(piece);
+      };
+      expect(pushAll).toThrow('an event has no end');
+    },
+  );
+
+  it('may be as many as they want', () => {
+    const parser = new SseParser();
+    const piece = 'data: x\n\n'.repeat(1000);
+    for (let i = 0; i < 3000; i++) expect(parser.push(piece)).toHaveLength(1000);
+  });
 });
 
 /** A simulator whose answers are given one after the other. A list is the pieces of a stream; `stays` leaves it open. */

@@ -27,6 +27,16 @@ it('of 8 programs that start at once on the directory of a killed one, one has i
   await Promise.all(all.map((files) => files.close()));
 });
 
+it('a file system that makes no directories is an error', async () => {
+  await expect(new StateFiles('/proc/modbus-sim/state').open()).rejects.toThrow(/ENOENT.*\/proc\/modbus-sim/);
+});
+
+it('directories above it are made, too', async () => {
+  const files = new StateFiles(join(stateDirectory(), 'one', 'two'));
+  expect((await files.open()).names).toEqual([]);
+  await files.close();
+});
+
 it('what is no file of a state, or never ends, is not read', async () => {
   const directory = stateDirectory();
   const files = new StateFiles(directory);

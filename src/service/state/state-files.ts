@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { promises } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '../../config/make-directory.js';
 import { loadLibc } from '../../transport/port/libc.js';
 import { lockHolder } from '../../transport/port/port-path.js';
 import { readShort } from '../../transport/read-short.js';
 
 /** The part of `node:fs/promises` that is used; tests pass a disk that is full. */
-export type FileSystem = Pick<typeof promises, 'mkdir' | 'open' | 'readdir' | 'rename' | 'rm'>;
+export type FileSystem = Pick<typeof promises, 'open' | 'readdir' | 'rename' | 'rm'>;
 
 /** A file of a state takes at most 1 MB per list of registers; more is damage. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -45,7 +46,7 @@ export class StateFiles {
    * when the last start with these files has ended the program, and not the machine
    */
   async open(): Promise<{ names: string[]; note: string | undefined; hasEnded: boolean }> {
-    await this.#fs.mkdir(this.directory, { recursive: true, mode: 0o750 });
+    makeDirectory(this.directory, 0o750);
     const note = await this.#lock();
     const boot = await idIn(BOOT_ID);
     const hasEnded = boot !== '' && (await idIn(this.#path(START))) === boot;

@@ -29,3 +29,26 @@ it.each(['', '.', '..', 'x'.repeat(65)])('%j is no name of a line', (name) => {
     'expected a line name of 1 to 64 characters, not "." or ".."',
   );
 });
+
+it.each(['\ud800', 'x\udc00y'])(
+  'half a character, as in %j, is in no name of a device, a line, a rule or a value',
+  (half) => {
+    const loaded = loadNative(
+      {
+        devices: { [half]: { registers: { holding: [{ address: 0, name: half }] } } },
+        lines: { [half]: { tcp: { port: 5020 }, units: { 1: half } } },
+        faults: [{ name: half, do: { delay: 1 } }],
+      },
+      '.',
+    );
+    const paths = loaded.ok ? [] : loaded.problems.map(({ path }) => path.replace(/\[".*"\]/, '[]'));
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'devices[]',
+        'lines[]',
+        'devices[].registers.holding[0].name',
+        'faults[0].name',
+      ]),
+    );
+  },
+);
