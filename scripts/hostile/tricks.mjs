@@ -31,6 +31,8 @@ export const TRICKS = [
   { name: 'a file of entries that take the addresses of each other', play: overlap },
   { name: 'devices and lines named "." and ".."', play: nameDots },
   { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
+  { name: 'half a character as a name', play: nameHalves },
+  { name: 'a state where no directory can be made', play: stateInProc },
   { name: 'the directory of the links belongs to another user', play: takeLinks },
   { name: 'hidden characters for the terminal of test --url', play: foolTest },
   { name: 'hidden characters for the terminal of examine --url', play: foolExamine },
@@ -116,6 +118,22 @@ async function nameDots() {
     }
   });
   return `${refused[0]}`;
+}
+
+async function nameHalves() {
+  return withProgram({ config: CONFIG }, async (program) => {
+    const device = await (await rest(program, 'devices', 'POST', { name: '\ud800', ...METER })).text();
+    assert.match(device, /half a character/);
+    const line = await (await rest(program, 'lines', 'POST', { name: 'x\udfff', ...VIRTUAL })).text();
+    assert.match(line, /half a character/);
+    return line;
+  });
+}
+
+async function stateInProc() {
+  const refusal = await refusalOf({ config: CONFIG, args: ['--state', '/proc/modbus-sim'] });
+  assert.match(refusal, /the directory of the state can't be used: ENOENT/);
+  return refusal;
 }
 
 /** @param {string} directory */
