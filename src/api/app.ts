@@ -57,6 +57,11 @@ const LONGEST_NAME = 64 * 4 * 3;
 /** Requests of one connection that may wait for the answers of those before them. */
 const MOST_PIPELINED = 100;
 
+/** In place of a compiler of Fastify's own, before the one of this program is set. */
+const notAsked = (): never => {
+  throw new Error('Fastify has asked for a compiler that was not set yet');
+};
+
 /** Builds the REST application without listening, so that tests can inject requests. */
 export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
   const { credentials } = rules;
@@ -75,6 +80,8 @@ export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): F
     ...(credentials ? { https: { ...SERVER_OPTIONS, ...credentials } } : { http: SERVER_OPTIONS }),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: LONGEST_NAME },
+    // Else Fastify loads its own compilers (Ajv and fast-json-stringify) to begin with.
+    schemaController: { compilersFactory: { buildValidator: notAsked, buildSerializer: notAsked } },
     // Requests that can't be routed pass no hook, so what the hooks do is done here.
     frameworkErrors: (error, request, reply) => {
       reply.type('application/json; charset=utf-8');

@@ -7,6 +7,26 @@ type Lists = typeof LISTS;
 export type CallName = keyof Calls;
 export type ListName = keyof Lists;
 
+/** Complete by its type. Who has only a name asks here, and does not load what answers. */
+const LIST_NAMES: Readonly<Record<ListName, true>> = {
+  'program.configuration': true,
+  'line.list': true,
+  'line.metrics': true,
+  'device.list': true,
+  'device.names': true,
+  'value.list': true,
+  'value.named': true,
+  'inlet.list': true,
+  'rule.list': true,
+  'test.findings': true,
+  'examination.findings': true,
+};
+
+/** Whether the answer comes in parts: `Door.list` asks for it, and `Door.call` for all others. */
+export function isList(name: CallName | ListName): name is ListName {
+  return Object.hasOwn(LIST_NAMES, name);
+}
+
 /** What a call takes, and what it returns in the end. */
 export type Input<Name extends CallName | ListName> = (Calls & Lists)[Name] extends (
   room: never,

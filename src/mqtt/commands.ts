@@ -3,8 +3,7 @@ import { errorBody } from '../api/problem.js';
 import type { MqttAuthority } from '../config/configuration.js';
 import { type Outcome, type Refusal, refusal, refusalOf } from '../control/refusal.js';
 import { INPUTS, inputSchema, isQuery, meantBy } from '../control/schemas/inputs.js';
-import type { CallName, Door, ListName } from '../door/door.js';
-import { CALLS } from '../door/table.js';
+import { type CallName, type Door, isList, type ListName } from '../door/door.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
@@ -171,8 +170,8 @@ export class Commands {
   }
 
   async #ask(name: Name, input: unknown): Promise<Outcome<unknown>> {
-    if (Object.hasOwn(CALLS, name)) return this.#door.call(name as CallName, input as never);
-    const list = await this.#door.list(name as ListName, input as never);
+    if (!isList(name)) return this.#door.call(name, input as never);
+    const list = await this.#door.list(name, input as never);
     if (!list.ok) return list;
     const all: unknown[] = [];
     let length = 0;

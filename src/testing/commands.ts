@@ -6,11 +6,8 @@ import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../traffic/packed-events.js';
-import { CHECKS, checksFor } from './checks.js';
 import { type CheckAbout, type Finding, type FindingHead, headOf, type Report } from './report/report.js';
 import { type KnownRun, type RunKind, Runs } from './runs.js';
-import { startingTest } from './scenario/start-test.js';
-import { startExamination } from './start-examination.js';
 
 /** A room in which tests run. At most one test or examination works on a line at a time. */
 export interface TestRoom extends Room {
@@ -45,13 +42,11 @@ type OfRun = { readonly id: number };
 /** `failure`: why the step or the check that runs has failed. */
 type Stopped = OfRun & { readonly failure?: string | undefined };
 
-type Started = Outcome<KnownRun> | Promise<Outcome<KnownRun>>;
-
 /**
  * The commands on runs of one kind; what a run has found stays when it is stopped.
  * @param begin starts a run on lines that are open, as it was sent
  */
-function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Started) {
+function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Promise<Outcome<KnownRun>>) {
   const find = <Result>({ runs }: TestRoom, id: number, use: (run: KnownRun) => Result): Outcome<Result> => {
     const run = runs.get(kind, id);
     return run ? done(use(run)) : refusal(`${kind}.unknown`, 'id', `no ${kind} ${id}`);
@@ -73,27 +68,38 @@ function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Star
   };
 }
 
-/** Scenarios, which are read in slices because they may be long. */
-export const tests = commandsOn('test', (runs, { scenario }: { readonly scenario: unknown }) =>
-  inSlices(startingTest(runs, scenario)),
-);
+/*
+ * Most starts never run a test, so what runs them is loaded when it is first asked for, before the run begins. A load that
+ * fails rejects, and the door tells it.
+ */
 
-export const examinations = commandsOn('examination', (runs, { order }: { readonly order: unknown }) =>
-  startExamination(runs, order),
+/** Scenarios, which are read in slices because they may be long. */
+export const tests = commandsOn('test', async (runs, { scenario }: { readonly scenario: unknown }) => {
+  const { startingTest } = await import('./scenario/start-test.js');
+  return inSlices(startingTest(runs, scenario));
+});
+
+export const examinations = commandsOn(
+  'examination',
+  async (runs, { order }: { readonly order: unknown }) => {
+    const { startExamination } = await import('./start-examination.js');
+    return startExamination(runs, order);
+  },
 );
 
 /** What a check does, why, and when it passes. */
 export type CheckView = Omit<CheckAbout, 'fix'> & Readonly<Record<'id' | 'title', string>>;
 
 /** The checks that can be run on a line, or all. */
-export function possibleChecks(
+export async function possibleChecks(
   { simulator }: Room,
   { line: name }: { readonly line?: string | undefined },
-): Outcome<readonly CheckView[]> {
+): Promise<Outcome<readonly CheckView[]>> {
   const line = name === undefined ? undefined : simulator.lines.get(name);
   if (name !== undefined && !line) {
     return refusal('request.invalid', 'line', unknownName('line', name, lineNames(simulator)));
   }
+  const { CHECKS, checksFor } = await import('./checks.js');
   const checks = line ? checksFor(line) : CHECKS;
   return done(
     checks.map(({ id, group, title, does, matters, rule, source }) => {

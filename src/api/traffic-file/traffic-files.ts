@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { TrafficFileDefinition } from '../../config/configuration.js';
 import type { KeptEvents } from '../../traffic/kept-events.js';
 import type { LineMap } from '../line-map.js';
-import { ndjson, pcapng } from './encoding.js';
 import { TrafficFile, type TrafficFileStatus } from './traffic-file.js';
 
 /** Starts and stops the writing of traffic, which is done to one place at a time. */
@@ -28,6 +27,7 @@ export class TrafficFiles {
   /** Writes to this place from now on, and no more to another. @returns why that is not possible: nothing has changed */
   start(definition: TrafficFileDefinition): Promise<string | undefined> {
     return this.#inTurn(async () => {
+      const { ndjson, pcapng } = await import('./encoding.js');
       const newEncoding = () => (definition.format === 'pcapng' ? pcapng(this.#lines) : ndjson(this.#stream));
       const next = new TrafficFile(definition, this.#stream, newEncoding, this.#log, () =>
         this.#lines.refresh(),

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
-import { learnFiles } from '../../learn/learn.js';
-import { Capture } from '../../traffic/capture/capture.js';
+import type { Capture } from '../../traffic/capture/capture.js';
 import { TrafficCursor } from '../../traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
@@ -96,6 +95,7 @@ export function captureRoutes(desk: Desk): Routes {
           }
           pieces.push(piece);
         }
+        const { learnFiles } = await import('../../learn/learn.js');
         const learned = learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
         if (typeof learned === 'string')
           return refuse(request, reply, refusal('traffic.unusable', '', learned));
@@ -125,6 +125,7 @@ async function* captured(
     filter,
     query.after ?? (isLive ? traffic.last : traffic.first - 1),
   );
+  const { Capture } = await import('../../traffic/capture/capture.js');
   const capture = new Capture(query.form, map);
   await map.refresh();
   yield Buffer.concat(capture.header(filter.lines));

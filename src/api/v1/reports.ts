@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Outcome } from '../../control/refusal.js';
 import { allParts } from '../../door/door.js';
 import type { PackedFinding, Run } from '../../testing/commands.js';
-import { htmlPieces } from '../../testing/report/html.js';
-import { type Inconclusive, junitPieces } from '../../testing/report/junit.js';
+import type { Inconclusive } from '../../testing/report/junit.js';
 import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../testing/report/view.js';
 import { unpackEvents } from '../../traffic/packed-events.js';
 import { refuse, sendJson, sendText } from '../answers.js';
@@ -51,7 +50,7 @@ const file = (type: string, description: string) => ({
   content: { [type.split(';')[0] as string]: { schema: z.string() } },
 });
 
-/** The forms of a report, by the name of the file. */
+/** The forms of a report, by the name of the file. What writes one is loaded when it is first asked for. */
 const FORMS = {
   'report.html': {
     ending: 'html',
@@ -59,7 +58,8 @@ const FORMS = {
     description: 'One page that needs nothing from the network. Of one that runs, what is known by now.',
     answer: 'A page.',
     type: HTML,
-    pieces: (reports: readonly ReportView[], _?: Inconclusive) => htmlPieces(reports),
+    pieces: async (reports: readonly ReportView[], _?: Inconclusive) =>
+      (await import('../../testing/report/html.js')).htmlPieces(reports),
     querystring: z.object({}),
   },
   'junit.xml': {
@@ -68,7 +68,8 @@ const FORMS = {
     description: 'For CI systems: a case for each step or check.',
     answer: 'A suite.',
     type: XML,
-    pieces: junitPieces,
+    pieces: async (reports: readonly ReportView[], inconclusive?: Inconclusive) =>
+      (await import('../../testing/report/junit.js')).junitPieces(reports, inconclusive),
     querystring: z.object({
       inconclusive: z
         .enum(['skipped', 'failure'])
@@ -102,8 +103,8 @@ export function reportRoutes(desk: Desk, { one, called, json }: RunKind, params:
         description,
         params,
         schema: { querystring },
-        handle: answered(ending, (view, reply, { inconclusive }) =>
-          sendText(reply, type, pieces([view], inconclusive)),
+        handle: answered(ending, async (view, reply, { inconclusive }) =>
+          sendText(reply, type, await pieces([view], inconclusive)),
         ),
         response: { 200: file(type, answer), ...failures(404) },
       },

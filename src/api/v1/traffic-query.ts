@@ -7,7 +7,7 @@ import type { AddressRange } from '../../protocol/pdu.js';
 import { unknownName } from '../../schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
-import { FORM_NAMES } from '../../traffic/capture/capture.js';
+import { FORM_NAMES } from '../../traffic/capture/packet.js';
 import { DIRECTIONS, EVENT_KINDS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { moment } from '../moment.js';

@@ -1,7 +1,7 @@
 import type { TrafficEvent } from '../event.js';
 import type { TrafficCursor } from '../reading.js';
 import { decodedForm } from './decoded-form.js';
-import type { CaptureLine, CaptureLines, Form, Packet } from './packet.js';
+import type { CaptureLine, CaptureLines, Form, FormName, Packet } from './packet.js';
 import {
   enhancedPacket,
   interfaceDescription,
@@ -11,11 +11,6 @@ import {
 } from './pcapng.js';
 import { serialPackets } from './serial-packets.js';
 import { CapturedConnections, tcpPackets, udpPackets } from './socket-packets.js';
-
-/** How frames are shown: as they were on the wire, or each as UDP with Modbus RTU. */
-export type FormName = 'wire' | 'decoded';
-
-export const FORM_NAMES = ['wire', 'decoded'] as const satisfies readonly FormName[];
 
 const FORMS: Readonly<Record<FormName, () => Form>> = { wire: wireForm, decoded: decodedForm };
 

@@ -3,6 +3,11 @@ import { damageText } from '../decode.js';
 import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnaskedEvent } from '../event.js';
 import type { LinkType } from './pcapng.js';
 
+/** How frames are shown: as they were on the wire, or each as UDP with Modbus RTU. */
+export type FormName = 'wire' | 'decoded';
+
+export const FORM_NAMES = ['wire', 'decoded'] as const satisfies readonly FormName[];
+
 /** What a capture has to know about a line beside its events. */
 export interface CaptureLine {
   readonly name: string;
