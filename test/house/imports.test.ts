@@ -335,7 +335,10 @@ function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | un
 
 type Sources = Readonly<Record<string, string>>;
 
-/** Packages and Node modules that are loaded together with a file, before any of its code runs. */
+/**
+ * Packages and Node modules that are loaded together with a file, before any of its code runs.
+ * @param seen gets the files that are loaded, too
+ */
 function loadedWith(path: string, sources: Sources, seen = new Set<string>()): string[] {
   if (seen.has(path)) return [];
   seen.add(path);
@@ -438,6 +441,20 @@ describe('the imports of src', () => {
     const loaded = loadedWith('src/main/run.ts', sources);
     expect(loaded).toContain('node:util');
     expect(loaded.filter((specifier) => !specifier.startsWith('node:'))).toEqual([]);
+  });
+
+  it.each([
+    ['the side of the lines', 'src/main/serve.ts', ['src/door/table.ts', 'src/testing/runs.ts']],
+    ['the desk', 'src/main/desk-thread.ts', ['src/api/v1/capture.ts', 'src/api/v1/reports.ts']],
+    ['the desk on a broker', 'src/mqtt/link.ts', ['src/mqtt/commands.ts']],
+  ])('load at the start of %s nothing that most starts never use', (_, path, needed) => {
+    const files = new Set<string>();
+    loadedWith(path, sources, files);
+    expect([...files]).toEqual(expect.arrayContaining(needed));
+    const rarely =
+      /^src\/(testing\/(examine|scenario|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
+    expect([...files].filter((file) => rarely.test(file))).toEqual([]);
+    if (path.startsWith('src/mqtt/')) expect([...files]).not.toContain('src/door/table.ts');
   });
 
   it('form no cycle', () => {
