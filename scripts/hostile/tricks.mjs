@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
 import { holdBack, neverRelease, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
@@ -37,6 +38,7 @@ export const TRICKS = [
   { name: 'hidden characters for the terminal of test --url', play: foolTest },
   { name: 'hidden characters for the terminal of examine --url', play: foolExamine },
   { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
+  { name: 'the file of the traffic is removed', play: removeTraffic },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },
   { name: 'a broker on which another client has the same identifier', play: takeTheName },
@@ -98,6 +100,24 @@ async function overlap() {
   assert.equal(mistakes.length, 2, refusal);
   assert.doesNotMatch(refusal, /^ +at /m, 'a stack is shown');
   return mistakes.join('; ');
+}
+
+/** @param {string} directory */
+async function removeTraffic(directory) {
+  const files = () => readdirSync(directory).sort();
+  return withProgram({ config: { ...CONFIG, traffic: { file: directory } } }, async (program) => {
+    const [first = ''] = files();
+    rmSync(join(directory, first));
+    for (let tries = 0; files().length === 0 && tries < 100; tries++) await delay(100);
+    await rest(program, 'lines/lan/restart', 'POST');
+    for (let tries = 0; tries < 100; tries++) {
+      if (files().some((name) => readFileSync(join(directory, name)).length > 0)) break;
+      await delay(100);
+    }
+    const text = files().map((name) => readFileSync(join(directory, name), 'utf8'));
+    assert.match(text.join(''), /"kind":"line"/, `the traffic is nowhere in ${files().join(', ')}`);
+    return said(program, /[^"]*was removed or moved[^"]*/);
+  });
 }
 
 async function nameDots() {

@@ -1,5 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -122,6 +122,58 @@ describe('traffic on disk', () => {
   });
 });
 
+describe('a file that is taken away while it is written', () => {
+  const written = (name: string) => lines(name).flatMap(({ seq }) => seq ?? []);
+
+  it.each([
+    ['is removed', (path: string) => rmSync(path)],
+    ['is moved by somebody who rotates it', (path: string) => renameSync(path, `${path}.1`)],
+    [
+      'is another one by now',
+      (path: string) => {
+        rmSync(path);
+        writeFileSync(path, 'not ours');
+      },
+    ],
+    ['goes with its directory', () => rmSync(directory, { recursive: true })],
+  ])('is told of, and the traffic goes on in the next one, when it %s', async (_, take) => {
+    const file = fileOf();
+    await file.start();
+    happen(2);
+    await until(() => text('traffic-000001.ndjson').length > 0, 'it is written');
+    take(join(directory, 'traffic-000001.ndjson'));
+    happen(2);
+    await until(() => log.length > 0, 'it is noticed');
+    await file.stop();
+    const next =
+      names()
+        .filter((name) => /^traffic-\d+\.ndjson$/.test(name))
+        .at(-1) ?? '';
+    expect(written(next)).toEqual([3, 4]);
+    expect(log.map(({ level, msg }) => [level, msg])).toEqual([
+      [
+        40,
+        `${join(directory, 'traffic-000001.ndjson')} was removed or moved: the traffic goes on in the next file`,
+      ],
+    ]);
+  });
+
+  it('is a problem of the status while there is no place for the next one', async () => {
+    const below = join(directory, 'below');
+    const file = fileOf({ directory: below });
+    await file.start();
+    rmSync(below, { recursive: true });
+    writeFileSync(below, 'in the way');
+    happen();
+    await until(() => file.status.problem !== undefined, 'there is a problem');
+    rmSync(below);
+    await until(() => file.status.problem === undefined, 'it is written again');
+    await file.stop();
+    expect(readdirSync(below)).toEqual(['traffic-000001.ndjson']);
+    expect(readFileSync(join(below, 'traffic-000001.ndjson'), 'utf8')).toContain('"seq":1');
+  });
+});
+
 describe('a full disk', () => {
   it('is told once, leaves no half event behind, and is written to again when it has room', async () => {
     let room = 700;
@@ -129,10 +181,12 @@ describe('a full disk', () => {
       mkdir,
       readdir,
       rm,
+      stat,
       async open(path, flags) {
         const handle = await open(path, flags);
         return {
           truncate: (length) => handle.truncate(length),
+          stat: () => handle.stat(),
           close: () => handle.close(),
           // Writes what fits, as write(2) does.
           async write(bytes: Uint8Array, start: number, length: number, position: number) {

@@ -1,9 +1,9 @@
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 const OWN = /^traffic-(\d{6,})\.(?:ndjson|pcapng)$/;
 
-type DiskFile = Pick<FileHandle, 'write' | 'truncate' | 'close'>;
+type DiskFile = Pick<FileHandle, 'write' | 'truncate' | 'close' | 'stat'>;
 
 interface OpenFile {
   readonly path: string;
@@ -16,9 +16,10 @@ export interface Disk {
   readdir(path: string): Promise<string[]>;
   open(path: string, flags: string): Promise<DiskFile>;
   rm(path: string): Promise<void>;
+  stat(path: string): Promise<{ readonly dev: number; readonly ino: number }>;
 }
 
-const DISK: Disk = { mkdir, readdir, open, rm };
+const DISK: Disk = { mkdir, readdir, open, rm, stat };
 
 /** Files `traffic-000001.ndjson`, `traffic-000002.ndjson` … in a directory. Numbers go on where they have stopped. */
 export class NumberedFiles {
@@ -45,6 +46,19 @@ export class NumberedFiles {
   /** Bytes in the file that is open. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Whether somebody who opens the path gets the file that is open: it may be removed or moved meanwhile, which no write notices. */
+  async isInPlace(): Promise<boolean> {
+    const { handle, path } = this.#current as OpenFile;
+    const [open, found] = await Promise.all([
+      handle.stat(),
+      this.#disk.stat(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+        throw error;
+      }),
+    ]);
+    return found?.ino === open.ino && found.dev === open.dev;
   }
 
   /** Closes the file that is open, removes the oldest ones, and begins the next one. Rejects when the disk refuses. */

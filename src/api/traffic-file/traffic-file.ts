@@ -104,6 +104,7 @@ export class TrafficFile {
     const until = this.#stream.last;
     try {
       await this.#refresh();
+      await this.#leaveLostFile();
       do {
         if (!this.#unwritten) {
           if (this.#held || !this.#encoding) await this.#beginFile();
@@ -116,6 +117,15 @@ export class TrafficFile {
     } catch (error) {
       this.#reportProblem((error as Error).message);
     }
+  }
+
+  /** A file that was removed or moved is not written any more: the next one is begun. What was refused by a disk still belongs to it. */
+  async #leaveLostFile(): Promise<void> {
+    if (!this.#encoding || this.#unwritten || (await this.#files.isInPlace())) return;
+    const { directory } = this.#definition;
+    const lost = this.#files.path;
+    this.#encoding = undefined;
+    this.#log.warn({ directory }, `${lost} was removed or moved: the traffic goes on in the next file`);
   }
 
   async #beginFile(): Promise<void> {
