@@ -37,6 +37,7 @@ const FULL = [
   'test/api/v1/{capture-unread,waiting-lines}.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
   'test/transport/socket/{hostile,udp-hostile}.test.ts',
+  'test/api/hostile-document.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),

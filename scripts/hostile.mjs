@@ -3,6 +3,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './hostile/attacks.mjs';
+import { playDocument, TURN_LIMIT_MS } from './hostile/document.mjs';
 import { heldMb, startPlant } from './hostile/plant.mjs';
 import { REST_ATTACKS } from './hostile/rest-attacks.mjs';
 import { Siege } from './hostile/siege.mjs';
@@ -11,6 +12,7 @@ import { play, TRICKS } from './hostile/tricks.mjs';
 
 /*
  * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--attack TEXT] [--json]
+ * node scripts/hostile.mjs --line document [--requests 300000] [--seed 1] [--json]
  *
  * Plays tricks with files, names and terminals, and says of each whether the program held; `--line none` plays these alone.
  * Then runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
@@ -18,6 +20,10 @@ import { play, TRICKS } from './hostile/tricks.mjs';
  * Markdown table of what the good clients notice of it, and of what memory and file descriptors do; its first row is the
  * program without any attack. Exits with 1 when a trick deceived the program or its user, a request of a good client was
  * lost, or memory or descriptors did not come back; times are only told, as they belong to the machine.
+ *
+ * `--line document` plays requests that are made of the OpenAPI document, valid and hostile ones, of all operations, beside
+ * a client that polls every 5 ms. It exits with 1 when an answer was 500 or not documented, a poll was lost, or a request
+ * takes a turn of the lines over 5 ms each time.
  */
 
 const { values } = parseArgs({
@@ -27,6 +33,8 @@ const { values } = parseArgs({
     line: { type: 'string' },
     attack: { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
+    requests: { type: 'string', default: '300000' },
+    seed: { type: 'string', default: '1' },
   },
 });
 const seconds = Number(values.seconds);
@@ -44,6 +52,33 @@ const WARM_UP = { ms: 300, count: 300 };
 /** Longer than a client that does not read is suffered. */
 const NEVER_READS_MS = 12_000;
 const OTHER_MS = 2000;
+
+if (values.line === 'document') {
+  const { failures, slow, ...seen } = await playDocument({
+    requests: Number(values.requests),
+    seed: Number(values.seed),
+    say,
+  });
+  const sure = slow.filter((each) => each.sure);
+  if (values.json) console.log(JSON.stringify({ ...seen, failures, slow }));
+  else {
+    console.log(`${seen.sent} requests: ${counts(seen.statuses)}`);
+    console.log(
+      `${seen.polls} polls beside them, ${seen.lost} lost, the longest took ${seen.longest.toFixed(1)} ms`,
+    );
+    console.log(
+      `longest turn of the lines ${seen.worst.toFixed(1)} ms; ${slow.length - sure.length} times longer, but not again for the same requests`,
+    );
+  }
+  end(
+    [
+      ...failures,
+      ...(seen.lost > 0 ? [`${seen.lost} polls were lost`] : []),
+      ...sure.map(({ turn, what }) => `a turn of ${turn.toFixed(1)} ms: ${what}`),
+    ],
+    `no 500, no poll lost, no turn over ${TURN_LIMIT_MS} ms`,
+  );
+}
 
 /** @type {string[]} */
 const fooled = [];

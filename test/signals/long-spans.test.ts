@@ -148,6 +148,49 @@ describe('a latch', () => {
   });
 });
 
+describe('a clock at the end of its range', () => {
+  const KINDS = [
+    { sine: { period: 1000, amplitude: 5 } },
+    { walk: { step: 1, min: 0, max: 10, every: 1 } },
+    { noise: { around: 5, amplitude: 1, every: 1 } },
+    { ramp: { from: 0, to: 5, over: 1000, then: 'bounce' } },
+    {
+      steps: [
+        { value: 1, for: 1000 },
+        { value: 2, for: 500 },
+      ],
+    },
+    { counter: { perSecond: 1, rollover: 1000 } },
+    { counter: { integral: 'v0', rollover: 1000, every: 1 } },
+    { counter: { integral: 'v1', rollover: 1000, every: 1 } },
+    { expression: 'v0 + v1 + v7 % 3' },
+    { expression: 'other.w' },
+  ];
+
+  it('still shows numbers, and so do values of a device that has no supply', () => {
+    const { meter, wait } = liveDevices({
+      meter: {
+        input: KINDS.map((signal, i) => ({ address: 2 * i, type: 'float32', name: `v${i}`, signal })),
+        queues: { 5: { signal: { expression: 'v6' }, every: 1 } },
+      },
+      other: {
+        input: [{ address: 0, type: 'float32', name: 'w', signal: { walk: { step: 1, min: 0, max: 10 } } }],
+      },
+    });
+    const values = () => meter.points.all.map((point) => meter.points.valueNow(point));
+    const isNumber = (value: number) => Number.isFinite(value);
+    meter.clock.resume(Number.MAX_SAFE_INTEGER, { speed: 100_000, paused: false });
+    expect(values()).toSatisfy((shown: number[]) => shown.every(isNumber));
+    meter.setClock({ speed: 1 }, TEN_YEARS);
+    wait(10_000);
+    expect(values()).toSatisfy((shown: number[]) => shown.every(isNumber));
+    meter.interrupt({ bootMs: 0 });
+    meter.setClock({ speed: 100_000 }, TEN_YEARS);
+    expect(values()).toSatisfy((shown: number[]) => shown.every(isNumber));
+    expect(meter.points.queueAt(5)).toSatisfy((words: number[]) => words.every(isNumber));
+  });
+});
+
 it('many counters that integrate expressions share what may be made up at once', () => {
   const of = (count: number) =>
     liveDevices({

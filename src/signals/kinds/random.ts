@@ -33,7 +33,13 @@ export const RANDOM = {
     },
     start: ({ step, min, max, every }, { seed }) => ({
       valueAt: (time) =>
-        folded(min / 2 + max / 2 + step * positionAt(seed, Math.floor(time / every)), min, max),
+        folded(
+          min / 2 +
+            max / 2 +
+            step * positionAt(seed, Math.min(Math.floor(time / every), Number.MAX_SAFE_INTEGER)),
+          min,
+          max,
+        ),
     }),
   }),
 };
@@ -41,7 +47,7 @@ export const RANDOM = {
 /**
  * The position of an unbounded random walk after `n` steps of at most 1 each, without computing the earlier steps. The
  * walk is built by halving, like a Brownian bridge: first the positions at powers of two, then the middle between two
- * known positions, until `n` is reached. This takes at most 2 log2(n) random numbers. Two positions L steps apart vary
+ * known positions, until `n`, which is at most 2^53 - 1, is reached. This takes at most 2 log2(n) random numbers. Two positions L steps apart vary
  * like the sum of L independent steps, but are never more than L apart.
  */
 function positionAt(seed: number, n: number): number {

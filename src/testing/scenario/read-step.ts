@@ -115,7 +115,8 @@ function describe({ fault, set, power, wait, expect, never }: Partial<StepSource
   return parts.filter((part) => part !== false).join(', ');
 }
 
-/** `{unit: 1, function: 3}` as it may have been written. */
+/** `{unit: 1, function: 3}` as it may have been written. Integers of YAML that no double holds are bigints. */
 function compactText(value: unknown): string {
-  return (JSON.stringify(value) ?? '').replaceAll('"', '').replaceAll(':', ': ').replaceAll(',', ', ');
+  const written = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+  return (written ?? '').replaceAll('"', '').replaceAll(':', ': ').replaceAll(',', ', ');
 }

@@ -120,6 +120,24 @@ describe('/api/v1/tests', () => {
     expect((await running.rest.send('DELETE', '/api/v1/tests/7')).status).toBe(404);
   });
 
+  it('refuses integers of YAML that no double holds, with their places', async () => {
+    const { rest } = await start();
+    for (const [step, path] of [
+      ['set: {meter.voltage: 9007199254740993}', 'steps[0].set["meter.voltage"]'],
+      ['expect: {write: {meter.voltage: 9007199254740993}}', 'steps[0].expect.write["meter.voltage"]'],
+      ['power: {meter: {off: 9007199254740993}}', 'steps[0].power.meter.off'],
+    ]) {
+      const answer = await rest.app.inject({
+        method: 'POST',
+        url: '/api/v1/tests',
+        headers: { host: 'localhost', 'content-type': 'application/yaml' },
+        payload: `name: a\nsteps:\n  - ${step}\n`,
+      });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toMatchObject({ problems: [{ path, line: 3 }] });
+    }
+  });
+
   it('takes a scenario as YAML, and tells mistakes with their lines', async () => {
     const { rest } = await start();
     const send = (payload: string) =>

@@ -1,0 +1,240 @@
+import { rmSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { makeTempDir, startProgram } from '../../test/support/program.mjs';
+import { PLAYED, restoring, WORLD } from './document-world.mjs';
+import { adu, READ, UNIT } from './frames.mjs';
+import { longestTurn, residentMb } from './plant.mjs';
+import { requestsOf } from './requests.mjs';
+
+/** @typedef {import('./requests.mjs').Request} Request */
+
+const POLL_MS = 5;
+/** A poll without an answer by then is lost. */
+const PATIENCE_MS = 3000;
+/** An answer that goes on is read for so long, or so many bytes of it. */
+const READ_MS = 60;
+const READ_BYTES = 4_000_000;
+const NO_ANSWER_MS = 60_000;
+/** After so many requests the longest turn is asked for. */
+const BATCH = 40;
+const AT_ONCE = 8;
+/** After so many batches what was there at the beginning is put back. */
+const BATCHES_PER_ROUND = 25;
+export const TURN_LIMIT_MS = 5;
+const TRIES_AGAIN = 3;
+
+/**
+ * Plays generated requests of every operation against the built program, beside a client that polls every 5 ms.
+ * @param {{requests: number, seed: number, seconds?: number, say: (text: string) => void}} options
+ */
+export async function playDocument({ requests, seed, seconds = Number.POSITIVE_INFINITY, say }) {
+  const directory = makeTempDir();
+  const probe = join(directory, 'probe');
+  const program = await startProgram({
+    env: { NODE_OPTIONS: `--import ${new URL('loop-probe.mjs', import.meta.url)}`, HOSTILE_PROBE: probe },
+    config: PLAYED,
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+  const { port } = new URL(program.restUrl());
+  const send = (/** @type {Request} */ request) => ask(agent, Number(port), request);
+  const poller = poll(program.tcpPort('guard'));
+  const document = JSON.parse(
+    (await send({ method: 'GET', path: '/api/v1/openapi.json', operation: '' })).body,
+  );
+  const next = requestsOf(document, WORLD, seed);
+  /** @type {Record<string, number>} */
+  const statuses = {};
+  /** @type {string[]} */
+  const failures = [];
+  const fail = (/** @type {string} */ text) => {
+    failures.push(text);
+    say(text);
+  };
+  /** @type {{turn: number, sure: boolean, what: string}[]} */
+  const slow = [];
+  let worst = 0;
+  let sent = 0;
+  let ended = false;
+  program.exited.then(() => {
+    ended = true;
+  });
+  const endsAt = performance.now() + 1000 * seconds;
+  const turnOf = async () => {
+    const { stall, work } = await longestTurn(probe);
+    return Math.min(stall, work);
+  };
+
+  /** @param {Request} request */
+  const judge = async (request) => {
+    const { status, body } = await send(request);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    if (status === 0 && !ended) fail(`no answer: ${shown(request)}: ${body}`);
+    if (status >= 500 && status !== 503) fail(`${status}: ${shown(request)}: ${body.slice(0, 300)}`);
+    const described = documented(document, request.operation);
+    if (described && status !== 0 && !(String(status) in described))
+      fail(`status ${status} is not in the document: ${shown(request)}: ${body.slice(0, 300)}`);
+  };
+
+  await turnOf();
+  for (let batch = 0; sent < requests && !ended && performance.now() < endsAt; batch++) {
+    if (batch % BATCHES_PER_ROUND === 0) {
+      for (const request of restoring()) await send(request);
+      const turn = await turnOf();
+      if (turn > TURN_LIMIT_MS) slow.push({ turn, sure: false, what: 'restoring' });
+      say(
+        `${sent} requests, worst turn ${worst.toFixed(1)} ms, lost ${poller.lost}, ${failures.length} failures, ${residentMb(program.pid).toFixed(0)} MB`,
+      );
+    }
+    const wanted = Array.from({ length: Math.min(BATCH, requests - sent) }, next);
+    let at = 0;
+    const worker = async () => {
+      for (let request = wanted[at++]; request && !ended; request = wanted[at++]) await judge(request);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    sent += wanted.length;
+    if (ended) break;
+    const turn = await turnOf();
+    if (turn <= TURN_LIMIT_MS) {
+      worst = Math.max(worst, turn);
+      continue;
+    }
+    // Which one it was, and whether it is so each time: what the machine does between two turns is not the program's.
+    let found = { turn: 0, what: '' };
+    for (const request of wanted) {
+      let least = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < TRIES_AGAIN && least > TURN_LIMIT_MS && !ended; i++) {
+        await send(request);
+        least = Math.min(least, await turnOf());
+      }
+      if (least > found.turn && least < Number.POSITIVE_INFINITY)
+        found = { turn: least, what: shown(request) };
+    }
+    const sure = found.turn > TURN_LIMIT_MS;
+    if (sure) worst = Math.max(worst, found.turn);
+    slow.push(sure ? { ...found, sure } : { turn, sure, what: wanted.map(shown).join('\n    ') });
+    say(
+      `turn of ${turn.toFixed(1)} ms${sure ? `, each time ${found.turn.toFixed(1)} ms: ${found.what}` : ', not again'}`,
+    );
+  }
+  await delay(100);
+  const polls = await poller.end();
+  agent.destroy();
+  const diedEarly = ended;
+  const exitCode = diedEarly ? await program.exited : await program.stop();
+  rmSync(directory, { recursive: true });
+  if (diedEarly) failures.push(`the program ended with ${exitCode}: ${program.output.stderr.slice(-3000)}`);
+  return { sent, statuses, failures, slow, worst, ...polls };
+}
+
+/** @param {any} document @param {string} operation `get /path` */
+function documented(document, operation) {
+  const [method = '', path = ''] = operation.split(' ');
+  return document.paths[path]?.[method]?.responses;
+}
+
+/** @param {Request} request */
+function shown({ method, path, body }) {
+  return `${method} ${path.slice(0, 300)} ${(body ?? '').slice(0, 1500)}`;
+}
+
+/** Status 0 when there is none. @param {Agent} agent @param {number} port @param {Request} request @returns {Promise<{status: number, body: string}>} */
+function ask(agent, port, { method, path, body, type }) {
+  return new Promise((resolve) => {
+    const headers = {
+      host: 'localhost',
+      ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+    };
+    const asked = httpRequest(
+      { agent, port, host: '127.0.0.1', method, path: encodable(path), headers },
+      (response) => {
+        const status = response.statusCode ?? 0;
+        /** @type {Buffer[]} */
+        const parts = [];
+        let length = 0;
+        const done = () => {
+          clearTimeout(limit);
+          resolve({ status, body: Buffer.concat(parts).toString() });
+        };
+        const limit = setTimeout(() => response.destroy(), READ_MS);
+        response.on('data', (part) => {
+          length += part.length;
+          if (length <= READ_BYTES) parts.push(part);
+          else response.destroy();
+        });
+        response.on('close', done);
+        response.on('error', () => {});
+      },
+    );
+    asked.setTimeout(NO_ANSWER_MS, () => asked.destroy(new Error('no answer within a minute')));
+    asked.on('error', (error) => resolve({ status: 0, body: error.message }));
+    asked.end(body);
+  });
+}
+
+/** What a client could put into a request line. @param {string} path */
+function encodable(path) {
+  return path.replace(/[^\x21-\x7e]/gu, (part) => encodeURIComponent(Buffer.from(part).toString()));
+}
+
+/** A client of the guard that asks every 5 ms, whatever has become of its earlier requests. @param {number} port */
+function poll(port) {
+  const socket = connect(port, '127.0.0.1');
+  socket.setNoDelay(true);
+  /** When each open request was sent, by its transaction. @type {Map<number, number>} */
+  const open = new Map();
+  const seen = { polls: 0, lost: 0, longest: 0 };
+  let closed = false;
+  let rest = Buffer.alloc(0);
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    closed = true;
+  });
+  socket.on('data', (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    for (
+      let length = 6 + (rest.length < 6 ? 0 : rest.readUInt16BE(4));
+      rest.length >= 7 && rest.length >= length;
+    ) {
+      const transaction = rest.readUInt16BE(0);
+      const at = open.get(transaction);
+      open.delete(transaction);
+      if (at !== undefined) seen.longest = Math.max(seen.longest, performance.now() - at);
+      rest = rest.subarray(length);
+      length = 6 + (rest.length < 6 ? 0 : rest.readUInt16BE(4));
+    }
+  });
+  const giveUp = (/** @type {number} */ limit) => {
+    for (const [transaction, at] of open) {
+      if (performance.now() - at < limit) continue;
+      open.delete(transaction);
+      seen.lost++;
+    }
+  };
+  const timer = setInterval(() => {
+    giveUp(PATIENCE_MS);
+    if (closed) {
+      seen.lost++;
+      return;
+    }
+    // One at a time, as a master does: its next request comes when the last one is answered.
+    if (open.size > 0) return;
+    const transaction = seen.polls++ & 0xffff;
+    open.set(transaction, performance.now());
+    socket.write(adu('socket', READ, UNIT, transaction));
+  }, POLL_MS);
+  return {
+    get lost() {
+      return seen.lost;
+    },
+    async end() {
+      clearInterval(timer);
+      for (let i = 0; i < 60 && open.size > 0; i++) await delay(50);
+      giveUp(0);
+      socket.destroy();
+      return seen;
+    },
+  };
+}
