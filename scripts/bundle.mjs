@@ -44,7 +44,13 @@ const packages = {
 };
 
 await build({
-  entryPoints: ['src/main.ts', 'src/library.ts', 'src/main/desk-thread.ts', 'src/main/make-at-build.ts'],
+  entryPoints: [
+    'src/main.ts',
+    'src/library.ts',
+    'src/main/desk-thread.ts',
+    'src/main/parse-thread.ts',
+    'src/main/make-at-build.ts',
+  ],
   outdir: folder,
   // All in one folder, because src/package.ts knows from its own place where the others are.
   entryNames: '[name]',

@@ -138,6 +138,19 @@ const OTHER_BODIES = [
   ],
 ];
 
+/** Devices of 65,536 values in 150 bytes. @type {ReturnType<typeof bodies>} */
+const DEAR_BODIES = [
+  ['that follow one', '"follows":{"name":"x"}'],
+  ['that make noise', '"signal":{"noise":{"around":1,"amplitude":1}}'],
+  ['that react', '"write":true,"onWrite":[{"set":{"x":1}}]'],
+  ['with an expression', '"signal":{"expression":"x+t"}'],
+].map(([name, entry]) => [
+  `65,535 values ${name}`,
+  'POST',
+  '/api/v1/devices',
+  `{"name":"q","registers":{"holding":[{"address":0,"quantity":65535,${entry}},{"address":65535,"name":"x","write":true}]}}`,
+]);
+
 /** Bytes of YAML, a few fewer than a body may have. */
 const YAML = 16_000;
 
@@ -174,7 +187,7 @@ const QUESTIONS = [
 
 /** What clients do to the REST interface; most of them have the token. @type {readonly Attack[]} */
 export const REST_ATTACKS = [
-  ...[...bodies(filled), ...OTHER_BODIES].map(([name, method, path, body]) => ({
+  ...[...bodies(filled), ...OTHER_BODIES, ...DEAR_BODIES].map(([name, method, path, body]) => ({
     name: `body: ${name}`,
     on: REST,
     run: repeated((target) => request(method, path, target, body)),

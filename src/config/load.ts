@@ -2,12 +2,13 @@ import { dirname, resolve } from 'node:path';
 import { At } from '../schema/at.js';
 import { type Findings, fileFindings } from '../schema/findings.js';
 import { formatProblems, type Issue, type Problem, pathText } from '../schema/problem.js';
+import { atOnce, type Work } from '../work.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';
 import { onFreePorts } from './free-ports.js';
 import { NativeDeviceReader, type PymodbusDevices } from './native/device.js';
-import { nativeConfiguration } from './native/file.js';
+import { readingConfiguration } from './native/file.js';
 import {
   checkPymodbus,
   isPymodbus,
@@ -84,8 +85,13 @@ function unlocated(issues: readonly Issue[]): Problem[] {
  * are found from `directory`.
  */
 export function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
+  return atOnce(readingNative(directory, at, api));
+}
+
+/** The same in pieces. */
+export function readingNative(directory: string, at: At, api: ApiOverrides): Work<Configuration> {
   const devices = new NativeDeviceReader(pymodbusDevicesFrom(directory), recordingsIn(directory));
-  return nativeConfiguration(at, { devices, api, directory });
+  return readingConfiguration(at, { devices, api, directory });
 }
 
 /** Loads one server and one device of a pymodbus file. */

@@ -1,12 +1,20 @@
 import type { ApiOverrides } from '../config/api-definition.js';
 import type { Configuration } from '../config/configuration.js';
-import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
+import { type ConfigurationSource, type LoadResult, loadConfiguration } from '../config/load.js';
 import { formatProblems } from '../schema/problem.js';
 import { complain, warn } from './say.js';
 
-/** Loads the configuration and prints its warnings. Undefined after printing every mistake in it. */
-export function load(source: ConfigurationSource, api: ApiOverrides): Configuration | undefined {
+/**
+ * Loads the configuration and prints its warnings. Undefined after printing every mistake in it.
+ * @param note told what came of it
+ */
+export function load(
+  source: ConfigurationSource,
+  api: ApiOverrides,
+  note?: (loaded: LoadResult) => void,
+): Configuration | undefined {
   const loaded = loadConfiguration(source, api);
+  note?.(loaded);
   const file = sourceName(source);
   warn(file, loaded.warnings);
   if (loaded.ok) return loaded.configuration;

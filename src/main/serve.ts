@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { findMisbehaviour, rulesOf } from '../config/catalogue.js';
 import type { ServeCommand, StateOptions } from '../config/commands/serve.js';
 import { withFreePortsHint } from '../config/free-ports.js';
-import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
+import type { ConfigurationSource } from '../config/load.js';
 import { armMisbehaviour } from '../control/catalogue.js';
 import { problemText } from '../control/refusal.js';
 import { ownersRoom, type Room } from '../control/room.js';
@@ -16,6 +16,7 @@ import { servingProcess } from '../transport/port/client-link.js';
 import { defaultLink } from '../transport/port/open-port.js';
 import { shortenTimeSlice, timeSliceText } from '../transport/port/time-slice.js';
 import { readTlsCredentials } from '../transport/socket/tls-credentials.js';
+import { ConfigurationFile } from './configuration-file.js';
 import { Desk } from './desk.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
@@ -26,7 +27,8 @@ import { SERVICE_STOP_SIGNALS, stopSignal } from './stop-signal.js';
 export async function serve(command: ServeCommand): Promise<number> {
   const { source, api, log: logOptions } = command;
   const desk = new Desk();
-  const configuration = load(source, api);
+  const written = new ConfigurationFile(source, api);
+  const configuration = load(source, api, (loaded) => written.note(loaded));
   if (!configuration) return FAILED;
   const log = createLog(logOptions);
   if (typeof log === 'string') return complain(log);
@@ -81,11 +83,10 @@ export async function serve(command: ServeCommand): Promise<number> {
   say(`REST on ${served.addresses.join(' and ')}`);
   if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
-  const again = () => loadConfiguration(source, api);
   const file = sourceName(source);
   const ended = service?.ok
     ? runService({
-        ...{ room: owned, configuration, manager: service.manager, log, file, load: again },
+        ...{ room: owned, configuration, manager: service.manager, log, file, load: () => written.read() },
         runtimeDirectory: command.runtimeDirectory,
         rest: api.defaultPort === undefined ? undefined : served.addresses.join(' and '),
         reloaded: (now) => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
 import { deviceFingerprint } from '../state/fingerprint.js';
+import type { Work } from '../work.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {
@@ -15,9 +16,10 @@ export interface Changes {
   readonly atRestart: readonly string[];
 }
 
-/** Compares the old and the new content of the file. Changes made over REST are ignored. */
-export function changesOf(before: Configuration, after: Configuration): Changes {
+/** Compares the old and the new content of the file, in pieces. Changes made over REST are ignored. */
+export function* comparing(before: Configuration, after: Configuration): Work<Changes> {
   const others = new Map(after.lines.map((line) => [line.name, line]));
+  const devices = yield* differentDevices(ownDevices(before), ownDevices(after));
   const lines = before.lines.flatMap((line) => {
     const now = others.get(line.name);
     return now && !isDeepStrictEqual(line, now) ? [{ before: line, after: now }] : [];
@@ -29,7 +31,7 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
     goneLines: without(before.lines, after.lines).map(({ name }) => name),
     goneDevices: without(ownDevices(before), after.devices).map(({ name }) => name),
     atRestart: [
-      ...differentDevices(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
+      ...devices.map((name) => `device ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
       ...(isDeepStrictEqual(before.mqtt, after.mqtt) ? [] : ['mqtt']),
       ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
@@ -53,10 +55,19 @@ function without<Each extends Named>(all: readonly Each[], others: readonly Name
 }
 
 /** By what the file says: what is made of it, such as the functions of a signal, is never equal. */
-function differentDevices(before: readonly DeviceDefinition[], after: readonly DeviceDefinition[]): string[] {
-  const now = new Map(after.map((device) => [device.name, deviceFingerprint(device)]));
-  const changed = before.filter(({ name }) => now.has(name));
-  return changed.flatMap((device) =>
-    deviceFingerprint(device) === now.get(device.name) ? [] : [device.name],
-  );
+function* differentDevices(
+  before: readonly DeviceDefinition[],
+  after: readonly DeviceDefinition[],
+): Work<string[]> {
+  const others = new Map(after.map((device) => [device.name, device]));
+  const different: string[] = [];
+  for (const device of before) {
+    const now = others.get(device.name);
+    if (!now || now === device) continue;
+    const fingerprint = deviceFingerprint(device);
+    yield;
+    if (fingerprint !== deviceFingerprint(now)) different.push(device.name);
+    yield;
+  }
+  return different;
 }

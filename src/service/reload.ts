@@ -9,7 +9,8 @@ import { type Outcome, problemText } from '../control/refusal.js';
 import type { Room } from '../control/room.js';
 import { formatProblems } from '../schema/problem.js';
 import { linesThatMeet } from '../simulator/changeover.js';
-import { changesOf } from './changes.js';
+import { inSlices } from '../simulator/slices.js';
+import { comparing } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */
 export interface Reloaded {
@@ -35,7 +36,7 @@ export async function reload(
   if (!loaded.ok)
     return { configuration: before, done: [], refused: [formatProblems(file, loaded.problems)] };
   const after = loaded.configuration;
-  const changes = changesOf(before, after);
+  const changes = await inSlices(comparing(before, after));
   const done: string[] = [];
   const refused = changes.atRestart.map((what) => `${what}: changes at the next restart`);
   // Changes that were refused or need a restart must be found again by the next reload.

@@ -16,7 +16,7 @@ export interface Service extends Supervised {
   /** Name of the configuration, for messages. */
   readonly file: string;
   /** Reads the configuration again. */
-  readonly load: () => LoadResult;
+  readonly load: () => LoadResult | Promise<LoadResult>;
   /** Told of the configuration that applies after it was read again. */
   readonly reloaded: (configuration: Configuration) => void;
 }
@@ -40,7 +40,7 @@ export function runService({
   let current = configuration;
 
   const readOnce = async (): Promise<ReloadAnswer> => {
-    const loaded = load();
+    const loaded = await load();
     const { configuration: now, done, refused } = await reload(room, current, loaded, file);
     current = now;
     onReloaded(current);

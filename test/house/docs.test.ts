@@ -17,11 +17,12 @@ import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
 import { formatProblems } from '../../src/schema/problem.js';
-import { changesOf } from '../../src/service/changes.js';
+import { comparing } from '../../src/service/changes.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { CHECKS, linesFor } from '../../src/testing/checks.js';
 import { loadOwnConfiguration } from '../../src/testing/scenario/own-configuration.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
+import { atOnce } from '../../src/work.js';
 import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
 
@@ -301,7 +302,7 @@ describe('the examples in the documents', () => {
     // A service that reads it again finds nothing to change in it, and nothing that needs a restart.
     const [before, after] = [loadNativeFile(file), loadNativeFile(file)];
     if (!before.ok || !after.ok) throw new Error('expected what check has found right');
-    expect(Object.values(changesOf(before.configuration, after.configuration)).flat()).toEqual([]);
+    expect(Object.values(atOnce(comparing(before.configuration, after.configuration))).flat()).toEqual([]);
   });
 
   it.each(scenarios)('%s: test finds no mistake in it', (_, block) => {

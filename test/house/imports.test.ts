@@ -231,7 +231,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it turns a simulator into text and back, and never knows a file',
   },
   service: {
-    knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
+    knows: ['work', 'protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
     knowsFiles: [
       'src/transport/port/libc.ts',
       'src/transport/port/port-path.ts',

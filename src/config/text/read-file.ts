@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { type ParsedText, parseText } from './parse-text.js';
 
-const LARGEST_BYTES = 8 * 1024 * 1024;
+/** The most bytes of a configuration file. */
+export const LARGEST_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 /** Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line. */

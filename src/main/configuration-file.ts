@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ApiOverrides } from '../config/api-definition.js';
+import { onFreePorts } from '../config/free-ports.js';
+import {
+  type ConfigurationSource,
+  type LoadResult,
+  loadConfiguration,
+  readingNative,
+} from '../config/load.js';
+import { Assembly, type Piece } from '../config/text/pieces.js';
+import { LARGEST_BYTES, readText } from '../config/text/read-file.js';
+import { fileBesideCode } from '../package.js';
+import { At } from '../schema/at.js';
+import { fileFindings } from '../schema/findings.js';
+import type { Issue, Problem } from '../schema/problem.js';
+import { inSlices } from '../simulator/slices.js';
+
+/** What the thread that parses a file has to do. */
+export interface ParseOrder {
+  readonly file: string;
+  /** The most bytes that it may have. */
+  readonly most: number;
+  /** Of the text that is known already. */
+  readonly digest: string | undefined;
+}
+
+/** What it is asked: the next answer, or where mistakes stand. */
+export type ToParser =
+  | { readonly kind: 'next' }
+  | { readonly kind: 'locate'; readonly lists: readonly (readonly Issue[])[] };
+
+/** What it answers. */
+export type Parsed =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'failed'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'pieces'; readonly pieces: readonly Piece[] }
+  | { readonly kind: 'end'; readonly digest: string }
+  | { readonly kind: 'located'; readonly lists: readonly (readonly Problem[])[] };
+
+/**
+ * The configuration of a running service, which is read again while lines are served: a thread of its own parses the file, and
+ * what it says is read in slices. A text that is the same as before is not parsed.
+ */
+export class ConfigurationFile {
+  readonly #source: ConfigurationSource;
+  readonly #api: ApiOverrides;
+  /** The digest of the text that was read last, and what came of it. */
+  #known: { readonly digest: string; readonly result?: LoadResult } | undefined;
+
+  constructor(source: ConfigurationSource, api: ApiOverrides) {
+    this.#source = source;
+    this.#api = api;
+    if (source.kind !== 'native') return;
+    // Before it is loaded: what changes meanwhile is then found by the first reload.
+    const text = readText(source.file, LARGEST_BYTES);
+    if (text.ok) this.#known = { digest: createHash('sha256').update(text.text).digest('hex') };
+  }
+
+  /** Notes what the program was started with. */
+  note(result: LoadResult): void {
+    if (this.#known) this.#known = { ...this.#known, result };
+  }
+
+  /** Reads it again. Files of pymodbus.simulator and the demo are read at once. */
+  async read(): Promise<LoadResult> {
+    const source = this.#source;
+    if (source.kind !== 'native') return loadConfiguration(source, this.#api);
+    const { digest, result } = this.#known ?? {};
+    const known = result && isAlone(result) ? digest : undefined;
+    const thread = new Worker(fileBesideCode('parse-thread.js'), {
+      workerData: { file: source.file, most: LARGEST_BYTES, digest: known } satisfies ParseOrder,
+    });
+    try {
+      const read = await this.#readFrom(asking(thread), source.file);
+      if (read === 'same') return result as LoadResult;
+      const now = source.freePorts ? onFree(read.result) : read.result;
+      this.#known = { digest: read.digest, result: now };
+      return now;
+    } finally {
+      await thread.terminate();
+    }
+  }
+
+  async #readFrom(
+    ask: (asked: ToParser) => Promise<Parsed>,
+    file: string,
+  ): Promise<'same' | { readonly digest: string; readonly result: LoadResult }> {
+    const whole = new Assembly();
+    let digest = '';
+    for (;;) {
+      const came = await ask({ kind: 'next' });
+      if (came.kind === 'same') return 'same';
+      if (came.kind === 'failed')
+        return { digest, result: { ok: false, problems: came.problems, warnings: [] } };
+      if (came.kind === 'end') digest = came.digest;
+      if (came.kind !== 'pieces') break;
+      for (const piece of came.pieces) whole.add(piece);
+    }
+    const findings = fileFindings();
+    const api = this.#source.freePorts ? { httpPort: 0, ...this.#api } : this.#api;
+    const at = new At(whole.value, findings);
+    const configuration = await inSlices(readingNative(dirname(resolve(file)), at, api));
+    const { listed, warnings } = findings;
+    const located =
+      listed.length + warnings.length === 0
+        ? undefined
+        : await ask({ kind: 'locate', lists: [listed, warnings] });
+    const [problems = [], warned = []] = located?.kind === 'located' ? located.lists : [];
+    return {
+      digest,
+      result:
+        listed.length === 0
+          ? { ok: true, configuration, warnings: warned }
+          : { ok: false, problems, warnings: warned },
+    };
+  }
+}
+
+function onFree(result: LoadResult): LoadResult {
+  return !result.ok ? result : { ...result, configuration: onFreePorts(result.configuration) };
+}
+
+/** Whether the configuration depends on nothing but its own text: a file of pymodbus.simulator that it names may have changed. */
+function isAlone(result: LoadResult): boolean {
+  return result.ok && result.configuration.devices.every(({ source }) => source?.pymodbus === undefined);
+}
+
+/** Asks a thread, one question after the other. Rejects when the thread has failed. */
+function asking(thread: Worker): (asked: ToParser) => Promise<Parsed> {
+  return (asked) =>
+    new Promise((resolve, reject) => {
+      thread.removeAllListeners();
+      thread.once('message', resolve).once('error', reject);
+      thread.once('exit', () => reject(new Error('the thread that parses the file has ended')));
+      thread.postMessage(asked);
+    });
+}

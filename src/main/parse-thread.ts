@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import { parseText } from '../config/text/parse-text.js';
+import { piecesOf } from '../config/text/pieces.js';
+import { readText } from '../config/text/read-file.js';
+import type { Parsed, ParseOrder, ToParser } from './configuration-file.js';
+
+/*
+ * Reads and parses one configuration file while the lines are served, and passes on what is in it piece by piece, each when it is
+ * asked for: what comes in one message stops the lines while it is taken out of it.
+ */
+
+const { file, most, digest } = workerData as ParseOrder;
+
+function* answers(): Generator<Parsed, Parsed, ToParser> {
+  const text = readText(file, most);
+  if (!text.ok) return { kind: 'failed', problems: [{ path: '', message: text.message }] };
+  const now = createHash('sha256').update(text.text).digest('hex');
+  if (now === digest) return { kind: 'same' };
+  const parsed = parseText(text.text);
+  if (!parsed.ok) return { kind: 'failed', problems: parsed.problems };
+  const { value, locate } = parsed.source;
+  let pieces = [];
+  for (const piece of piecesOf(value)) {
+    if (pieces.push(piece) < PIECES) continue;
+    yield { kind: 'pieces', pieces };
+    pieces = [];
+  }
+  yield { kind: 'pieces', pieces };
+  const asked = yield { kind: 'end', digest: now };
+  return {
+    kind: 'located',
+    lists: asked.kind === 'locate' ? asked.lists.map((issues) => locate(issues)) : [],
+  };
+}
+
+/** Small ones that go in one message, such as the entries of a table. */
+const PIECES = 32;
+
+const answering = answers();
+parentPort?.on('message', (asked: ToParser) => {
+  const { value } = answering.next(asked);
+  parentPort?.postMessage(value);
+});
