@@ -125,7 +125,7 @@ describe('/api/v1/tests', () => {
     for (const [step, path] of [
       ['set: {meter.voltage: 9007199254740993}', 'steps[0].set["meter.voltage"]'],
       ['expect: {write: {meter.voltage: 9007199254740993}}', 'steps[0].expect.write["meter.voltage"]'],
-      ['power: {meter: {off: 9007199254740993}}', 'steps[0].power.meter.off'],
+      ['power: {meter: {off: 9007199254740993}}', 'steps[0].power.meter'],
     ]) {
       const answer = await rest.app.inject({
         method: 'POST',
