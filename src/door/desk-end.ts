@@ -7,6 +7,9 @@ import type { Answered, Asked, SomeParts } from './messages.js';
 /** So many questions are under way at a time; more wait here. The lines have none of their memory and time. */
 const MOST_ASKED = 16;
 
+/** So many more may have been begun and wait for a port or the look-up of a name: who asks for something else is answered meanwhile. */
+const MOST_BEGUN = 48;
+
 interface Waiting {
   readonly resolve: (came: never) => void;
   readonly reject: (error: Error) => void;
@@ -21,6 +24,8 @@ export class DeskEnd implements Door {
   /** Those who wait for an answer, or for the next parts of a list. */
   readonly #asking = new Map<number, Waiting>();
   readonly #unsent: (() => void)[] = [];
+  /** Of those in `#asking`. */
+  readonly #begun = new Set<number>();
   /** What is asked in one turn of the event loop goes in one message: a message wakes the other thread, which costs 30 µs. */
   #outbox: Asked[] = [];
 
@@ -52,7 +57,7 @@ export class DeskEnd implements Door {
         this.#asking.set(id, { resolve, reject });
         this.#post(question(id));
       };
-      if (this.#asking.size < MOST_ASKED) send();
+      if (this.#hasRoom) send();
       else this.#unsent.push(send);
     });
   }
@@ -71,6 +76,10 @@ export class DeskEnd implements Door {
       case 'parts':
         this.#answered(message.id)?.resolve(message as never);
         break;
+      case 'begun':
+        this.#begun.add(message.id);
+        this.#sendNext();
+        break;
       case 'failed':
         this.#answered(message.id)?.reject(new Error(message.message));
     }
@@ -79,8 +88,17 @@ export class DeskEnd implements Door {
   #answered(id: number): Waiting | undefined {
     const waiting = this.#asking.get(id);
     this.#asking.delete(id);
-    this.#unsent.shift()?.();
+    this.#begun.delete(id);
+    this.#sendNext();
     return waiting;
+  }
+
+  get #hasRoom(): boolean {
+    return this.#asking.size - Math.min(this.#begun.size, MOST_BEGUN) < MOST_ASKED;
+  }
+
+  #sendNext(): void {
+    if (this.#hasRoom) this.#unsent.shift()?.();
   }
 
   #post(message: Asked): void {

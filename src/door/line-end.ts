@@ -77,11 +77,13 @@ export class LineEnd {
         case 'call': {
           const came = carryOut(this.#room, asked.name, asked.input);
           if (!(came instanceof Promise)) this.#answer(id, came);
-          else
+          else {
+            this.#post({ kind: 'begun', id });
             came.then(
               (outcome) => this.#answer(id, outcome),
               (error: Error) => this.#fail(id, error),
             );
+          }
           break;
         }
         case 'list':

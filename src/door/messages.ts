@@ -20,6 +20,8 @@ export interface SomeParts {
 export type Answered =
   | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome<unknown> }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
+  /** The call was begun, and waits for something: a port, a name, or its next slice. */
+  | { readonly kind: 'begun'; readonly id: number }
   | ({ readonly kind: 'parts'; readonly id: number } & SomeParts)
   | { readonly kind: 'revision'; readonly revision: number }
   | { readonly kind: 'traffic'; readonly change: StreamChange };

@@ -1,8 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Work } from '../work.js';
 
 /** The longest time in ms to work for somebody else before the lines get their turn of the event loop. */
 export const SLICE_MS = 0.5;
+
+/** Work that waits for its next slice. All share one slice in a turn of the event loop, however much there is. */
+const waiting: (() => void)[] = [];
+
+function nextSlice(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(beginNext);
+  });
+}
+
+function beginNext(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(beginNext);
+}
 
 /**
  * Does long work in slices, each in a turn of the event loop of its own.
@@ -15,6 +28,6 @@ export async function inSlices<Result>(work: Work<Result>): Promise<Result> {
       const { done, value } = work.next();
       if (done) return value;
     } while (performance.now() < endsAt);
-    await nextTurn();
+    await nextSlice();
   }
 }

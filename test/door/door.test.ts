@@ -116,6 +116,19 @@ it('a list that nobody wants to the end is ended on the side of the lines', asyn
   expect(await desk.call('program.ping', undefined)).toMatchObject({ ok: true });
 });
 
+it('commands that wait for a port or a name hold nobody up who asks for something else', async () => {
+  const room = newRoom();
+  const { desk } = channelDoor(room);
+  Object.defineProperty(room.simulator.changes, 'addLine', { value: () => new Promise(() => {}) });
+  for (let i = 0; i < 40; i++)
+    void desk.call('line.add', {
+      name: `slow ${i}`,
+      tcp: { host: 'slow.example', port: 0 },
+      units: { 1: 'meter' },
+    });
+  expect(await desk.call('program.ping', undefined)).toMatchObject({ ok: true });
+});
+
 it('so many long lists are begun, another one is refused, and begun when one of them is ended', async () => {
   const { desk } = channelDoor(newRoom());
   const list = () => desk.list('value.list', { device: 'large', table: 'holding', from: 0, to: 8191 });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
+import type { LearnedFile } from '../../learn/learn.js';
 import type { Capture } from '../../traffic/capture/capture.js';
 import { TrafficCursor } from '../../traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
@@ -25,8 +26,8 @@ const PAUSE_AFTER = 4096;
 /** There is no registered media type. */
 const PCAPNG = 'application/x-pcapng';
 
-/** Learning looks at all of it at once. */
-const MOST_LEARNED = 16 * 1024 * 1024;
+/** Learning looks at all of it at once, and needs thirty times as much memory meanwhile: one learns at a time. */
+const MOST_LEARNED = 4 * 1024 * 1024;
 const YAML = 'application/yaml';
 
 const learnedAnswer = {
@@ -43,6 +44,7 @@ const captureAnswer = {
 export function captureRoutes(desk: Desk): Routes {
   const { traffic } = desk;
   let followers = 0;
+  let isLearning = false;
 
   return {
     'GET /capture.pcapng': {
@@ -85,18 +87,14 @@ export function captureRoutes(desk: Desk): Routes {
       schema: { querystring: learnedQuery(traffic.lineNames) },
       handle: async (request, reply) => {
         const query = request.query as Omit<Asked, 'form' | 'follow'>;
-        const pieces: Uint8Array[] = [];
-        let size = 0;
-        for await (const piece of captured(desk, { ...query, form: 'wire', follow: 'false' })) {
-          size += piece.length;
-          if (size > MOST_LEARNED) {
-            const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
-            return refuse(request, reply, refusal('traffic.unusable', '', message));
-          }
-          pieces.push(piece);
+        if (isLearning) {
+          const message = 'expected one at a time, and somebody is learning from the traffic';
+          return refuse(request, reply, refusal('readers.too_many', '', message));
         }
-        const { learnFiles } = await import('../../learn/learn.js');
-        const learned = learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
+        isLearning = true;
+        const learned = await learnedOf(desk, query).finally(() => {
+          isLearning = false;
+        });
         if (typeof learned === 'string')
           return refuse(request, reply, refusal('traffic.unusable', '', learned));
         reply.header('content-disposition', 'attachment; filename="learned.yaml"');
@@ -105,6 +103,20 @@ export function captureRoutes(desk: Desk): Routes {
       response: { 200: learnedAnswer, ...failures(400, 409) },
     },
   };
+}
+
+/** The native file of the devices in the traffic; or why there is none, as a sentence. */
+async function learnedOf(desk: Desk, query: Omit<Asked, 'form' | 'follow'>): Promise<LearnedFile | string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of captured(desk, { ...query, form: 'wire', follow: 'false' })) {
+    size += piece.length;
+    if (size > MOST_LEARNED)
+      return `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
+    pieces.push(piece);
+  }
+  const { learnFiles } = await import('../../learn/learn.js');
+  return learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
 }
 
 type Asked = z.infer<ReturnType<typeof captureQuery>>;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { newClient } from '../../../src/client/client.js';
 import { loadNative } from '../../../src/config/load.js';
+import { SOCKET } from '../../../src/protocol/framing.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
@@ -36,4 +37,41 @@ it('makes devices of the traffic of a line, and says why it can not', async () =
     body: { code: 'traffic.unusable' },
   });
   expect(await rest.send('GET', '/api/v1/learned.yaml?line=none')).toMatchObject({ status: 400 });
+});
+
+it('is made for one at a time, and not of more traffic than there is memory for', async () => {
+  const { rest, simulator } = await startSimulator(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 3, value: 7 }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 5: 'meter' } } },
+    }),
+  );
+  const get = () => rest.send('GET', '/api/v1/learned.yaml');
+  const both = await Promise.all([get(), get()]);
+  expect(both).toMatchObject([{ status: 409 }, { status: 503, body: { code: 'readers.too_many' } }]);
+  expect(await get()).toMatchObject({ status: 409 });
+  const line = simulator.traffic.lineNumber('lan');
+  for (let at = 0; at < 20_000; at++)
+    simulator.traffic.add(line, {
+      ...{
+        kind: 'request',
+        at,
+        bytes: new Uint8Array(250),
+        framing: SOCKET,
+        startedAt: at,
+        pause: undefined,
+      },
+      ...{
+        characterTime: 0,
+        unitId: 5,
+        functionCode: 3,
+        answers: undefined,
+        client: '127.0.0.1:4',
+        clientId: 4,
+      },
+    });
+  expect(await get()).toMatchObject({
+    status: 409,
+    body: { code: 'traffic.unusable', problems: [{ message: expect.stringContaining('bytes of traffic') }] },
+  });
 });
