@@ -3,10 +3,19 @@ import type { DeviceDefinition } from '../config/configuration.js';
 import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
 import { unknownName } from '../schema/nearest.js';
+import type { KeptDevices } from '../simulator/changes.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { armMisbehaviour } from './catalogue.js';
 import { openRecordings } from './recordings.js';
-import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
+import {
+  done,
+  type Outcome,
+  problemText,
+  type Refusal,
+  refusal,
+  refusalOf,
+  refusalOfIssues,
+} from './refusal.js';
 import { wrongReal } from './remote-files.js';
 import type { Room } from './room.js';
 import type { ClockChange, DeviceView, MannersChange, PowerChange } from './schemas/device.js';
@@ -61,6 +70,24 @@ export async function addReadDevice(
   return 'issues' in added
     ? refusalOf(added.issues, 'device.invalid')
     : refusal(added.code ?? 'device.name_taken', '', added.error);
+}
+
+/**
+ * Adds the devices of an earlier run, or has them in place of those of their names.
+ * @returns why some are left out, by name; and a function to call when the lines have their units: until then copies stay
+ * that no line uses
+ */
+export async function restoreDevices(
+  { simulator }: Room,
+  kept: KeptDevices,
+): Promise<{ readonly left: ReadonlyMap<string, string | undefined>; readonly release: () => void }> {
+  const wrong = await simulator.changes.restoreDevices(kept);
+  const left = Array.from(
+    wrong,
+    ([name, why]) =>
+      [name, typeof why === 'string' ? why : problemText(refusalOf(why, 'device.invalid'))] as const,
+  );
+  return { left: new Map(left), release: simulator.changes.hold(kept.copies.keys()) };
 }
 
 /** Removes a device and its copies. @param how `force` takes it from the lines that have it among their units */

@@ -47,6 +47,13 @@ export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reaction
   readonly now?: () => number;
 }
 
+/** Registers of a table that were defined at run time: `quantity` of them from `address` on, each 0 at first. */
+export interface DefinedRegisters extends AddressRange {
+  readonly table: TableName;
+  /** Whether clients may write them. */
+  readonly write: boolean;
+}
+
 /** One simulated server: answers request PDUs from its registers. Any number of lines may share it. */
 export class Device {
   readonly name: string;
@@ -72,6 +79,7 @@ export class Device {
   #server: Server;
   readonly #graph: DependencyGraph;
   readonly #now: () => number;
+  readonly #defined: DefinedRegisters[] = [];
 
   constructor(options: DeviceOptions) {
     const { name, tables, cells, identity = identityObjects(), life = STILL } = options;
@@ -127,9 +135,19 @@ export class Device {
   }
 
   /** Defines registers or coils of a table that are not defined; they hold 0. Not of a device whose tables share their cells. */
-  define(table: TableName, range: AddressRange, writable: boolean): void {
-    this.tables[table].define(range, writable);
+  define({ table, address, quantity, write }: DefinedRegisters): void {
+    this.tables[table].define({ address, quantity }, write);
+    const last = this.#defined.at(-1);
+    const goesOn = last?.table === table && last.write === write && last.address + last.quantity === address;
+    if (goesOn) this.#defined.pop();
+    const first = goesOn ? last : { address, quantity: 0 };
+    this.#defined.push({ table, address: first.address, quantity: first.quantity + quantity, write });
     this.#serveTables();
+  }
+
+  /** What was defined at run time, in this order; ranges of a table don't overlap. */
+  get defined(): readonly DefinedRegisters[] {
+    return this.#defined;
   }
 
   #serveTables(): void {

@@ -38,9 +38,8 @@ export interface ImageSnapshot {
  * Addresses are indices into the cells and must be below `size`; callers check that.
  */
 export class RegisterImage implements ActiveCells {
+  /** With the cells that were defined at run time. */
   #layout: RegisterLayout;
-  /** Without the cells that were defined at run time. */
-  readonly #configured: RegisterLayout;
   readonly #source: ActionSource;
   readonly restart: () => void;
   /** Absent where no value is computed. */
@@ -58,7 +57,6 @@ export class RegisterImage implements ActiveCells {
   /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
     this.#layout = layout;
-    this.#configured = layout;
     this.#source = source;
     this.restart = restart;
     this.#words = layout.words;
@@ -186,14 +184,14 @@ export class RegisterImage implements ActiveCells {
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }
 
-  /** Copies what has been changed of the configured cells; the copy costs no time where nothing has been. */
+  /** Copies what has been changed; the copy costs no time where nothing has been. */
   snapshot(): ImageSnapshot {
-    const layout = this.#configured;
-    const { words, meta, size } = layout;
+    const layout = this.#layout;
+    const { words, meta } = layout;
     return {
       layout,
-      words: this.#words === words ? words : this.#words.slice(0, size),
-      meta: this.#meta === meta ? meta : this.#meta.slice(0, size),
+      words: this.#words === words ? words : this.#words.slice(),
+      meta: this.#meta === meta ? meta : this.#meta.slice(),
     };
   }
 

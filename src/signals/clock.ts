@@ -8,16 +8,22 @@ export interface ClockSettings {
 /** The fastest clock: a year in five minutes. */
 export const MAX_SPEED = 100_000;
 
+/** The end of all clocks in ms, some 285,000 years: a clock that gets there stands. A state keeps no later time. */
+export const MAX_TIME = Number.MAX_SAFE_INTEGER;
+
 /**
  * The clock of a device, which its signals follow. The clock can run faster, stand still, jump ahead and restart at 0.
- * Apart from a restart it never goes back.
+ * Apart from a restart it never goes back. Its time is always a number from 0 to {@link MAX_TIME}.
  */
 export class DeviceClock {
   /** How often the settings were changed, or the time was set. */
   changes = 0;
   readonly #now: () => number;
   #settings: ClockSettings;
-  /** A known pair of device time and real time, both in ms. */
+  /**
+   * A known pair of device time and real time, both in ms. Where the real time is still to come, the clock stands at the
+   * device time until then; where it is infinite, the clock stands until it is restarted.
+   */
   #known: { readonly time: number; readonly real: number };
 
   /** @param now real time in ms, never going back; it need not be the time of day. */
@@ -34,14 +40,25 @@ export class DeviceClock {
 
   /** The device's time at a real time, with the present settings. Before the clock's start it is 0. */
   timeAt(real: number): number {
-    const { paused, speed } = this.#settings;
-    return paused ? this.#known.time : Math.max(0, this.#known.time + (real - this.#known.real) * speed);
+    const { time, real: known } = this.#known;
+    // A product of 0 and infinity would be no number.
+    if (this.#isStill || (real < known && this.#isWaiting)) return time;
+    return within(time + (real - known) * this.#settings.speed);
   }
 
   /** The real time at which the clock shows `time`, with the present settings; now while the clock stands still. */
   realAt(time: number): number {
-    const { paused, speed } = this.#settings;
-    return paused || speed === 0 ? this.#now() : this.#known.real + (time - this.#known.time) / speed;
+    if (this.#isStill || this.#isWaiting) return this.#now();
+    return this.#known.real + (time - this.#known.time) / this.#settings.speed;
+  }
+
+  get #isStill(): boolean {
+    return this.#settings.paused || this.#settings.speed === 0;
+  }
+
+  /** Whether the clock stands until a later moment. */
+  get #isWaiting(): boolean {
+    return this.#known.real > this.#now();
   }
 
   get settings(): ClockSettings {
@@ -69,12 +86,16 @@ export class DeviceClock {
   resume(time: number, settings: ClockSettings): void {
     this.changes++;
     this.#settings = settings;
-    this.#known = { time, real: this.#now() };
+    this.#known = { time: within(time), real: this.#now() };
   }
 
   #goOnFrom(time: number): void {
     this.changes++;
     // A clock that stands until a later moment goes on standing.
-    this.#known = { time, real: Math.max(this.#now(), this.#known.real) };
+    this.#known = { time: within(time), real: Math.max(this.#now(), this.#known.real) };
   }
+}
+
+function within(time: number): number {
+  return Math.min(MAX_TIME, Math.max(0, time));
 }

@@ -32,7 +32,10 @@ interface Running {
   readonly lines: Lines;
 }
 
-/** Compares what runs with what is wanted, in pieces. Devices are the same when their entries are, whatever has been set in them since. */
+/**
+ * Compares what runs with what is wanted, in pieces. Devices are the same when their entries are, with the registers that were
+ * defined at run time, whatever has been set in them since.
+ */
 export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Work<Difference> {
   const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
   const sourcesNow = sourcesOf(present);
@@ -40,13 +43,16 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
   const isSame = ({ name, source, tables }: DeviceDefinition) => {
     if (!devices.byName.has(name)) return false;
     const now = devices.definitionOf(name);
-    return sourcesNow.get(now.tables) === sources.get(tables) && isDeepStrictEqual(now.source, source);
+    const isAsBefore = isDeepStrictEqual(devices.entryOf(name), source);
+    return sourcesNow.get(now.tables) === sources.get(tables) && isAsBefore;
   };
   // A copy shares the tables of its source: of the one that runs, where that stays.
   const asCopy = (device: DeviceDefinition) => {
     const source = sources.get(device.tables) ?? device.name;
     const isCopyOfKept = source !== device.name && isSame({ ...device, name: source });
-    return isCopyOfKept ? { ...devices.definitionOf(source), name: device.name } : device;
+    return isCopyOfKept
+      ? { ...devices.definitionOf(source), name: device.name, copyOf: devices.originalOf(source) }
+      : device;
   };
   return {
     devices: yield* differing(present, wanted.devices, isSame, asCopy),

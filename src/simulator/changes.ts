@@ -25,7 +25,7 @@ import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
 import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
-import { dependentNow, dependentPoint, networkNow, readingNewDevice } from './new-device.js';
+import { dependentNow, dependentPoint, networkNow, readingNewDevice, readNewDevices } from './new-device.js';
 import { inSlices } from './slices.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
@@ -82,6 +82,14 @@ const CHANGED = {
   error: 'a device came or went while this was read; try again',
 } as const;
 
+/** Devices that a simulator had besides those of its configuration, or in their place. */
+export interface KeptDevices {
+  /** The entries of devices by name. */
+  readonly written: ReadonlyMap<string, unknown>;
+  /** The device that each copy is one of, by the name of the copy. */
+  readonly copies: ReadonlyMap<string, string>;
+}
+
 interface Plant {
   readonly devices: Devices;
   readonly lines: Lines;
@@ -102,6 +110,8 @@ export class Changes {
   ofLines = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
+  /** The devices that stay though no line uses them yet. */
+  readonly #held = new Set<string>();
   /** Whether a whole configuration is being applied: nothing else changes lines and devices meanwhile. */
   #isBecoming = false;
   #signalChanges = 0;
@@ -252,6 +262,48 @@ export class Changes {
     return { ok: true, changed: difference };
   }
 
+  /**
+   * Adds devices that are written as in a native file, in place of those that have their names, and copies of devices. What has
+   * a mistake is left out.
+   * @returns why a device or a copy is left out, by its name
+   */
+  async restoreDevices({ written, copies }: KeptDevices): Promise<ReadonlyMap<string, Mistakes | string>> {
+    const { byName } = this.#plant.devices;
+    const left = new Map<string, Mistakes | string>();
+    const entries = new Map(
+      Array.from(written, ([name, source]) => [name, new At(source, new Findings())] as const),
+    );
+    const others = new Map(Array.from(byName).filter(([name]) => !written.has(name)));
+    const recordings = recordingsIn(this.#plant.directory);
+    const read = readNewDevices(entries, { network: networkNow(others), recordings });
+    for (const [name, { findings }] of entries) if (findings.count > 0) left.set(name, findings);
+    const wanted = new Map(
+      Array.from(byName.keys(), (name) => [name, this.#plant.devices.definitionOf(name)]),
+    );
+    for (const definition of read) {
+      wanted.set(definition.name, definition);
+      for (const name of this.#plant.devices.copiesOf(definition.name))
+        wanted.set(name, { ...definition, name, copyOf: definition.name });
+    }
+    for (const [name, copyOf] of copies) {
+      const source = wanted.get(copyOf);
+      if (source) wanted.set(name, { ...source, name, copyOf });
+      else left.set(name, `there is no device ${copyOf}`);
+    }
+    const came = await this.become({ devices: [...wanted.values()], lines: this.#definitions });
+    if (!came.ok) for (const name of [...written.keys(), ...copies.keys()]) left.set(name, came.error);
+    return left;
+  }
+
+  /** Has devices stay that no line uses yet. @returns a function that ends it */
+  hold(names: Iterable<string>): () => void {
+    for (const name of names) this.#held.add(name);
+    return () => {
+      this.#held.clear();
+      this.#plant.devices.keepCopies(this.#devicesInUse());
+    };
+  }
+
   async #become(running: Parameters<typeof changeOver>[0], wanted: WantedSetup) {
     const difference = await inSlices(this.comparing(wanted));
     if (!('devices' in difference)) return difference;
@@ -300,7 +352,7 @@ export class Changes {
     const cost = costOfRegisters(quantity, Math.max(0, end - device.tables[table].window.size));
     const spent = this.budget.whyNot(cost);
     if (spent !== undefined) return spent;
-    for (const range of ranges) this.#plant.devices.define(device, table, range, writable);
+    for (const range of ranges) this.#plant.devices.define(device, { table, ...range, write: writable });
     this.budget.countDevice(device, cost);
     this.#plant.log.info({ device: device.name, table, ranges }, 'registers defined');
     return undefined;
@@ -469,7 +521,7 @@ export class Changes {
     const { devices } = this.#plant;
     const units = at.key('units');
     const added = Array.from(copies).filter(([copy]) => !devices.byName.has(copy));
-    const costs = added.map(([, source]) => costOfDevice(devices.definitionOf(source)));
+    const costs = added.map(([, source]) => this.#costOfCopy(source));
     const spent = this.budget.whyNot(costs.reduce((sum, cost) => sum + cost, 0));
     if (spent !== undefined) {
       units.wrong(spent, 'memory.spent');
@@ -494,6 +546,13 @@ export class Changes {
       if (this.budget.ofDevice(device) === 0) this.budget.countDevice(device, costs[i] as number);
     }
     return true;
+  }
+
+  /** What a copy of a device takes. It has the registers that were defined in its source at run time, too. */
+  #costOfCopy(source: string): number {
+    const { devices } = this.#plant;
+    const registers = devices.get(source).defined.reduce((sum, { quantity }) => sum + quantity, 0);
+    return costOfDevice(devices.definitionOf(source)) + costOfRegisters(registers, registers);
   }
 
   /** How often something changed that a circle of signals may be made of. */
@@ -529,7 +588,7 @@ export class Changes {
   }
 
   #devicesInUse(): ReadonlySet<string> {
-    return new Set([...this.#definitions, ...this.#wanted].flatMap(devicesOf));
+    return new Set([...[...this.#definitions, ...this.#wanted].flatMap(devicesOf), ...this.#held]);
   }
 }
 

@@ -1,17 +1,15 @@
-import type { DeviceDefinition } from '../config/configuration.js';
+import type { DeviceDefinition, DeviceSource } from '../config/configuration.js';
 import { DependencyGraph } from '../device/dependency-graph.js';
-import { Device, type DeviceOptions } from '../device/device.js';
+import { type DefinedRegisters, Device, type DeviceOptions } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
-import type { TableName } from '../device/tables.js';
-import type { AddressRange } from '../protocol/pdu.js';
 import type { RealLines } from '../real/real-lines.js';
 import type { ActionSource } from '../registers/actions.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';
-import { isMapping } from '../schema/parts.js';
 import { atOnce, type Work } from '../work.js';
+import { sourceWith } from './defined-entries.js';
 
 /** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(
@@ -71,6 +69,8 @@ export interface DeviceApart {
   readonly definition: DeviceDefinition;
   /** Whether it is a copy that was made at run time. */
   readonly isCopy: boolean;
+  /** The device that it was copied from, which may be a copy, too; absent where that is the one in its definition. */
+  readonly source?: string;
 }
 
 /** The devices of a simulator: the configured devices, and copies that were made at run time. */
@@ -110,7 +110,7 @@ export class Devices {
   takenNames(copies: ReadonlyMap<string, string>): string[] {
     return Array.from(copies).flatMap(([name, source]) => {
       const present = this.#definitions.get(name);
-      return present && present.copyOf !== this.#originalOf(source) ? [name] : [];
+      return present && present.copyOf !== this.originalOf(source) ? [name] : [];
     });
   }
 
@@ -120,8 +120,8 @@ export class Devices {
     for (const [name, source] of copies) {
       const definition = this.#definitions.get(source);
       if (!definition || this.#devices.has(name)) continue;
-      const copy = { ...definition, name, copyOf: this.#originalOf(source) };
-      built.push({ ...(yield* this.building(copy)), isCopy: true });
+      const copy = { ...definition, name, copyOf: this.originalOf(source) };
+      built.push({ ...(yield* this.building(copy)), isCopy: true, source });
       yield;
     }
     return built;
@@ -141,9 +141,16 @@ export class Devices {
     return { device, definition, isCopy: false };
   }
 
-  /** Puts in devices that were built, whose names no other device has. */
+  /**
+   * Puts in devices that were built, whose names no other device has. A copy has what was defined in its source at run time, and
+   * goes when no line uses it.
+   */
   put(built: readonly DeviceApart[]): void {
-    for (const each of built) this.#place(each);
+    for (const each of built) {
+      const { device, definition, source = definition.copyOf } = each;
+      for (const registers of this.#devices.get(source ?? '')?.defined ?? []) device.define(registers);
+      this.#place({ ...each, isCopy: definition.copyOf !== undefined });
+    }
     this.graph.link();
   }
 
@@ -183,25 +190,26 @@ export class Devices {
     device.points.schedule.clear();
   }
 
-  /** Defines registers of a device that are not defined, and adds the entry to what it was defined by. */
-  define(device: Device, table: TableName, range: AddressRange, writable: boolean): void {
-    const { address, quantity } = range;
-    device.define(table, range, writable);
+  /** Defines registers of a device that are not defined. What it was defined by stays as it is. */
+  define(device: Device, registers: DefinedRegisters): void {
+    device.define(registers);
     this.changes++;
-    const definition = this.definitionOf(device.name);
-    const { registers, ...others } = definition.source ?? {};
-    if (!isMapping(registers)) return;
-    const { [table]: before } = registers;
-    const entry = { address, value: 0, ...(quantity > 1 && { quantity }), write: writable };
-    const entries = [...(Array.isArray(before) ? before : []), entry];
-    const source = { ...others, registers: { ...registers, [table]: entries } };
-    this.#definitions.set(device.name, { ...definition, source });
   }
 
   definitionOf(name: string): DeviceDefinition {
     const definition = this.#definitions.get(name);
     if (!definition) throw new Error(`unknown device: ${name}`);
     return definition;
+  }
+
+  /**
+   * The entry of a file that gives a device the registers that it has: the one that it was defined by, with what was defined
+   * at run time. Undefined where a file has no such entry.
+   */
+  entryOf(name: string): DeviceSource | undefined {
+    const { source } = this.definitionOf(name);
+    const { defined } = this.get(name);
+    return defined.length === 0 ? source : source && sourceWith(source, defined);
   }
 
   /** The names of the copies of a device, whether or not they are in the configuration. */
@@ -212,7 +220,7 @@ export class Devices {
   }
 
   /** A copy of a copy is one of the device that the first was made from: copies come and go. */
-  #originalOf(source: string): string {
+  originalOf(source: string): string {
     return this.#definitions.get(source)?.copyOf ?? source;
   }
 

@@ -16,7 +16,7 @@ import type { OpenRecording } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
 import type { PlacedSignal, Point } from '../device/point.js';
 import type { At } from '../schema/at.js';
-import type { Work } from '../work.js';
+import { atOnce, type Work } from '../work.js';
 
 /** A pymodbus file may have 8 MiB, and while it is read no line is served. */
 const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';
@@ -49,6 +49,26 @@ function* reading(
   yield* reportingDependencies(pointsOf(definition), all, () => at);
   yield* reportingReactionUses([definition], all, () => at);
   return definition;
+}
+
+/**
+ * Reads several devices that may need values of each other. Those with mistakes are left out; the findings of their places
+ * have these.
+ * @param written the entry of each device by its name
+ */
+export function readNewDevices(
+  written: ReadonlyMap<string, At>,
+  { network, recordings }: { readonly network: Network; readonly recordings: OpenRecording },
+): DeviceDefinition[] {
+  const reader = deviceReader(recordings);
+  const definitions = Array.from(written).flatMap(([name, at]) => reader.read(name, withSunspec(at)) ?? []);
+  const all = networkOf(definitions, network);
+  return definitions.filter((definition) => {
+    const at = written.get(definition.name) as At;
+    atOnce(reportingDependencies(pointsOf(definition), all, () => at));
+    atOnce(reportingReactionUses([definition], all, () => at));
+    return at.findings.count === 0;
+  });
 }
 
 /** Reads devices while lines are served. */

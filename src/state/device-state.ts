@@ -1,5 +1,5 @@
 import type { DeviceDefinition } from '../config/configuration.js';
-import type { Device } from '../device/device.js';
+import type { DefinedRegisters, Device } from '../device/device.js';
 import type { Manners } from '../device/manners.js';
 import type { Point } from '../device/point.js';
 import { deviceFingerprint } from './fingerprint.js';
@@ -28,6 +28,7 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
     uptime,
     clock: { time, ...device.clock.settings },
     ...(device.manners !== definition.extras.manners && { manners: { ...device.manners } }),
+    ...(device.defined.length > 0 && { defined: [...device.defined] }),
     signals: device.points.all.filter(isOther).map(signalOf),
     ...(switched.length > 0 && { available: switched.map(availabilityOf) }),
     counters: device.points.all.flatMap((point) => counterOf(point, time)),
@@ -45,9 +46,9 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
   yield '\n]}\n';
 }
 
-/** True for a device that a state must have, although nobody has changed it: its values move. */
+/** True for a device that a state must have, although nobody has changed it: its values move, or come and go. */
 export function hasSignals({ points }: Device): boolean {
-  return points.all.some(({ signal }) => signal !== undefined);
+  return points.all.some(({ signal, definition }) => signal !== undefined || definition.isAway !== undefined);
 }
 
 /** True for a device whose sums grow, also while nobody changes it. */
@@ -58,23 +59,34 @@ export function hasCounters({ points }: Device): boolean {
 /** Places a signal as REST does; the result says what is wrong with it. */
 export type PlaceSignal = (point: Point, source: DeviceState['signals'][number]) => string | undefined;
 
+/** Defines registers as REST does; the result says why that is not possible. */
+export type DefineRegisters = (registers: DefinedRegisters) => string | undefined;
+
+interface Restoring {
+  /** The time of the program that it is now. */
+  readonly uptime: number;
+  readonly placeSignal: PlaceSignal;
+  readonly define: DefineRegisters;
+}
+
 /** A sum may be this much behind the clock, in ms. More would take long to add up, and means a damaged file. */
 const MOST_BEHIND = 400 * 86_400_000;
 
-/**
- * Makes a device what it was.
- * @param uptime the time of the program that it is now
- * @returns what could not be restored, in words
- */
+/** Makes a device what it was. @returns what could not be restored, in words */
 export function restoreDevice(
   { definition, device }: KeptDevice,
   state: DeviceState,
-  { uptime, placeSignal }: { readonly uptime: number; readonly placeSignal: PlaceSignal },
+  { uptime, placeSignal, define }: Restoring,
 ): string[] {
   if (state.fingerprint !== deviceFingerprint(definition)) return ['the file defines it differently now'];
   const problems: string[] = [];
   const { points, clock } = device;
   const at = locationsOf(device);
+  for (const each of state.defined ?? []) {
+    const problem = define(each);
+    if (problem !== undefined)
+      problems.push(`the registers from ${each.table} ${each.address} on: ${problem}`);
+  }
   for (const each of state.signals) {
     const point = at.get(cellOf(each));
     const problem = point ? placeSignal(point, each) : 'there is no such value';

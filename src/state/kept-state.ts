@@ -1,6 +1,6 @@
-import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { sourceWithCopies } from '../config/native/copies.js';
-import { sourceChange } from '../config/native/line-source.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { copiesAt } from '../config/native/each.js';
+import { lineSource, sourceChange } from '../config/native/line-source.js';
 import { type RunningConfiguration, ruleSource } from '../simulator/written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { FORMAT, type KeptState } from './schema.js';
@@ -11,28 +11,35 @@ export type FileContent = Pick<Configuration, 'devices' | 'lines' | 'faults'>;
 /** How what is running differs from the file, apart from the devices themselves. */
 export function keptState(file: FileContent, running: RunningConfiguration): KeptState {
   const definitions = running.devices.map(({ definition }) => definition);
-  const devices = new Set(definitions.map(({ name }) => name));
-  const configuredDevices = new Set(file.devices.map(({ name }) => name));
+  const devices = new Map(definitions.map((each) => [each.name, each]));
+  const configuredDevices = new Map(file.devices.map((each) => [each.name, each]));
+  // Lines make those again that stand for another device at their addresses.
+  const madeByLines = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
+  const added = definitions.filter((each) => !isSame(each, configuredDevices.get(each.name)));
+  const copies = added.flatMap(({ name, copyOf }) =>
+    copyOf === undefined || madeByLines.has(name) ? [] : [{ name, copyOf }],
+  );
   const lines = new Map(running.lines.map(({ definition }) => [definition.name, definition]));
   const configuredLines = new Set(file.lines.map(({ name }) => name));
   return {
     format: FORMAT,
     devices: {
-      added: definitions
-        .filter(({ name, copyOf }) => !configuredDevices.has(name) && copyOf === undefined)
+      added: added
+        .filter(({ copyOf }) => copyOf === undefined)
         .map(({ name, source = {} }) => ({ name, source })),
       removed: file.devices
-        .filter(({ name, copyOf }) => !devices.has(name) && copyOf === undefined)
+        .filter((each) => !isSame(each, devices.get(each.name)))
         .map((each) => ({ name: each.name, fingerprint: deviceFingerprint(each) })),
+      ...(copies.length > 0 && { copies }),
     },
     lines: {
       added: Array.from(lines.values())
         .filter(({ name }) => !configuredLines.has(name))
-        .map((line) => ({ name: line.name, source: sourceWithCopies(definitions, line) })),
+        .map((line) => ({ name: line.name, source: lineSource(line) })),
       removed: file.lines
         .filter(({ name }) => !lines.has(name))
         .map((line) => ({ name: line.name, fingerprint: lineFingerprint(line) })),
-      changed: file.lines.flatMap((line) => changeOf(file, line, definitions, lines.get(line.name))),
+      changed: file.lines.flatMap((line) => changeOf(line, lines.get(line.name))),
     },
     ...changedRules(file, running),
   };
@@ -44,14 +51,15 @@ export function isAsInFile({ devices, lines, faults }: KeptState): boolean {
   return faults === undefined && lists.every(({ length }) => length === 0);
 }
 
-function changeOf(
-  { devices }: FileContent,
-  before: LineDefinition,
-  definitions: Configuration['devices'],
-  now: LineDefinition | undefined,
-): KeptState['lines']['changed'] {
+/** True for a device that is the same: of one definition, and a copy of the same device. */
+function isSame(one: DeviceDefinition, other: DeviceDefinition | undefined): boolean {
+  if (one === other) return true;
+  return one.copyOf === other?.copyOf && !!other && deviceFingerprint(one) === deviceFingerprint(other);
+}
+
+function changeOf(before: LineDefinition, now: LineDefinition | undefined): KeptState['lines']['changed'] {
   if (!now || now === before) return [];
-  const change = sourceChange(sourceWithCopies(devices, before), sourceWithCopies(definitions, now));
+  const change = sourceChange(lineSource(before), lineSource(now));
   if (Object.keys(change).length === 0) return [];
   return [{ name: before.name, fingerprint: lineFingerprint(before), change: { ...change } }];
 }

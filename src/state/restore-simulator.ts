@@ -1,4 +1,4 @@
-import { addDevice, removeDevice } from '../control/devices.js';
+import { removeDevice, restoreDevices } from '../control/devices.js';
 import { removeRule, replaceRule } from '../control/faults.js';
 import { addLine, changeLine, removeLine } from '../control/lines.js';
 import { problemText } from '../control/refusal.js';
@@ -45,9 +45,17 @@ export async function restoreSimulator(
     const same = lineInFile.get(name) === fingerprint;
     note(`removal of line ${name}`, same ? problemText(await removeLine(room, { line: name })) : OTHER_FILE);
   }
-  for (const { name, source } of devices.added) {
-    note(`device ${name}`, problemText(await addDevice(room, { ...source, name })));
-  }
+  const removed = new Map(devices.removed.map(({ name, fingerprint }) => [name, fingerprint]));
+  // One that is to be in place of one of the file, which may be another one by now.
+  const isPlaced = ({ name }: { readonly name: string }) =>
+    !deviceInFile.has(name) || deviceInFile.get(name) === removed.get(name);
+  const { added, copies = [] } = devices;
+  const { left, release } = await restoreDevices(room, {
+    written: new Map(added.filter(isPlaced).map(({ name, source }) => [name, source])),
+    copies: new Map(copies.filter(isPlaced).map(({ name, copyOf }) => [name, copyOf])),
+  });
+  for (const device of [...added, ...copies])
+    note(`device ${device.name}`, isPlaced(device) ? left.get(device.name) : OTHER_FILE);
   for (const { name, fingerprint, change } of lines.changed) {
     const line = simulator.lines.get(name);
     const same = line && lineInFile.get(name) === fingerprint;
@@ -60,13 +68,15 @@ export async function restoreSimulator(
   for (const { name, source } of lines.added) {
     note(`line ${name}`, problemText(await addLine(room, { ...source, name })), name);
   }
-  for (const { name, fingerprint } of devices.removed) {
-    const same = deviceInFile.get(name) === fingerprint;
-    note(
-      `removal of device ${name}`,
-      same ? problemText(await removeDevice(room, { device: name, force: false })) : OTHER_FILE,
-    );
-  }
+  release();
+  const placed = new Set([...added, ...copies].map(({ name }) => name));
+  const toRemove = Array.from(removed.keys()).filter((name) => !placed.has(name));
+  const stay = await removeDevices(
+    room,
+    toRemove.filter((name) => isPlaced({ name })),
+  );
+  for (const name of toRemove)
+    note(`removal of device ${name}`, isPlaced({ name }) ? stay.get(name) : OTHER_FILE);
   if (known) {
     for (const [i, rule] of faults.rules.entries()) {
       const written = isMapping(rule) ? rule : {};
@@ -74,4 +84,18 @@ export async function restoreSimulator(
     }
   } else if (faults) problems.push('fault rules: those of the file are other ones now');
   return { done, problems, lines: restored };
+}
+
+/** Removes devices in an order in which none that is left needs one that goes. @returns why some stay, by their names */
+async function removeDevices(room: Room, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>();
+  for (const name of names) {
+    // With a device go its copies.
+    if (!room.simulator.devices.has(name)) continue;
+    const problem = problemText(await removeDevice(room, { device: name, force: false }));
+    if (problem !== undefined) refused.set(name, problem);
+  }
+  return refused.size === 0 || refused.size === names.length
+    ? refused
+    : removeDevices(room, [...refused.keys()]);
 }

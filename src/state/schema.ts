@@ -33,6 +33,11 @@ export const deviceStateSchema = z.strictObject({
   clock: z.strictObject({ time, speed: z.number().min(0).max(MAX_SPEED), paused: z.boolean() }),
   /** Where they are not those of the file. */
   manners: mannersSchema.optional(),
+  /** What was defined at run time: the pages of the images have it, too. */
+  defined: z
+    .array(z.strictObject({ ...location, quantity: z.int().min(1).max(0x10000), write: z.boolean() }))
+    .max(MOST_POINTS)
+    .optional(),
   signals: z.array(z.strictObject({ ...location, signal: source.nullable() })).max(MOST_POINTS),
   /** Where values are available, or not, other than the file says. */
   available: z
@@ -52,7 +57,15 @@ const added = z.array(z.strictObject({ name, source })).max(4096);
 
 export const keptStateSchema = z.strictObject({
   format: z.literal(FORMAT),
-  devices: z.strictObject({ added, removed }),
+  devices: z.strictObject({
+    added,
+    removed,
+    /** Copies that the file has not, with the devices that they are copies of. */
+    copies: z
+      .array(z.strictObject({ name, copyOf: name }))
+      .max(4096)
+      .optional(),
+  }),
   lines: z.strictObject({
     added,
     removed,

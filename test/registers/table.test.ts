@@ -376,12 +376,12 @@ describe('registers and bits that are defined while the device runs', () => {
     expect(table.window.size).toBe(10);
   });
 
-  it('are no part of a snapshot, which has the configured cells alone', () => {
+  it('are in a snapshot, whose layout has them, too', () => {
     const image = imageOf(2, run(0, 2, { value: 5 }));
     tableOf(image).define({ address: 2, quantity: 1 }, true);
     image.setWord(2, 9);
     const { layout, words, meta } = image.snapshot();
-    expect([layout.size, [...words], meta.length]).toEqual([2, [5, 5], 2]);
+    expect([layout.size, [...layout.words], [...words], meta.length]).toEqual([3, [5, 5, 0], [5, 5, 9], 3]);
   });
 });
 

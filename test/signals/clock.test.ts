@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeviceClock } from '../../src/signals/clock.js';
+import { DeviceClock, MAX_SPEED, MAX_TIME } from '../../src/signals/clock.js';
 
 describe('the clock of a device', () => {
   it('begins at 0 and follows the real time at its speed', () => {
@@ -87,5 +87,43 @@ describe('the clock of a device', () => {
     clock.set({ paused: false });
     now = 6002;
     expect(clock.time).toBe(73);
+  });
+
+  it('shows a time at each speed while it waits for a start that is not foreseen', () => {
+    let now = 1000;
+    const clock = new DeviceClock(() => now);
+    clock.restart(Number.POSITIVE_INFINITY);
+    for (const settings of [{ speed: 0 }, { paused: true }, { speed: 2, paused: false }, { speed: 0 }]) {
+      clock.set(settings);
+      now += 500;
+      expect([clock.time, clock.realAt(0), clock.realAt(5)]).toEqual([0, now, now]);
+    }
+    clock.step(700);
+    expect(clock.time).toBe(700);
+    clock.restart();
+    clock.set({ speed: 1 });
+    now += 10;
+    expect(clock.time).toBe(10);
+  });
+
+  it('stands at the time it was stepped to, until the moment it waits for', () => {
+    let now = 0;
+    const clock = new DeviceClock(() => now);
+    clock.restart(1000);
+    clock.step(5000);
+    now = 500;
+    expect(clock.time).toBe(5000);
+    now = 1001;
+    expect(clock.time).toBe(5001);
+  });
+
+  it('stands at the end of all clocks, however often it is stepped there', () => {
+    let now = 0;
+    const clock = new DeviceClock(() => now, { speed: MAX_SPEED });
+    for (let i = 0; i < 40; i++) clock.step(3650 * 86_400_000);
+    expect(clock.time).toBeLessThan(MAX_TIME);
+    clock.step(Number.MAX_VALUE);
+    now += 1000;
+    expect(clock.time).toBe(MAX_TIME);
   });
 });

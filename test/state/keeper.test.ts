@@ -1,4 +1,4 @@
-import { promises, readFileSync, statSync } from 'node:fs';
+import { promises, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -12,6 +12,9 @@ const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
 const still = (quantity: number) => ({
   registers: { holding: [{ address: 0, value: 0, quantity, write: true }] },
 });
+const MOVING = {
+  registers: { input: [{ address: 0, type: 'uint32', signal: { counter: { perSecond: 1 } } }] },
+};
 const CONTENT = { devices: { meter: still(10) }, lines };
 
 function imageOf({ simulator }: KeptSimulator, name = 'meter') {
@@ -128,16 +131,69 @@ describe('the keeper of the state', () => {
     expect(filesIn(directory)).toEqual([]);
   });
 
+  it('has nothing of a device for another one of its name that came in its place at once', async () => {
+    const directory = stateDirectory();
+    const kept = await keep(CONTENT, directory);
+    const { simulator } = kept;
+    await simulator.changes.createDevice('extra', still(3));
+    imageOf(kept, 'extra').setWord(0, 4711);
+    await kept.keeper.end();
+    await simulator.changes.removeDevice('extra');
+    await simulator.changes.createDevice('extra', still(3));
+    await kept.keeper.end();
+    const after = await keep(CONTENT, directory);
+    expect(imageOf(after, 'extra').wordAt(0)).toBe(0);
+    expect(after.warnings).toEqual([]);
+  });
+
+  it.each(['each file', 'the directory'])(
+    'writes again what nobody changes when %s was removed',
+    async (what) => {
+      const directory = stateDirectory();
+      const content = { ...CONTENT, devices: { ...CONTENT.devices, wave: MOVING } };
+      const kept = await keep(content, directory);
+      await kept.simulator.changes.createDevice('extra', still(3));
+      imageOf(kept).setWord(0, 4711);
+      imageOf(kept, 'extra').setWord(0, 4712);
+      await kept.keeper.end();
+      const before = filesIn(directory);
+      expect(before).toEqual([
+        'bench.json',
+        'clock.json',
+        ...['extra', 'meter', 'wave'].map((name) => expect.stringMatching(`^device-${name}-`)),
+      ]);
+      if (what === 'the directory') rmSync(directory, { recursive: true });
+      else for (const name of before) rmSync(join(directory, name));
+      await kept.keeper.end();
+      expect(filesIn(directory)).toEqual(before);
+      // Also where they were restored, and nobody has changed anything since.
+      const next = await keep(content, directory);
+      for (const name of before) rmSync(join(directory, name));
+      await next.keeper.end();
+      expect(filesIn(directory)).toEqual(before);
+      const after = await keep(content, directory);
+      expect([imageOf(after).wordAt(0), imageOf(after, 'extra').wordAt(0)]).toEqual([4711, 4712]);
+    },
+  );
+
+  it('looks once a minute whether its files are there, and writes those that are not', async () => {
+    const directory = stateDirectory();
+    const times = { now: 0, uptime: 0 };
+    const kept = await keep(CONTENT, directory, { times });
+    imageOf(kept).setWord(0, 1);
+    await kept.keeper.begin();
+    onTestFinished(() => kept.keeper.end());
+    await expect.poll(() => filesIn(directory)).toHaveLength(1);
+    for (const name of filesIn(directory)) rmSync(join(directory, name));
+    times.uptime = 60_001;
+    await expect.poll(() => filesIn(directory)).toHaveLength(1);
+  });
+
   it('notes a running clock once a minute', async () => {
     const directory = stateDirectory();
     const { fs, opened } = disk(() => false);
-    const moving = {
-      registers: {
-        input: [{ address: 0, type: 'uint32', signal: { counter: { perSecond: 1 } } }],
-      },
-    };
     const times = { now: 0, uptime: 0 };
-    const kept = await keep({ devices: { meter: moving }, lines }, directory, { fs, times });
+    const kept = await keep({ devices: { meter: MOVING }, lines }, directory, { fs, times });
     await kept.keeper.begin();
     onTestFinished(() => kept.keeper.end());
     await expect.poll(() => opened.length).toBe(2);

@@ -5,6 +5,7 @@ import type { Device } from '../../src/device/device.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
+import type { Line } from '../../src/simulator/line.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { filesIn, keep, stateDirectory } from './kept.js';
 
@@ -21,6 +22,7 @@ const METER = {
     ],
   },
 };
+const STILL = { registers: { holding: [{ address: 0, value: 7, write: true }] } };
 const CONTENT = {
   devices: { meter: METER, other: METER },
   lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'other' } } },
@@ -86,6 +88,100 @@ describe('after a restart', () => {
     const after = await keep(content, directory);
     expect(words(after.simulator, 0, 3)).toEqual([0xffff, 2, 0xffff]);
     expect(after.warnings).toEqual([]);
+  });
+
+  it('registers that REST has defined are there with their values, beside all others, in copies made since too', async () => {
+    const directory = stateDirectory();
+    const define = ({ simulator }: { simulator: Simulator }, name: string, address: number) =>
+      simulator.changes.defineRegisters(
+        device(simulator, name),
+        'holding',
+        [{ address, quantity: 2 }],
+        address === 800,
+      );
+    const before = await keep(CONTENT, directory);
+    set(before.simulator, 1, 77);
+    expect(await before.simulator.changes.createDevice('extra', METER)).toMatchObject({ ok: true });
+    for (const name of ['meter', 'extra']) {
+      expect(define(before, name, 800)).toBeUndefined();
+      expect(define(before, name, 302)).toBeUndefined();
+      set(before.simulator, 800, 4711, name);
+    }
+    const line = before.simulator.lines.get('lan') as Line;
+    const units = { 1: 'meter', 2: 'other', 3: { copyOf: 'meter' }, 4: 'extra' };
+    expect(await before.simulator.changes.changeLine(line, { units })).toEqual({ ok: true });
+    expect(words(before.simulator, 800, 2, 'meter-3')).toEqual([0, 0]);
+    set(before.simulator, 801, 4712, 'meter-3');
+    await before.keeper.end();
+    const { simulator, warnings, restored } = await keep(CONTENT, directory);
+    expect(warnings).toEqual([]);
+    expect(restored.setAside).toBe(0);
+    for (const [name, values] of [
+      ['meter', [77, 4711, 0]],
+      ['extra', [2, 4711, 0]],
+      ['meter-3', [2, 0, 4712]],
+    ] as const) {
+      const { image } = device(simulator, name).tables.holding.window;
+      expect([...words(simulator, 1, 1, name), ...words(simulator, 800, 2, name)]).toEqual(values);
+      expect([image.isWritable(801), image.isWritable(302), image.typeAt(304)]).toEqual([
+        true,
+        false,
+        'invalid',
+      ]);
+    }
+  });
+
+  it('a device that has taken the place of one of the file is there with its values, and so are its copies', async () => {
+    const directory = stateDirectory();
+    const content = {
+      ...CONTENT,
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'other', 3: { copyOf: 'other' } } } },
+      faults: [],
+    };
+    const before = await keep(content, directory);
+    const { changes } = before.simulator;
+    expect(await changes.removeDevice('other', { force: true })).toEqual({ ok: true });
+    expect(await changes.createDevice('other', STILL)).toMatchObject({ ok: true });
+    const line = before.simulator.lines.get('lan') as Line;
+    const units = { 1: 'meter', 2: 'other', 7: { copyOf: 'other' } };
+    expect(await changes.changeLine(line, { units })).toEqual({ ok: true });
+    set(before.simulator, 0, 4711, 'other');
+    set(before.simulator, 0, 4712, 'other-7');
+    await before.keeper.end();
+    const { simulator, warnings } = await keep(content, directory);
+    expect(warnings).toEqual([]);
+    expect([...simulator.devices.keys()].sort()).toEqual(['meter', 'other', 'other-7']);
+    expect(words(simulator, 0, 1, 'other')).toEqual([4711]);
+    expect(words(simulator, 0, 1, 'other-7')).toEqual([4712]);
+    expect(device(simulator, 'other').tables.holding.window.size).toBe(1);
+  });
+
+  it('a copy that another unit has by its name, and a copy of a copy, are the devices that they were', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    const { changes, lines } = before.simulator;
+    const line = lines.get('lan') as Line;
+    for (const units of [
+      { 1: 'meter', 5: { copyOf: 'meter' } },
+      { 1: 'meter', 5: 'meter-5', 6: { copyOf: 'meter-5' } },
+      { 1: 'meter', 8: 'meter-5', 9: 'meter-5-6' },
+    ])
+      expect(await changes.changeLine(line, { units })).toEqual({ ok: true });
+    set(before.simulator, 0, 4711, 'meter-5');
+    set(before.simulator, 0, 4712, 'meter-5-6');
+    await before.keeper.end();
+    const { simulator, warnings } = await keep(CONTENT, directory);
+    expect(warnings).toEqual([]);
+    expect(Object.fromEntries(simulator.lines.get('lan')?.definition.units ?? [])).toEqual({
+      1: 'meter',
+      8: 'meter-5',
+      9: 'meter-5-6',
+    });
+    expect(words(simulator, 0, 1, 'meter-5')).toEqual([4711]);
+    expect(words(simulator, 0, 1, 'meter-5-6')).toEqual([4712]);
+    const again = simulator.lines.get('lan') as Line;
+    expect(await simulator.changes.changeLine(again, { units: { 1: 'meter' } })).toEqual({ ok: true });
+    expect([...simulator.devices.keys()]).toEqual(['meter', 'other']);
   });
 
   it('no line is stopped, and no rule of a test or an examination is in force', async () => {

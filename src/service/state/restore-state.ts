@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { problemText } from '../../control/refusal.js';
 import type { Room } from '../../control/room.js';
-import { restoreSignal } from '../../control/values.js';
+import { defineRegisters, restoreSignal } from '../../control/values.js';
 import { pathText } from '../../schema/problem.js';
 import { restoreDevice } from '../../state/device-state.js';
 import type { FileContent } from '../../state/kept-state.js';
@@ -21,6 +21,8 @@ export interface RestoredState {
   readonly devices: ReadonlySet<string>;
   /** The names of lines whose settings are not those of the configuration. */
   readonly lines: ReadonlySet<string>;
+  /** Whether lines, rules or the list of devices are not as the configuration has them. */
+  readonly isChanged: boolean;
   /** How many parts were set aside. */
   readonly setAside: number;
 }
@@ -68,12 +70,19 @@ export async function restoreState(surroundings: Surroundings): Promise<Restored
     const kept = { device, definition: simulator.definitionOf(state.device) };
     const problems = restoreDevice(kept, state, {
       uptime,
+      define: (registers) => problemText(defineRegisters(room, { device: device.name, ...registers })),
       placeSignal: (point, { signal }) => problemText(restoreSignal(room, device, point, signal)),
     });
     if (problems.length > 0) await reader.unfitting(name, problems);
     else devices.add(state.device);
   }
-  return { uptime, devices, lines: restored?.lines ?? new Set(), setAside: reader.setAside };
+  return {
+    uptime,
+    devices,
+    lines: restored?.lines ?? new Set(),
+    isChanged: kept !== undefined,
+    setAside: reader.setAside,
+  };
 }
 
 /**

@@ -57,6 +57,12 @@ export class StateFiles {
     return { names: names.filter((name) => name.endsWith('.json')), note, hasEnded };
   }
 
+  /** The names of the files that are there now. The directory is made again where somebody has removed it. */
+  async present(): Promise<ReadonlySet<string>> {
+    makeDirectory(this.directory, 0o750);
+    return new Set(await this.#fs.readdir(this.directory));
+  }
+
   /** The text of a file, or what is wrong with the file in words. */
   async read(name: string): Promise<{ readonly text: string } | { readonly problem: string }> {
     try {

@@ -32,6 +32,10 @@ export class StateKeeper {
   readonly #written = new Map<Device, number>();
   /** The things that `bench.json` is made from, as they were when it was last written. */
   #simulator: readonly unknown[];
+  /** Whether there is a `bench.json`, unless somebody has removed it. */
+  #isSimulatorKept: boolean;
+  /** When the files were last looked for. */
+  #filesAt = Number.NEGATIVE_INFINITY;
   /** The time of the program when the uptime was 0. */
   readonly #earlier: number;
   /** When the clock was last noted. A program that starts notes it at once: from now on it may be killed. */
@@ -49,11 +53,12 @@ export class StateKeeper {
     for (const device of kept.simulator.devices.values()) {
       // Reads all that is configured, and is remembered. From now on the lines are served.
       deviceFingerprint(kept.simulator.definitionOf(device.name));
-      if (restored.devices.has(device.name) || !(device.changes > 0 || hasSignals(device))) {
+      if (restored.devices.has(device.name) || !needsFile(device)) {
         this.#written.set(device, device.changes);
       }
     }
     this.#simulator = restored.setAside > 0 ? [] : this.#parts();
+    this.#isSimulatorKept = restored.isChanged;
   }
 
   /** What the configuration says now: it was read again. */
@@ -92,6 +97,7 @@ export class StateKeeper {
   /** @returns whether there was anything to write */
   async #write(isEnd: boolean): Promise<boolean> {
     const { simulator, files, uptime } = this.#kept;
+    if (isEnd || uptime() - this.#filesAt >= CLOCK_INTERVAL_MS) await this.#lookForFiles();
     const isClockDue = isEnd || uptime() - this.#clockAt >= CLOCK_INTERVAL_MS;
     const devices = Array.from(simulator.devices.values());
     const due = devices.filter((device) => this.#isDue(device, isClockDue));
@@ -103,11 +109,12 @@ export class StateKeeper {
     const hasClocks = (isClockDue || due.length > 0) && devices.some(hasSignals);
     if (due.length + gone.length === 0 && !isSimulatorDue && !hasClocks) return false;
     try {
+      // First of all: a device that has come in place of one that is gone may have no file of its own.
+      for (const device of gone) await this.#forget(device);
       // The devices of REST come with this file: a killed program must not leave their registers without them.
       if (isSimulatorDue) await this.#writeSimulator();
       this.#simulator = parts;
       for (const device of due) await this.#writeDevice(device);
-      for (const device of gone) await this.#forget(device);
       if (hasClocks) await this.#writeClock(isEnd);
       await files.sync();
       this.#recovered();
@@ -119,7 +126,7 @@ export class StateKeeper {
 
   #isDue(device: Device, isClockDue: boolean): boolean {
     const written = this.#written.get(device);
-    if (written === undefined) return device.changes > 0 || hasSignals(device);
+    if (written === undefined) return needsFile(device);
     return written !== device.changes || (isClockDue && hasCounters(device));
   }
 
@@ -134,15 +141,27 @@ export class StateKeeper {
   }
 
   async #forget(device: Device): Promise<void> {
-    const { simulator, files } = this.#kept;
-    if (!simulator.devices.has(device.name)) await files.remove(deviceFile(device.name));
+    await this.#kept.files.remove(deviceFile(device.name));
     this.#written.delete(device);
+  }
+
+  /** What somebody has removed is written again, whether or not it changes. */
+  async #lookForFiles(): Promise<void> {
+    this.#filesAt = this.#kept.uptime();
+    const names = await this.#kept.files.present().catch((error: Error) => this.#failed(error));
+    if (!names) return;
+    for (const device of this.#written.keys()) {
+      if (needsFile(device) && !names.has(deviceFile(device.name))) this.#written.delete(device);
+    }
+    if (this.#isSimulatorKept && !names.has(SIMULATOR_FILE)) this.#simulator = [];
+    if (!names.has(CLOCK_FILE)) this.#clockAt = Number.NEGATIVE_INFINITY;
   }
 
   async #writeSimulator(): Promise<void> {
     const { simulator, files } = this.#kept;
     const state = keptState(this.#file, simulator.running);
-    if (isAsInFile(state)) await files.remove(SIMULATOR_FILE);
+    this.#isSimulatorKept = !isAsInFile(state);
+    if (!this.#isSimulatorKept) await files.remove(SIMULATOR_FILE);
     else await files.write(SIMULATOR_FILE, [JSON.stringify(state, undefined, 1), '\n']);
   }
 
@@ -179,6 +198,11 @@ export class StateKeeper {
     if (this.#trouble !== undefined) this.#kept.log.info('the state is written again');
     this.#trouble = undefined;
   }
+}
+
+/** True for a device that is not as the file has it, or will not be. */
+function needsFile(device: Device): boolean {
+  return device.changes > 0 || hasSignals(device);
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

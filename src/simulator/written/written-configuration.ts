@@ -34,9 +34,12 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
   yield 'devices:\n';
   const copies = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
+  const untouched = new Set(running.devices.filter(isUntouched).map(({ definition }) => definition.name));
   for (const device of running.devices) {
-    // Its line makes it again.
-    if (copies.has(device.definition.name) && isUntouched(device)) yield '';
+    const { name, copyOf } = device.definition;
+    // Its line makes it again, as its source is then.
+    const isMadeAgain = copies.has(name) && untouched.has(name) && untouched.has(copyOf ?? '');
+    if (isMadeAgain) yield '';
     else yield* deviceText(device);
   }
   yield 'lines:\n';
@@ -48,9 +51,9 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   if (running.keepsState) yield 'state: keep\n';
 }
 
-/** True for a copy of a device that is as its source is when it starts. */
-function isUntouched({ definition, device }: WrittenDevice): boolean {
-  return definition.copyOf !== undefined && device.changes === 0 && !hasSums(device);
+/** True for a device that is as it is when it starts. */
+function isUntouched({ device }: WrittenDevice): boolean {
+  return device.changes === 0 && !hasSums(device);
 }
 
 function hasSums({ points }: WrittenDevice['device']): boolean {

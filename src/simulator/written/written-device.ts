@@ -2,6 +2,7 @@ import type { DeviceDefinition } from '../../config/configuration.js';
 import type { Device } from '../../device/device.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { isMapping } from '../../schema/parts.js';
+import { sourceWith } from '../defined-entries.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';
 import { plainEntries, sharesCells, type WrittenEntry } from './plain-registers.js';
@@ -14,27 +15,22 @@ export interface WrittenDevice {
 
 /** The entry of a device in a native file, as it is now, in pieces that each take little time. */
 export function* deviceText({ definition, device }: WrittenDevice): Generator<string> {
-  const { source } = definition;
   yield `  ${key(device.name)}:\n`;
-  const {
-    registers,
-    clock,
-    pymodbus,
-    manners: _,
-    device: deviceInFile,
-    ...others
-  } = source ?? identitySource(definition);
-  const isUnchanged = pymodbus !== undefined && isAsConfigured(device);
+  const source = definition.source ?? identitySource(definition);
+  const { defined } = device;
+  // What it is like are its manners and the rules, which stand in the file as they are now.
+  const { registers, clock, pymodbus, manners, like, device: deviceInFile, ...others } = source;
+  const isUnchanged = pymodbus !== undefined && defined.length === 0 && isAsConfigured(device);
   if (isUnchanged) yield `    pymodbus: ${flow(pymodbus)}\n`;
   if (isUnchanged && deviceInFile !== undefined) yield `    device: ${flow(deviceInFile)}\n`;
   for (const [name, value] of Object.entries(others)) yield `    ${key(name)}: ${flow(value)}\n`;
   if (device.manners) yield `    manners: ${flow(device.manners)}\n`;
   yield clockText(device, clock);
   if (isUnchanged) return;
-  const isNative = isMapping(registers);
-  if (!isNative) yield* differences(definition, device);
+  const entries = sourceWith(source, defined)?.registers;
+  if (!isMapping(entries)) yield* differences(definition, device);
   yield* registersText((table) =>
-    isNative ? nativeEntries(device, table, registers[table]) : plainEntries(device, table),
+    isMapping(entries) ? nativeEntries(device, table, entries[table]) : plainEntries(device, table),
   );
 }
 

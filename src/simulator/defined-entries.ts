@@ -1,0 +1,29 @@
+import type { DeviceSource } from '../config/configuration.js';
+import type { DefinedRegisters } from '../device/device.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import { isMapping } from '../schema/parts.js';
+
+/** The entries of a native file that define what was defined in a table at run time. */
+export function definedEntries(
+  defined: readonly DefinedRegisters[],
+  table: TableName,
+): Readonly<Record<string, unknown>>[] {
+  return defined
+    .filter((each) => each.table === table)
+    .map(({ address, quantity, write }) => ({ address, value: 0, ...(quantity > 1 && { quantity }), write }));
+}
+
+/** The entry of a device with what was defined in it at run time; undefined where the entry has no registers of its own. */
+export function sourceWith(
+  source: DeviceSource,
+  defined: readonly DefinedRegisters[],
+): DeviceSource | undefined {
+  const { registers } = source;
+  if (!isMapping(registers)) return undefined;
+  const tables = TABLE_NAMES.flatMap((table) => {
+    const added = definedEntries(defined, table);
+    const before = registers[table];
+    return added.length === 0 ? [] : [[table, [...(Array.isArray(before) ? before : []), ...added]]];
+  });
+  return { ...source, registers: { ...registers, ...Object.fromEntries(tables) } };
+}
