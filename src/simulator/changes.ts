@@ -283,7 +283,7 @@ export class Changes {
     for (const definition of read) {
       wanted.set(definition.name, definition);
       for (const name of this.#plant.devices.copiesOf(definition.name))
-        wanted.set(name, { ...definition, name, copyOf: definition.name });
+        if (!written.has(name)) wanted.set(name, { ...definition, name, copyOf: definition.name });
     }
     for (const [name, copyOf] of copies) {
       const source = wanted.get(copyOf);
