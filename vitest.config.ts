@@ -19,25 +19,25 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
  * global names for themselves, count what their process has open, or need a process that has loaded no kernel timer, have one of their own.
  */
 const ALONE = [
-  'test/transport/port/{kernel-timer,libc,real-port-run}.test.ts',
-  'test/transport/socket/udp-failure.test.ts',
+  'test/modbus/transport/port/{kernel-timer,libc,real-port-run}.test.ts',
+  'test/modbus/transport/socket/udp-failure.test.ts',
 ];
 
 const FULL = [
-  // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
-  'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
-  'test/web/traffic/traffic.test.ts',
-  // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
-  'test/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,unavailable,unread-output}.test.ts',
+  // The console in Chromium. What it computes is tested without a browser in the other files of test/remote/web.
+  'test/remote/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
+  'test/remote/web/traffic/traffic.test.ts',
+  // One program or more for each test. test/cli/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
+  'test/cli/main/{access,clone,desk-order,desk-silent,examine,examine-remote,extcap,free-ports,granted,hostile,journal,learn-scenario,log,log-on-terminal,monitor,nodes,real,selftest,service,soak,state,stopping,test-program,unavailable,unread-output}.test.ts',
   'test/house/{examples,release}.test.ts',
   // Ports that come and go, and waits in real time.
-  'test/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
-  'test/simulator/selftest-measure.test.ts',
-  'test/transport/socket/rtu-over-tcp.test.ts',
-  'test/api/v1/{capture-unread,waiting-lines}.test.ts',
+  'test/simulator/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
+  'test/testing/selftest/measure.test.ts',
+  'test/modbus/transport/socket/rtu-over-tcp.test.ts',
+  'test/remote/api/v1/{capture-unread,waiting-lines}.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
-  'test/transport/socket/{hostile,udp-hostile}.test.ts',
-  'test/api/hostile-document.test.ts',
+  'test/modbus/transport/socket/{hostile,udp-hostile}.test.ts',
+  'test/remote/api/hostile-document.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
@@ -45,13 +45,13 @@ const FULL = [
 
 /** Files whose properties the quick tier tries a tenth as often, and whose tables it runs in part (`test/support/tries.ts`). */
 const ALL_TRIES = [
-  'test/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
-  'test/config/hostile.test.ts',
+  'test/remote/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
+  'test/files/config/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',
-  'test/faults/{kinds,limits}.test.ts',
-  'test/import/{csv,esphome,home-assistant,sunspec}.test.ts',
-  'test/registers/actions.test.ts',
-  'test/state/keeper.test.ts',
+  'test/device/faults/{kinds,limits}.test.ts',
+  'test/files/import/{csv,esphome,home-assistant,sunspec}.test.ts',
+  'test/device/registers/actions.test.ts',
+  'test/simulator/state/keeper.test.ts',
   'test/testing/examine/{damaged,exceptions,whole}.test.ts',
 ];
 

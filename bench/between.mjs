@@ -41,7 +41,7 @@ export async function benchBetween() {
       },
     },
   });
-  const { newClient } = await fromSource("export { newClient } from './src/client/client.js';");
+  const { newClient } = await fromSource("export { newClient } from './src/modbus/client/client.js';");
   const tcp = (port) => newClient({ kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' });
   const rtu = (path) =>
     newClient({ kind: 'serial', path, ...SERIAL, dataBits: 8, parity: 'even', stopBits: 1, framing: 'rtu' });

@@ -10,9 +10,9 @@ import { fromSource } from './from-source.mjs';
  */
 const { Simulator, loadNative, MbapDecoder, ReplyQueue } = await fromSource(`
   export { Simulator } from './src/simulator/simulator.js';
-  export { loadNative } from './src/config/load.js';
-  export { MbapDecoder } from './src/transport/socket/mbap-decoder.js';
-  export { ReplyQueue } from './src/transport/socket/reply-queue.js';`);
+  export { loadNative } from './src/files/config/load.js';
+  export { MbapDecoder } from './src/modbus/transport/socket/mbap-decoder.js';
+  export { ReplyQueue } from './src/modbus/transport/socket/reply-queue.js';`);
 
 /** The garbage collector runs some times in each round, and V8 has compiled everything after these. */
 const WARM_UP_ROUNDS = 3;

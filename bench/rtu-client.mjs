@@ -44,7 +44,7 @@ async function open() {
     const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
     return { fd: openSync(place, flags), path: place };
   }
-  const { openPty } = await fromSource("export { openPty } from './src/transport/port/pty.js';");
+  const { openPty } = await fromSource("export { openPty } from './src/modbus/transport/port/pty.js';");
   const opened = await openPty();
   if (!opened.ok) throw new Error(opened.error);
   return { fd: opened.pty.masterFd, path: opened.pty.path };

@@ -8,8 +8,8 @@ import { fromSource } from './from-source.mjs';
  */
 const [, , way] = process.argv;
 const { systemClock, useKernelTimer } = await fromSource(`
-  export { systemClock } from './src/transport/clock.js';
-  export { useKernelTimer } from './src/transport/port/kernel-timer.js';`);
+  export { systemClock } from './src/modbus/transport/clock.js';
+  export { useKernelTimer } from './src/modbus/transport/port/kernel-timer.js';`);
 if (way === 'kernel') await useKernelTimer();
 
 /** How the program waited before it used a timer of the kernel. */

@@ -15,7 +15,7 @@ const INSIDE = ['fastify', 'fastify-type-provider-zod', 'yaml', 'zod'];
 
 /**
  * What those need and what stays outside all the same: pino has files for threads, and nothing asks for the others, because
- * src/api/app.ts has compilers of its own.
+ * src/remote/api/app.ts has compilers of its own.
  */
 const OUTSIDE = ['pino', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
 
@@ -47,12 +47,12 @@ await build({
   entryPoints: [
     'src/main.ts',
     'src/library.ts',
-    'src/main/desk-thread.ts',
-    'src/main/parse-thread.ts',
-    'src/main/make-at-build.ts',
+    'src/cli/main/desk-thread.ts',
+    'src/cli/main/parse-thread.ts',
+    'src/cli/main/make-at-build.ts',
   ],
   outdir: folder,
-  // All in one folder, because src/package.ts knows from its own place where the others are.
+  // All in one folder, because src/common/package.ts knows from its own place where the others are.
   entryNames: '[name]',
   chunkNames: 'part-[hash]',
   bundle: true,

@@ -1,5 +1,5 @@
 /**
- * Bundles the console of `src/web` for browsers: node scripts/console.mjs FOLDER
+ * Bundles the console of `src/remote/web` for browsers: node scripts/console.mjs FOLDER
  * Writes FOLDER/index.html, FOLDER/assets/, whose files have hashes of their content in their names, and the licences
  * of the packages that are in them.
  */
@@ -12,7 +12,7 @@ const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: node scripts/console.mjs FOLDER');
 
 const { metafile } = await build({
-  entryPoints: { app: 'src/web/main.ts', icon: 'src/web/icon.svg' },
+  entryPoints: { app: 'src/remote/web/main.ts', icon: 'src/remote/web/icon.svg' },
   outdir: join(folder, 'assets'),
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
@@ -31,7 +31,7 @@ const { metafile } = await build({
 });
 
 const names = Object.keys(metafile.outputs).map((path) => basename(path));
-let page = readFileSync('src/web/index.html', 'utf8');
+let page = readFileSync('src/remote/web/index.html', 'utf8');
 for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
   const name = names.find((each) => wanted.test(each));
   if (name === undefined) throw new Error(`no output is called ${wanted}`);
@@ -48,7 +48,7 @@ writeFileSync(join(folder, 'LICENSES.txt'), licences(Object.keys(metafile.inputs
  * @param {import('esbuild').PluginBuild} build
  */
 function shortenTemplates({ onLoad }) {
-  onLoad({ filter: /src\/web\/.*\.ts$/ }, async ({ path }) => {
+  onLoad({ filter: /src\/remote\/web\/.*\.ts$/ }, async ({ path }) => {
     const contents = await readFile(path, 'utf8');
     return { contents: contents.replace(/\n +/g, '\n'), loader: 'ts' };
   });

@@ -14,12 +14,12 @@ import { pathToFileURL } from 'node:url';
 
 /** What is changed, and the tests that should notice: those of the room, and of its neighbour where the neighbour is what it is made for. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
 const ROOMS = {
-  protocol: ['src/protocol/', 'test/protocol/**/*.test.ts'],
-  registers: ['src/registers/', 'test/{registers,device}/**/*.test.ts'],
-  faults: ['src/faults/', 'test/{faults,bus}/**/*.test.ts'],
-  signals: ['src/signals/', 'test/signals/**/*.test.ts'],
-  device: ['src/device/', 'test/device/**/*.test.ts'],
-  framers: ['src/transport/framer/', 'test/transport/{framer,serial}/**/*.test.ts'],
+  protocol: ['src/modbus/protocol/', 'test/modbus/protocol/**/*.test.ts'],
+  registers: ['src/device/registers/', 'test/device/{registers/**/,}*.test.ts'],
+  faults: ['src/device/faults/', 'test/{device/faults,simulator/bus}/**/*.test.ts'],
+  signals: ['src/device/signals/', 'test/device/signals/**/*.test.ts'],
+  device: [':(glob)src/device/*.ts', 'test/device/*.test.ts'],
+  framers: ['src/modbus/transport/framer/', 'test/modbus/transport/{framer,serial}/**/*.test.ts'],
   verdicts: ['src/testing/examine/trial/verdict.ts', 'test/testing/examine/{verdict,core}.test.ts'],
 };
 /** Left out: the first fails with few tries, which do not make every kind of request; the second opens a port, which it can do only once. */

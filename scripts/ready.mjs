@@ -134,7 +134,7 @@ function compile(sources) {
   );
   // What is no code (the styles of the page of the documents) is part of the program all the same.
   const isCopied = (/** @type {string} */ path) =>
-    path === 'src/web/base.css' || (!path.endsWith('.ts') && !path.startsWith('src/web/'));
+    path === 'src/remote/web/base.css' || (!/\.(ts|md)$/.test(path) && !path.startsWith('src/remote/web/'));
   for (const path of filesBelow('src').filter(isCopied)) {
     const copy = path.replace(/^src/, fresh);
     mkdirSync(dirname(copy), { recursive: true });

@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { type ClientTarget, newClient as clientFor, type ModbusClient } from './client/client.js';
-import { onFreePorts } from './config/free-ports.js';
-import { type LoadResult, loadConfiguration, loadNative } from './config/load.js';
-import { callBy } from './library/call.js';
-import { newLocalSimulator } from './library/local-simulator.js';
-import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
-import { type Method, type Send, sendTo } from './rest/client.js';
-import { formatProblems } from './schema/problem.js';
+import { callBy } from './cli/library/call.js';
+import { newLocalSimulator } from './cli/library/local-simulator.js';
+import { type SimulatorClient, simulatorClient } from './cli/library/simulator-client.js';
+import { type Method, type Send, sendTo } from './common/rest/client.js';
+import { formatProblems } from './common/schema/problem.js';
+import { onFreePorts } from './files/config/free-ports.js';
+import { type LoadResult, loadConfiguration, loadNative } from './files/config/load.js';
+import { type ClientTarget, newClient as clientFor, type ModbusClient } from './modbus/client/client.js';
 
-export type { ClientRequest, ClientTarget, ModbusClient, Outcome } from './client/client.js';
-export type { Refusal } from './library/call.js';
-export type { DeviceClient, DeviceView, RegisterView, ValueView } from './library/device-client.js';
-export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './library/faults-client.js';
-export type { LineClient, LineView } from './library/line-client.js';
-export type { SimulatorClient } from './library/simulator-client.js';
-export type { EventView, ExchangeView, TrafficClient } from './library/traffic-client.js';
+export type { Refusal } from './cli/library/call.js';
+export type { DeviceClient, DeviceView, RegisterView, ValueView } from './cli/library/device-client.js';
+export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './cli/library/faults-client.js';
+export type { LineClient, LineView } from './cli/library/line-client.js';
+export type { SimulatorClient } from './cli/library/simulator-client.js';
+export type { EventView, ExchangeView, TrafficClient } from './cli/library/traffic-client.js';
+export type { ClientRequest, ClientTarget, ModbusClient, Outcome } from './modbus/client/client.js';
 
 /** A Modbus client ("master"), which opens its port or connection when it is asked, and again after that was lost. */
 export function newClient(target: ClientTarget): ModbusClient {

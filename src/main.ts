@@ -37,6 +37,6 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
 setFlagsFromString('--max-semi-space-size=2');
 setFlagsFromString('--semi-space-growth-factor=1');
 
-const { main } = await import('./main/run.js');
-const { writtenOut } = await import('./main/standard.js');
+const { main } = await import('./cli/main/run.js');
+const { writtenOut } = await import('./cli/main/standard.js');
 process.exit(await writtenOut(await main(process.argv.slice(2), process.env)));

@@ -6,8 +6,8 @@ import { randomNumbers } from './requests.mjs';
  * each a good request. A damaged request must never be executed, and a good one must never be lost.
  */
 
-/** @typedef {import('../../src/transport/framer/framer.js').Framer} Framer */
-/** @typedef {import('../../src/protocol/framing.js').Framing} Framing */
+/** @typedef {import('../../src/modbus/transport/framer/framer.js').Framer} Framer */
+/** @typedef {import('../../src/modbus/protocol/framing.js').Framing} Framing */
 
 const UNIT = 17;
 const T35_MS = 4;
@@ -42,8 +42,8 @@ const PDUS = [
  */
 export async function soakMutated(quantity, seed) {
   const code = await bundled(`
-    export { newFramer } from './src/transport/framer/new-framer.js';
-    export { FRAMINGS } from './src/protocol/framings.js';`);
+    export { newFramer } from './src/modbus/transport/framer/new-framer.js';
+    export { FRAMINGS } from './src/modbus/protocol/framings.js';`);
   const { newFramer, FRAMINGS } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const kinds = [
     { name: 'RTU on a wire', framing: FRAMINGS.rtu, carrier: 'wire' },

@@ -1,5 +1,5 @@
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import { EXCEPTION_FLAG } from '../modbus/protocol/function-code.js';
 import type { Lock, Manners } from './manners.js';
 
 /** A connection to a line. A serial line has none. */

@@ -1,6 +1,6 @@
-import type { DeviceClock } from '../signals/clock.js';
 import type { Dependent, DependentOwner, PlacedSignal, Point } from './point.js';
 import type { Schedule } from './schedule.js';
+import type { DeviceClock } from './signals/clock.js';
 
 /** The values of one device, for signals of other devices. */
 export interface GraphDevice extends DependentOwner {

@@ -1,9 +1,6 @@
-import { MAX_PDU_LENGTH } from '../protocol/limits.js';
-import type { AddressRange } from '../protocol/pdu.js';
-import type { Writer } from '../registers/accesses.js';
-import type { RegisterImage } from '../registers/image.js';
-import { type ClockSettings, DeviceClock } from '../signals/clock.js';
-import type { Work } from '../work.js';
+import type { Work } from '../common/work.js';
+import { MAX_PDU_LENGTH } from '../modbus/protocol/limits.js';
+import type { AddressRange } from '../modbus/protocol/pdu.js';
 import { Conduct } from './conduct.js';
 import { DependencyGraph } from './dependency-graph.js';
 import type { Diagnostics } from './diagnostics.js';
@@ -17,7 +14,10 @@ import { Points } from './points.js';
 import type { FeedDefinition } from './queue-feed.js';
 import { clientAccess } from './read-write.js';
 import type { RealDevice } from './real.js';
+import type { Writer } from './registers/accesses.js';
+import type { RegisterImage } from './registers/image.js';
 import type { Server } from './server.js';
+import { type ClockSettings, DeviceClock } from './signals/clock.js';
 import { type Interruption, Supply } from './supply.js';
 import type { TableName, Tables } from './tables.js';
 

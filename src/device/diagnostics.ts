@@ -1,11 +1,11 @@
-import { LINE_FEED } from '../protocol/ascii.js';
-import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import type { Framing } from '../protocol/framing.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { decodeRequest } from '../protocol/request.js';
-import { SubFunction } from '../protocol/sub-function.js';
+import { LINE_FEED } from '../modbus/protocol/ascii.js';
+import { concatBytes, packWords, wordAt } from '../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import type { Framing } from '../modbus/protocol/framing.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../modbus/protocol/function-code.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import { decodeRequest } from '../modbus/protocol/request.js';
+import { SubFunction } from '../modbus/protocol/sub-function.js';
 import { EventLog } from './event-log.js';
 
 /** NAK is counted (6.8) and logged (6.10), although it is not in the list of exception codes (7). */

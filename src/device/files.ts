@@ -1,4 +1,4 @@
-import type { FilePart } from '../protocol/request.js';
+import type { FilePart } from '../modbus/protocol/request.js';
 
 /** A file of a device with `records` records of one word, numbered from 0. */
 export interface FileDefinition {

@@ -1,7 +1,7 @@
-import { type Course, constant } from '../signals/course.js';
-import { atOnce, type Work } from '../work.js';
+import { atOnce, type Work } from '../common/work.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import type { LocalPoints, Point } from './point.js';
+import { type Course, constant } from './signals/course.js';
 
 /** Values that are looked at without a pause. */
 const PIECE = 64;

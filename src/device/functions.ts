@@ -1,8 +1,8 @@
-import { concatBytes, copyOf, packBits, packWords } from '../protocol/bytes.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { exceptionResponse } from '../protocol/pdu.js';
-import { decodeRequest, type Request } from '../protocol/request.js';
+import { concatBytes, copyOf, packBits, packWords } from '../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { exceptionResponse } from '../modbus/protocol/pdu.js';
+import { decodeRequest, type Request } from '../modbus/protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';
 import { readIdentification } from './identification.js';
 import { MAX_FIFO_COUNT } from './queue-feed.js';

@@ -1,7 +1,7 @@
-import { concatBytes } from '../protocol/bytes.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { MAX_PDU_LENGTH } from '../protocol/limits.js';
-import { READ_DEVICE_IDENTIFICATION } from '../protocol/request.js';
+import { concatBytes } from '../modbus/protocol/bytes.js';
+import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { MAX_PDU_LENGTH } from '../modbus/protocol/limits.js';
+import { READ_DEVICE_IDENTIFICATION } from '../modbus/protocol/request.js';
 
 /** Objects of the device identification by identifier (Application Protocol V1.1b3, 6.21). */
 export type IdentityObjects = ReadonlyMap<number, string>;

@@ -1,12 +1,12 @@
-import { copyOf, setWord } from '../protocol/bytes.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { ADDRESS_SPACE } from '../protocol/limits.js';
-import { addressRanges, bitsResponse, exceptionResponse, wordsResponse } from '../protocol/pdu.js';
-import { decodeRequest } from '../protocol/request.js';
-import { Table } from '../registers/table.js';
+import { copyOf, setWord } from '../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
+import { addressRanges, bitsResponse, exceptionResponse, wordsResponse } from '../modbus/protocol/pdu.js';
+import { decodeRequest } from '../modbus/protocol/request.js';
 import type { Holes, Manners, Most } from './manners.js';
+import { Table } from './registers/table.js';
 import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
 
 /** The functions that write one coil or register, and those that write several or change a part of one. */

@@ -1,15 +1,15 @@
-import type { Reaction, ReactionDefinition } from '../reactions/reaction.js';
-import type { ValueType } from '../registers/cell-type.js';
-import type { RegisterImage } from '../registers/image.js';
+import type { Reaction, ReactionDefinition } from './reactions/reaction.js';
+import type { ValueType } from './registers/cell-type.js';
+import type { RegisterImage } from './registers/image.js';
 import {
   nearestValue,
   usualSentinel,
   type Value,
   type ValueLocation,
   wordsOfValue,
-} from '../registers/value.js';
-import type { Follower, Reached, Signal, SignalDefinition, Track } from '../signals/signal.js';
+} from './registers/value.js';
 import type { Schedule } from './schedule.js';
+import type { Follower, Reached, Signal, SignalDefinition, Track } from './signals/signal.js';
 import type { TableName } from './tables.js';
 
 /** The signal of a register, with the recording that its parameters name. */

@@ -1,14 +1,14 @@
-import type { LiveValues, RegisterImage } from '../registers/image.js';
-import type { Table } from '../registers/table.js';
-import type { DeviceClock } from '../signals/clock.js';
-import type { Signal } from '../signals/signal.js';
-import { atOnce, type Work } from '../work.js';
+import { atOnce, type Work } from '../common/work.js';
 import type { DependencyGraph, GraphDevice } from './dependency-graph.js';
 import { Followers } from './followers.js';
 import { type Dependent, type LocalPoints, type PlacedSignal, Point, type PointDefinition } from './point.js';
 import { type FeedDefinition, QueueFeed } from './queue-feed.js';
 import { Reactions } from './reactions.js';
+import type { LiveValues, RegisterImage } from './registers/image.js';
+import type { Table } from './registers/table.js';
 import { Schedule } from './schedule.js';
+import type { DeviceClock } from './signals/clock.js';
+import type { Signal } from './signals/signal.js';
 import { paceOf, type SignalHome, signalNamed, startSignal } from './start-signal.js';
 import type { TableName } from './tables.js';
 

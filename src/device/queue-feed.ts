@@ -1,6 +1,6 @@
-import { nearestValue } from '../registers/value.js';
-import type { Signal } from '../signals/signal.js';
 import type { Dependent, PlacedSignal } from './point.js';
+import { nearestValue } from './registers/value.js';
+import type { Signal } from './signals/signal.js';
 
 /** Most values that a FIFO response carries (Application Protocol V1.1b3, 6.18). */
 export const MAX_FIFO_COUNT = 31;

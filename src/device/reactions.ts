@@ -1,10 +1,10 @@
-import { ExceptionCode } from '../protocol/exception-code.js';
-import type { ReactionContext } from '../reactions/reaction.js';
-import type { RegisterImage } from '../registers/image.js';
-import type { Table } from '../registers/table.js';
-import { nearestValue } from '../registers/value.js';
-import type { Pace, Signal } from '../signals/signal.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
 import type { LocalPoints, Point } from './point.js';
+import type { ReactionContext } from './reactions/reaction.js';
+import type { RegisterImage } from './registers/image.js';
+import type { Table } from './registers/table.js';
+import { nearestValue } from './registers/value.js';
+import type { Pace, Signal } from './signals/signal.js';
 
 /** What the values of a device do when they are written. */
 export class Reactions {

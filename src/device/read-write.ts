@@ -1,9 +1,9 @@
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../protocol/pdu.js';
-import { decodeRequest, type RegisterRequest } from '../protocol/request.js';
-import type { Table } from '../registers/table.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../modbus/protocol/pdu.js';
+import { decodeRequest, type RegisterRequest } from '../modbus/protocol/request.js';
 import type { Reactions } from './reactions.js';
+import type { Table } from './registers/table.js';
 import type { Tables } from './tables.js';
 
 const ILLEGAL_ADDRESS = ExceptionCode.illegalDataAddress;

@@ -1,5 +1,5 @@
-import type { Writer } from '../registers/accesses.js';
 import type { Diagnostics } from './diagnostics.js';
+import type { Writer } from './registers/accesses.js';
 
 /** The device that answers while a real one does not. */
 interface Fallback {

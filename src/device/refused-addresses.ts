@@ -1,5 +1,5 @@
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges, type RefusedRange } from '../protocol/pdu.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import { addressRanges, type RefusedRange } from '../modbus/protocol/pdu.js';
 import type { Tables } from './tables.js';
 
 /**

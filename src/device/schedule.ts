@@ -1,4 +1,4 @@
-import type { DeviceClock } from '../signals/clock.js';
+import type { DeviceClock } from './signals/clock.js';
 
 /** Something that happens at a time of the device's clock. */
 interface Coming {

@@ -1,8 +1,8 @@
-import { seedOf } from '../random.js';
-import type { DeviceClock } from '../signals/clock.js';
-import type { Pace, Signal } from '../signals/signal.js';
+import { seedOf } from '../common/random.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import type { PlacedSignal, Point } from './point.js';
+import type { DeviceClock } from './signals/clock.js';
+import type { Pace, Signal } from './signals/signal.js';
 
 /** The device in which a signal runs. */
 export interface SignalHome {

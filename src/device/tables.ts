@@ -1,4 +1,4 @@
-import type { Table } from '../registers/table.js';
+import type { Table } from './registers/table.js';
 
 /** The four tables of a device (Application Protocol V1.1b3, 4.3). */
 export const TABLE_NAMES = ['coils', 'discrete', 'input', 'holding'] as const;

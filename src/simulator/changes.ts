@@ -1,25 +1,30 @@
 import type { Logger } from 'pino';
-import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
-import { type DependentPoint, findingProblems } from '../config/native/dependencies.js';
-import { devicesOf } from '../config/native/each.js';
-import { reportSharedEndpoint } from '../config/native/endpoints.js';
-import { MAX_HOSTS } from '../config/native/hosts.js';
-import { nativeLine } from '../config/native/line.js';
-import { type LineSource, lineSource, mergedSource, sourceToChange } from '../config/native/line-source.js';
-import { checkName } from '../config/native/names.js';
-import { readSignal, reportStale } from '../config/native/points.js';
-import { realProblems } from '../config/native/real.js';
-import { DeviceNames } from '../config/native/units.js';
-import { type OpenRecording, recordingsIn } from '../config/recording-file.js';
+import { At } from '../common/schema/at.js';
+import { Findings, type Mistakes } from '../common/schema/findings.js';
+import { atOnce, type Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
+import type { FaultRule } from '../device/faults/rule.js';
+import type { FaultRules } from '../device/faults/rules.js';
 import type { Point } from '../device/point.js';
 import type { TableName } from '../device/tables.js';
-import type { FaultRule } from '../faults/rule.js';
-import type { FaultRules } from '../faults/rules.js';
-import type { AddressRange } from '../protocol/pdu.js';
-import { At } from '../schema/at.js';
-import { Findings, type Mistakes } from '../schema/findings.js';
-import { atOnce, type Work } from '../work.js';
+import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
+import { type DependentPoint, findingProblems } from '../files/config/native/dependencies.js';
+import { devicesOf } from '../files/config/native/each.js';
+import { reportSharedEndpoint } from '../files/config/native/endpoints.js';
+import { MAX_HOSTS } from '../files/config/native/hosts.js';
+import { nativeLine } from '../files/config/native/line.js';
+import {
+  type LineSource,
+  lineSource,
+  mergedSource,
+  sourceToChange,
+} from '../files/config/native/line-source.js';
+import { checkName } from '../files/config/native/names.js';
+import { readSignal, reportStale } from '../files/config/native/points.js';
+import { realProblems } from '../files/config/native/real.js';
+import { DeviceNames } from '../files/config/native/units.js';
+import { type OpenRecording, recordingsIn } from '../files/config/recording-file.js';
+import type { AddressRange } from '../modbus/protocol/pdu.js';
 import { changeOver, changeTogether, comparing, type Difference, type WantedSetup } from './changeover.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';

@@ -1,7 +1,7 @@
-import type { DeviceSource } from '../config/configuration.js';
+import { isMapping } from '../common/schema/parts.js';
 import type { DefinedRegisters } from '../device/device.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import { isMapping } from '../schema/parts.js';
+import type { DeviceSource } from '../files/config/configuration.js';
 
 /** The entries of a native file that define what was defined in a table at run time. */
 export function definedEntries(

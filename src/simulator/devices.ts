@@ -1,15 +1,15 @@
-import type { DeviceDefinition, DeviceSource } from '../config/configuration.js';
+import { atOnce, type Work } from '../common/work.js';
 import { DependencyGraph } from '../device/dependency-graph.js';
 import { type DefinedRegisters, Device, type DeviceOptions } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
-import type { RealLines } from '../real/real-lines.js';
-import type { ActionSource } from '../registers/actions.js';
-import { RegisterImage } from '../registers/image.js';
-import type { RegisterLayout } from '../registers/layout.js';
-import { Table } from '../registers/table.js';
-import { atOnce, type Work } from '../work.js';
+import type { ActionSource } from '../device/registers/actions.js';
+import { RegisterImage } from '../device/registers/image.js';
+import type { RegisterLayout } from '../device/registers/layout.js';
+import { Table } from '../device/registers/table.js';
+import type { DeviceDefinition, DeviceSource } from '../files/config/configuration.js';
 import { sourceWith } from './defined-entries.js';
+import type { RealLines } from './real/real-lines.js';
 
 /** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(

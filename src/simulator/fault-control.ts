@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FaultRule, type FindValue, resolveNames } from '../faults/rule.js';
-import { FaultRules, type RuleSource } from '../faults/rules.js';
+import { type FaultRule, type FindValue, resolveNames } from '../device/faults/rule.js';
+import { FaultRules, type RuleSource } from '../device/faults/rules.js';
 
 const SYSTEM: RuleSource = {
   now: () => new Date(),

@@ -1,7 +1,7 @@
-import { startWorkTime } from '../faults/budget.js';
-import { type PlayedRule, playRule } from '../faults/preview.js';
-import type { FaultRule } from '../faults/rule.js';
-import { achieved, type ReplyPlan, type StepReport } from '../protocol/reply-plan.js';
+import { startWorkTime } from '../device/faults/budget.js';
+import { type PlayedRule, playRule } from '../device/faults/preview.js';
+import type { FaultRule } from '../device/faults/rule.js';
+import { achieved, type ReplyPlan, type StepReport } from '../modbus/protocol/reply-plan.js';
 import { factsOf, type LikeRequest } from './like-request.js';
 import { lineStatus } from './line-status.js';
 

@@ -1,15 +1,15 @@
 import type { Device } from '../device/device.js';
+import { matchesRequest, type RequestFacts } from '../device/faults/matching.js';
+import type { FaultRule, NamedValue } from '../device/faults/rule.js';
 import { predict } from '../device/read-write.js';
-import { matchesRequest, type RequestFacts } from '../faults/matching.js';
-import type { FaultRule, NamedValue } from '../faults/rule.js';
-import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges } from '../protocol/pdu.js';
-import { sentBytes } from '../protocol/reply-plan.js';
-import type { FrameEvent, TrafficEvent } from '../traffic/event.js';
+import { concatBytes, packBits, packWords } from '../modbus/protocol/bytes.js';
+import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import { addressRanges } from '../modbus/protocol/pdu.js';
+import { sentBytes } from '../modbus/protocol/reply-plan.js';
 import type { Line } from './line.js';
 import type { Simulator } from './simulator.js';
+import type { FrameEvent, TrafficEvent } from './traffic/event.js';
 
 /** A request that may have been sent, or not, to one of our units. */
 export interface LikeRequest {

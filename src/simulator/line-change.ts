@@ -1,7 +1,11 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
-import { linkOf } from '../transport/port/open-port.js';
+import type {
+  LineDefinition,
+  SerialLineDefinition,
+  SocketLineDefinition,
+} from '../files/config/configuration.js';
+import { linkOf } from '../modbus/transport/port/open-port.js';
 
 /**
  * How a line gets another definition:

@@ -1,12 +1,12 @@
-import type { LineDefinition, SerialLineDefinition } from '../config/configuration.js';
-import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
-import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
-import type { PortFacts } from '../transport/port/port.js';
-import { describeSettings } from '../transport/port/termios.js';
-import type { ErrorCounts } from '../transport/port/uart.js';
-import { type SerialTimes, serialTimes } from '../transport/serial/behaviour.js';
-import { hostPort } from '../transport/socket/listen.js';
+import type { LineDefinition, SerialLineDefinition } from '../files/config/configuration.js';
+import { type Adapter, identifyAdapter, ptyAdapter } from '../modbus/transport/port/adapter.js';
+import type { PortFacts } from '../modbus/transport/port/port.js';
+import { describeSettings } from '../modbus/transport/port/termios.js';
+import type { ErrorCounts } from '../modbus/transport/port/uart.js';
+import { type SerialTimes, serialTimes } from '../modbus/transport/serial/behaviour.js';
+import { hostPort } from '../modbus/transport/socket/listen.js';
 import type { Line } from './line.js';
+import type { CaptureLine, CaptureLines } from './traffic/capture/packet.js';
 
 /** The status of a line, for people and programs. */
 export interface LineStatus {

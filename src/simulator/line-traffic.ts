@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
-import type { Answer } from '../bus/answer.js';
 import type { Activity } from '../device/diagnostics.js';
-import type { ActedFault } from '../faults/apply.js';
-import type { Framing } from '../protocol/framing.js';
-import type { PlayReport } from '../protocol/reply-plan.js';
-import { countEvent, type LineCounters, newCounters } from '../traffic/counters.js';
-import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from '../traffic/event.js';
-import { ForeignRequests } from '../traffic/foreign-requests.js';
-import { EventLog } from '../traffic/log-event.js';
-import { LineMeters } from '../traffic/meters.js';
-import type { TrafficStream } from '../traffic/stream.js';
-import type { LineEvent, LineRequest, TimedBytes } from '../transport/transport.js';
+import type { ActedFault } from '../device/faults/apply.js';
+import type { Framing } from '../modbus/protocol/framing.js';
+import type { PlayReport } from '../modbus/protocol/reply-plan.js';
+import type { LineEvent, LineRequest, TimedBytes } from '../modbus/transport/transport.js';
+import type { Answer } from './bus/answer.js';
+import { countEvent, type LineCounters, newCounters } from './traffic/counters.js';
+import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from './traffic/event.js';
+import { ForeignRequests } from './traffic/foreign-requests.js';
+import { EventLog } from './traffic/log-event.js';
+import { LineMeters } from './traffic/meters.js';
+import type { TrafficStream } from './traffic/stream.js';
 
 /** What belongs to a line, as its traffic needs it. */
 export interface TrafficLine {

@@ -1,24 +1,18 @@
 import type { Logger } from 'pino';
-import type { Answer, LaterAnswer } from '../bus/answer.js';
-import { Bus, type BusLine, type Served } from '../bus/bus.js';
-import type { ModbusClient } from '../client/client.js';
-import type { LineDefinition, RealTarget } from '../config/configuration.js';
-import { faultLine } from '../config/fault-line.js';
-import { lineSource } from '../config/native/line-source.js';
 import type { Connection } from '../device/conduct.js';
-import type { FaultRules } from '../faults/rules.js';
-import type { Framing } from '../protocol/framing.js';
-import { FRAMINGS } from '../protocol/framings.js';
-import { silence } from '../protocol/reply-plan.js';
-import { characterTime } from '../protocol/timing.js';
-import type { LineCounters } from '../traffic/counters.js';
-import type { TestEvent } from '../traffic/event.js';
-import type { LineMeters } from '../traffic/meters.js';
-import type { TrafficStream } from '../traffic/stream.js';
-import { type Clock, systemClock } from '../transport/clock.js';
-import { realPathOf } from '../transport/port/adapter.js';
-import { SerialLine } from '../transport/serial/serial-line.js';
-import { SocketLine } from '../transport/socket/socket-line.js';
+import type { FaultRules } from '../device/faults/rules.js';
+import type { LineDefinition, RealTarget } from '../files/config/configuration.js';
+import { faultLine } from '../files/config/fault-line.js';
+import { lineSource } from '../files/config/native/line-source.js';
+import type { ModbusClient } from '../modbus/client/client.js';
+import type { Framing } from '../modbus/protocol/framing.js';
+import { FRAMINGS } from '../modbus/protocol/framings.js';
+import { silence } from '../modbus/protocol/reply-plan.js';
+import { characterTime } from '../modbus/protocol/timing.js';
+import { type Clock, systemClock } from '../modbus/transport/clock.js';
+import { realPathOf } from '../modbus/transport/port/adapter.js';
+import { SerialLine } from '../modbus/transport/serial/serial-line.js';
+import { SocketLine } from '../modbus/transport/socket/socket-line.js';
 import type {
   LineEvent,
   LineHandler,
@@ -28,10 +22,16 @@ import type {
   SerialSide,
   Transport,
   TransportStart,
-} from '../transport/transport.js';
+} from '../modbus/transport/transport.js';
+import type { Answer, LaterAnswer } from './bus/answer.js';
+import { Bus, type BusLine, type Served } from './bus/bus.js';
 import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import { PendingReplies } from './pending-replies.js';
+import type { LineCounters } from './traffic/counters.js';
+import type { TestEvent } from './traffic/event.js';
+import type { LineMeters } from './traffic/meters.js';
+import type { TrafficStream } from './traffic/stream.js';
 import { Unasked } from './unasked.js';
 
 /** How a line gets its transport, and the time of its events. */

@@ -1,6 +1,6 @@
-import type { Served, Units } from '../bus/bus.js';
-import type { LineDefinition, UnitNames } from '../config/configuration.js';
-import { unitsAt } from '../config/native/each.js';
+import type { LineDefinition, UnitNames } from '../files/config/configuration.js';
+import { unitsAt } from '../files/config/native/each.js';
+import type { Served, Units } from './bus/bus.js';
 import type { Devices } from './devices.js';
 import { Line, type LineContext, type WantedLine } from './line.js';
 

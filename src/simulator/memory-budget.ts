@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
-import type { DeviceDefinition } from '../config/configuration.js';
-import { POINT_KEYS } from '../config/native/points.js';
 import type { Device } from '../device/device.js';
+import type { FaultRules } from '../device/faults/rules.js';
 import type { PlacedSignal, Point } from '../device/point.js';
-import type { FaultRules } from '../faults/rules.js';
-import { ADDRESS_SPACE } from '../protocol/limits.js';
+import type { DeviceDefinition } from '../files/config/configuration.js';
+import { POINT_KEYS } from '../files/config/native/points.js';
+import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Beside it a Raspberry Pi of 512 MB has room for the program and for its traffic. */

@@ -1,5 +1,9 @@
-import { compact } from '../config/compact.js';
-import type { DeviceDefinition } from '../config/configuration.js';
+import { compact } from '../common/compact.js';
+import type { At } from '../common/schema/at.js';
+import { atOnce, type Work } from '../common/work.js';
+import type { Device } from '../device/device.js';
+import type { PlacedSignal, Point } from '../device/point.js';
+import type { DeviceDefinition } from '../files/config/configuration.js';
 import {
   type DependentPoint,
   feedOf,
@@ -7,16 +11,12 @@ import {
   networkOf,
   pointsOf,
   reportingDependencies,
-} from '../config/native/dependencies.js';
-import { NativeDeviceReader } from '../config/native/device.js';
-import { checkName } from '../config/native/names.js';
-import { reportingReactionUses } from '../config/native/reaction-uses.js';
-import { MOST_ENTRIES_OVER_REST, withSunspec } from '../config/native/sunspec.js';
-import type { OpenRecording } from '../config/recording-file.js';
-import type { Device } from '../device/device.js';
-import type { PlacedSignal, Point } from '../device/point.js';
-import type { At } from '../schema/at.js';
-import { atOnce, type Work } from '../work.js';
+} from '../files/config/native/dependencies.js';
+import { NativeDeviceReader } from '../files/config/native/device.js';
+import { checkName } from '../files/config/native/names.js';
+import { reportingReactionUses } from '../files/config/native/reaction-uses.js';
+import { MOST_ENTRIES_OVER_REST, withSunspec } from '../files/config/native/sunspec.js';
+import type { OpenRecording } from '../files/config/recording-file.js';
 
 /** A pymodbus file may have 8 MiB, and while it is read no line is served. */
 const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';

@@ -1,6 +1,6 @@
-import type { Answer, LaterAnswer } from '../bus/answer.js';
-import { type PlayReport, type ReplyPlan, silence } from '../protocol/reply-plan.js';
-import type { LineReply } from '../transport/transport.js';
+import { type PlayReport, type ReplyPlan, silence } from '../modbus/protocol/reply-plan.js';
+import type { LineReply } from '../modbus/transport/transport.js';
+import type { Answer, LaterAnswer } from './bus/answer.js';
 import type { Asked } from './line-traffic.js';
 
 /** Called when the plan of a reply has ended. */

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { realPathOf } from '../transport/port/adapter.js';
-import { consoleHint, listPorts, type PortInfo } from '../transport/port/list-ports.js';
+import { realPathOf } from '../modbus/transport/port/adapter.js';
+import { consoleHint, listPorts, type PortInfo } from '../modbus/transport/port/list-ports.js';
 
 /** A serial port of this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {

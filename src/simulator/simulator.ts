@@ -1,15 +1,17 @@
 import type { Logger } from 'pino';
-import { newClient } from '../client/client.js';
-import type { Configuration, DeviceDefinition, TrafficFileDefinition } from '../config/configuration.js';
-import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import type { Device } from '../device/device.js';
-import type { FaultLine } from '../faults/ability.js';
-import type { FindValue } from '../faults/rule.js';
-import type { RuleHome } from '../faults/usable-rule.js';
-import { RealLines } from '../real/real-lines.js';
-import type { ActionSource } from '../registers/actions.js';
-import { TrafficStream } from '../traffic/stream.js';
-import { systemClock } from '../transport/clock.js';
+import type { FaultLine } from '../device/faults/ability.js';
+import type { FindValue } from '../device/faults/rule.js';
+import type { RuleHome } from '../device/faults/usable-rule.js';
+import type { ActionSource } from '../device/registers/actions.js';
+import type {
+  Configuration,
+  DeviceDefinition,
+  TrafficFileDefinition,
+} from '../files/config/configuration.js';
+import { pointsByName, valueFinder } from '../files/config/native/named-values.js';
+import { newClient } from '../modbus/client/client.js';
+import { systemClock } from '../modbus/transport/clock.js';
 import { BackgroundUpdates } from './background-updates.js';
 import { Changes } from './changes.js';
 import { Devices } from './devices.js';
@@ -17,6 +19,8 @@ import { FaultControl } from './fault-control.js';
 import type { Line, LineTools } from './line.js';
 import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
+import { RealLines } from './real/real-lines.js';
+import { TrafficStream } from './traffic/stream.js';
 
 import type { RunningConfiguration } from './written/written-configuration.js';
 

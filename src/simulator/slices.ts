@@ -1,4 +1,4 @@
-import type { Work } from '../work.js';
+import type { Work } from '../common/work.js';
 
 /** The longest time in ms to work for somebody else before the lines get their turn of the event loop. */
 export const SLICE_MS = 0.5;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LineDefinition, UnaskedDefinition } from '../config/configuration.js';
-import type { Framing } from '../protocol/framing.js';
-import type { PlayReport, ReplyPlan, Step } from '../protocol/reply-plan.js';
-import { t35 } from '../protocol/timing.js';
-import { seededRandom, seedOf } from '../random.js';
-import type { Clock } from '../transport/clock.js';
-import type { LineEvent, LineReply, LineRequest } from '../transport/transport.js';
+import { seededRandom, seedOf } from '../common/random.js';
+import type { LineDefinition, UnaskedDefinition } from '../files/config/configuration.js';
+import type { Framing } from '../modbus/protocol/framing.js';
+import type { PlayReport, ReplyPlan, Step } from '../modbus/protocol/reply-plan.js';
+import { t35 } from '../modbus/protocol/timing.js';
+import type { Clock } from '../modbus/transport/clock.js';
+import type { LineEvent, LineReply, LineRequest } from '../modbus/transport/transport.js';
 
 /** What is needed of the line. */
 interface UnaskedLine {

@@ -1,6 +1,6 @@
-import { devicesOf } from '../config/native/each.js';
 import type { Device } from '../device/device.js';
-import type { FaultRule } from '../faults/rule.js';
+import type { FaultRule } from '../device/faults/rule.js';
+import { devicesOf } from '../files/config/native/each.js';
 import type { Line } from './line.js';
 
 /** The lines that have a unit with one of these devices. */

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { lineNames } from '../control/lines.js';
-import { done, type Outcome, refusal } from '../control/refusal.js';
-import { newRoom, type Room } from '../control/room.js';
-import { unknownName } from '../schema/nearest.js';
+import { unknownName } from '../common/schema/nearest.js';
+import { lineNames } from '../simulator/control/lines.js';
+import { done, type Outcome, refusal } from '../simulator/control/refusal.js';
+import { newRoom, type Room } from '../simulator/control/room.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
-import { packEvents } from '../traffic/packed-events.js';
+import { packEvents } from '../simulator/traffic/packed-events.js';
 import { type CheckAbout, type Finding, type FindingHead, headOf, type Report } from './report/report.js';
 import { type KnownRun, type RunKind, Runs } from './runs.js';
 

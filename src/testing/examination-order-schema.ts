@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_SEED } from '../random.js';
-import { bounded, section, text, wholeNumber } from '../schema/parts.js';
-import { duration } from '../schema/units.js';
+import { MAX_SEED } from '../common/random.js';
+import { bounded, section, text, wholeNumber } from '../common/schema/parts.js';
+import { duration } from '../common/schema/units.js';
 
 const DAY_MS = 86_400_000;
 const MOST_NAMED = 100;

@@ -1,6 +1,6 @@
-import { sentFrames } from '../protocol/reply-plan.js';
-import type { FrameEvent, LineStateEvent, ReplyEvent, TrafficEvent } from '../traffic/event.js';
-import type { Clock } from '../transport/clock.js';
+import { sentFrames } from '../modbus/protocol/reply-plan.js';
+import type { Clock } from '../modbus/transport/clock.js';
+import type { FrameEvent, LineStateEvent, ReplyEvent, TrafficEvent } from '../simulator/traffic/event.js';
 
 /** Replies to the last requests are waited for so long, because they belong to the evidence. */
 const LAST_REPLIES_MS = 100;

@@ -1,8 +1,8 @@
-import { type Outcome, refusalOf } from '../control/refusal.js';
-import { MAX_SEED } from '../random.js';
-import { At } from '../schema/at.js';
-import { Findings } from '../schema/findings.js';
-import { unknownName } from '../schema/nearest.js';
+import { MAX_SEED } from '../common/random.js';
+import { At } from '../common/schema/at.js';
+import { Findings } from '../common/schema/findings.js';
+import { unknownName } from '../common/schema/nearest.js';
+import { type Outcome, refusalOf } from '../simulator/control/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { chosenChecks } from './checks.js';
 import { orderSchema } from './examination-order-schema.js';

@@ -3,7 +3,7 @@ import { nativeSetup } from '../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../support/simulator.js';
 import { liveDevices } from './live.js';
 
-/* Values that are not available, by a clock that the test moves. What clients see is tested with modbus-serial in test/line. */
+/* Values that are not available, by a clock that the test moves. What clients see is tested with modbus-serial in test/simulator/line. */
 
 stopAfterEach();
 

@@ -1,9 +1,9 @@
 import { Device, type DeviceOptions } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
+import type { ActionSource } from '../../src/device/registers/actions.js';
 import type { TableName } from '../../src/device/tables.js';
-import type { ActionSource } from '../../src/registers/actions.js';
-import { type Entry, imageOf, tableOf } from '../registers/build.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
+import { type Entry, imageOf, tableOf } from './registers/build.js';
 
 interface DeviceContext {
   readonly size?: number;

@@ -3,10 +3,10 @@ import { Device } from '../../src/device/device.js';
 import type { Manners } from '../../src/device/manners.js';
 import { predict } from '../../src/device/read-write.js';
 import { refusedAddresses } from '../../src/device/refused-addresses.js';
-import { imageOf, run, tableOf, wordsOf } from '../registers/build.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, respond } from './build.js';
 import { liveDevices } from './live.js';
+import { imageOf, run, tableOf, wordsOf } from './registers/build.js';
 
 /** The ten functions on registers, at addresses 0 and 1 of tables where something may stand there. */
 const EVERY_FUNCTION: readonly [name: string, request: string, response: string][] = [

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { openRawClient, pause, type RawClient } from '../main/clients.js';
+import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
+import { openRawClient, pause, type RawClient } from '../cli/main/clients.js';
+import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { nativeSetup } from '../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../support/simulator.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
 
 /** More than the discard gap of this line: what a client waits before it gives up a request. */
 const SILENCE = 130;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Station } from '../../src/bus/station.js';
-import { RTU } from '../../src/protocol/framing.js';
-import { arbitraryOtherRequest, arbitraryRegisterRequest } from '../protocol/arbitrary-request.js';
-import { encodeRequest } from '../protocol/encode-request.js';
-import { run } from '../registers/build.js';
+import { RTU } from '../../src/modbus/protocol/framing.js';
+import { Station } from '../../src/simulator/bus/station.js';
+import { arbitraryOtherRequest, arbitraryRegisterRequest } from '../modbus/protocol/arbitrary-request.js';
+import { encodeRequest } from '../modbus/protocol/encode-request.js';
+import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { tries } from '../support/tries.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
 import { deviceOf } from './build.js';
+import { run } from './registers/build.js';
 
 /** What happens on a line: requests to the station, broadcasts, and what it only hears. */
 const happening = fc.oneof(

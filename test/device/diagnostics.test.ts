@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Station } from '../../src/bus/station.js';
 import type { Activity } from '../../src/device/diagnostics.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { type Framing, RTU } from '../../src/protocol/framing.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { AsciiFraming } from '../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU } from '../../src/modbus/protocol/framing.js';
+import { Station } from '../../src/simulator/bus/station.js';
+import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { deviceOf, quietLine } from './build.js';
 
 const READ = '03 0000 0001';

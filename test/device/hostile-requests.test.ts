@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { Device } from '../../src/device/device.js';
 import { Files } from '../../src/device/files.js';
 import { identityObjects } from '../../src/device/identification.js';
-import { RegisterImage } from '../../src/registers/image.js';
-import { arbitraryRequest, byte, FUNCTIONS } from '../protocol/arbitrary-request.js';
-import { encodeRequest } from '../protocol/encode-request.js';
-import { layoutOf, run, STILL, tableOf, wordsOf } from '../registers/build.js';
-import { hexOf } from '../vectors/hex.js';
+import { RegisterImage } from '../../src/device/registers/image.js';
+import { arbitraryRequest, byte, FUNCTIONS } from '../modbus/protocol/arbitrary-request.js';
+import { encodeRequest } from '../modbus/protocol/encode-request.js';
+import { hexOf } from '../modbus/protocol/hex.js';
 import { quietLine } from './build.js';
+import { layoutOf, run, STILL, tableOf, wordsOf } from './registers/build.js';
 import { namedParts, wordOf, wrongWith } from './valid-response.js';
 
 const SIZE = 160;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type IdentityObjects, identityObjects } from '../../src/device/identification.js';
-import { bytesOf } from '../vectors/hex.js';
+import { bytesOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, respond } from './build.js';
 
 interface Identification {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { mannersSchema } from '../../src/config/native/manners-schema.js';
 import { Conduct, type Connection, type Moment } from '../../src/device/conduct.js';
 import type { Device } from '../../src/device/device.js';
-import { run } from '../registers/build.js';
-import { bytesOf } from '../vectors/hex.js';
+import { mannersSchema } from '../../src/files/config/native/manners-schema.js';
+import { bytesOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, quietLine } from './build.js';
+import { run } from './registers/build.js';
 
 const CONTENT = {
   holding: [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlacedSignal, Point } from '../../src/device/point.js';
-import { nearestValue } from '../../src/registers/value.js';
-import type { SignalDefinition, Track, TrackSource } from '../../src/signals/signal.js';
+import { nearestValue } from '../../src/device/registers/value.js';
+import type { SignalDefinition, Track, TrackSource } from '../../src/device/signals/signal.js';
 import { liveDevices } from './live.js';
 
 const HOUR = 3_600_000;

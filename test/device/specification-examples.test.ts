@@ -3,16 +3,16 @@ import type { Device } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
 import { type FileDefinition, Files } from '../../src/device/files.js';
 import { identityObjects } from '../../src/device/identification.js';
-import { concatBytes, packWords, wordsAt } from '../../src/protocol/bytes.js';
-import { run, wordsOf } from '../registers/build.js';
+import { concatBytes, packWords, wordsAt } from '../../src/modbus/protocol/bytes.js';
 import {
   type ExampleContent,
   SPECIFICATION_EXAMPLES,
   type SpecificationExample,
-} from '../vectors/application-protocol.js';
-import { EXCEPTIONS } from '../vectors/exceptions.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+} from '../modbus/protocol/application-protocol.js';
+import { EXCEPTIONS } from '../modbus/protocol/exceptions.js';
+import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, respond } from './build.js';
+import { run, wordsOf } from './registers/build.js';
 
 const isBits = ({ table }: ExampleContent): boolean => table === 'coils' || table === 'discrete';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { nativeMistakes } from '../config/helpers.js';
+import { nativeMistakes } from '../files/config/helpers.js';
 
 const text = (name: string) => readFileSync(`examples/${name}`, 'utf8');
 

@@ -6,23 +6,23 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { LINES } from '../../scripts/hostile/plant.mjs';
-import { isConsolePath, VIEW_NAMES } from '../../src/api/console/paths.js';
-import { OPTIONS } from '../../src/config/command-line.js';
-import { checkFile, loadNativeFile } from '../../src/config/load.js';
-import { conditionSchema } from '../../src/faults/condition.js';
-import { FAULT_KINDS } from '../../src/faults/kinds.js';
-import { newLocalSimulator } from '../../src/library/local-simulator.js';
-import { FunctionCode } from '../../src/protocol/function-code.js';
-import { ACTION_NAMES } from '../../src/registers/actions.js';
-import { At } from '../../src/schema/at.js';
-import { fileFindings } from '../../src/schema/findings.js';
-import { formatProblems } from '../../src/schema/problem.js';
-import { comparing } from '../../src/service/changes.js';
+import { OPTIONS } from '../../src/cli/command-line/command-line.js';
+import { newLocalSimulator } from '../../src/cli/library/local-simulator.js';
+import { comparing } from '../../src/cli/service/changes.js';
+import { At } from '../../src/common/schema/at.js';
+import { fileFindings } from '../../src/common/schema/findings.js';
+import { formatProblems } from '../../src/common/schema/problem.js';
+import { atOnce } from '../../src/common/work.js';
+import { conditionSchema } from '../../src/device/faults/condition.js';
+import { FAULT_KINDS } from '../../src/device/faults/kinds.js';
+import { ACTION_NAMES } from '../../src/device/registers/actions.js';
+import { checkFile, loadNativeFile } from '../../src/files/config/load.js';
+import { FunctionCode } from '../../src/modbus/protocol/function-code.js';
+import { isConsolePath, VIEW_NAMES } from '../../src/remote/api/console/paths.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { CHECKS, linesFor } from '../../src/testing/checks.js';
 import { loadOwnConfiguration } from '../../src/testing/scenario/own-configuration.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
-import { atOnce } from '../../src/work.js';
 import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
 
@@ -90,13 +90,15 @@ describe('docs/examine.md', () => {
   });
 });
 
-/** The keys of every schema in src/config that is for native files, with those inside. */
+/** The keys of every schema in src/files/config that is for native files, with those inside. */
 async function nativeKeys(): Promise<string[]> {
-  const files = readdirSync('src/config', { recursive: true, encoding: 'utf8' }).filter((path) =>
+  const files = readdirSync('src/files/config', { recursive: true, encoding: 'utf8' }).filter((path) =>
     /native.*schema\.ts$/.test(path),
   );
   const modules = await Promise.all(
-    files.map((file): Promise<Record<string, unknown>> => import(join(process.cwd(), 'src/config', file))),
+    files.map(
+      (file): Promise<Record<string, unknown>> => import(join(process.cwd(), 'src/files/config', file)),
+    ),
   );
   const schemas = modules
     .flatMap((module) => Object.values(module))
@@ -279,7 +281,7 @@ lines: {bench: {serial: {path: virtual}, units: {1: meter}}}
 describe('the examples in the documents', () => {
   const directory = mkdtempSync(join(tmpdir(), 'docs-'));
   afterAll(() => rmSync(directory, { recursive: true }));
-  cpSync('test/vectors/restapi/meter.json', join(directory, 'setup.json'));
+  cpSync('test/remote/api/restapi/meter.json', join(directory, 'setup.json'));
   /** A scenario has a name; a native file has none. */
   const isScenario = (block: string) => /^name:/m.test(block);
   const blocks = DOCUMENTS.flatMap((path) =>

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * What each room of src may know. A room is a folder below src, or a file directly in src. `external` tells which
+ * What each room of src may know. A room is a folder of a wing, or what lies beside these. `external` tells which
  * packages and node modules it may import; without it, any. `why` is what the message says.
  */
 interface Room {
@@ -19,37 +19,53 @@ interface Room {
 const NOTHING = /^$/;
 const PURE = 'it is pure, so that it is tested without I/O: clock and random source come in as arguments';
 
+/**
+ * The wings of src from the ground up, and their rooms. A wing imports only from those before it. What lies in the folder of a wing
+ * beside its rooms is the room of its name. `src/main.ts` and `src/library.ts`, where the command and the library begin, belong to the
+ * rooms of their names.
+ */
+const WINGS: Readonly<Record<string, readonly string[]>> = {
+  common: ['common', 'schema', 'rest', 'strip'],
+  modbus: ['protocol', 'transport', 'client'],
+  device: ['registers', 'signals', 'reactions', 'device', 'faults'],
+  files: ['config', 'import', 'learn', 'clone'],
+  simulator: ['traffic', 'bus', 'real', 'simulator', 'control', 'state'],
+  testing: ['testing', 'selftest'],
+  remote: ['door', 'api', 'mqtt', 'web'],
+  cli: ['main', 'monitor', 'service', 'library', 'command-line'],
+};
+const WING_NAMES = Object.keys(WINGS);
+
+/** The number of the wing that a room is in; -1 when it is in none. */
+function floorOf(room: string): number {
+  return WING_NAMES.findIndex((wing) => WINGS[wing]?.includes(room));
+}
+
 const ROOMS: Readonly<Record<string, Room>> = {
-  protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
-  random: {
-    knows: [],
-    external: NOTHING,
-    why: 'it is arithmetic, and everything random is repeatable by it',
-  },
-  work: { knows: [], external: NOTHING, why: 'it is how work pauses, whatever the work is' },
-  package: {
+  common: {
     knows: [],
     external: /^node:fs$/,
-    why: 'it says where the files of the package are, whoever reads them',
+    why: 'it is what every wing uses and that knows no Modbus: random numbers, the files of the package, objects without gaps',
   },
+  protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
   schema: {
-    knows: ['work'],
+    knows: ['common'],
     external: /^zod$/,
     why: 'it is how input is checked, whatever the input is about',
   },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
   device: {
-    knows: ['work', 'protocol', 'random', 'registers', 'signals', 'reactions'],
+    knows: ['common', 'protocol', 'registers', 'signals', 'reactions'],
     external: NOTHING,
     why: PURE,
   },
   faults: {
-    knows: ['protocol', 'random', 'schema'],
+    knows: ['protocol', 'common', 'schema'],
     external: /^zod$/,
     why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
   },
   signals: {
-    knows: ['work', 'random', 'schema'],
+    knows: ['common', 'schema'],
     external: /^(zod|jsep)$/,
     why: 'a signal is a function of the time and a seed, and never knows a register or a file',
   },
@@ -66,36 +82,25 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
   config: {
-    knows: [
-      'work',
-      'package',
-      'protocol',
-      'random',
-      'schema',
-      'registers',
-      'device',
-      'faults',
-      'signals',
-      'reactions',
-    ],
+    knows: ['common', 'protocol', 'schema', 'registers', 'device', 'faults', 'signals', 'reactions'],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
   import: {
-    knows: ['protocol', 'device', 'registers', 'schema', 'config'],
-    knowsFiles: ['src/rest/printable.ts'],
+    knows: ['protocol', 'device', 'registers', 'schema', 'config', 'common'],
+    knowsFiles: ['src/common/rest/printable.ts'],
     external: /^(yaml|smol-toml|zod)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
   },
   clone: {
     knows: ['protocol', 'registers', 'device', 'config', 'import', 'client'],
-    knowsFiles: ['src/rest/printable.ts'],
+    knowsFiles: ['src/common/rest/printable.ts'],
     external: /^yaml$/,
     why: 'it asks by way of a client that is handed to it, and reads and writes no file',
   },
   learn: {
     knows: ['protocol', 'device', 'import'],
-    knowsFiles: ['src/rest/printable.ts'],
+    knowsFiles: ['src/common/rest/printable.ts'],
     external: /^yaml$/,
     why: 'it turns the text of logs into the text of a native file, and reads and writes no file',
   },
@@ -110,11 +115,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   simulator: {
     knows: [
-      'work',
+      'common',
       'client',
       'real',
       'protocol',
-      'random',
       'schema',
       'registers',
       'signals',
@@ -129,7 +133,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   control: {
     knows: [
-      'package',
+      'common',
       'protocol',
       'schema',
       'registers',
@@ -145,9 +149,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   testing: {
     knows: [
-      'package',
+      'common',
       'protocol',
-      'random',
       'schema',
       'registers',
       'device',
@@ -162,6 +165,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(node:.+|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
   },
+  selftest: {
+    knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
+    external: /^node:.+$/,
+    why: 'it asks the lines of a simulator as a client does, and measures what comes',
+  },
   door: {
     knows: ['traffic', 'control', 'testing'],
     external: /^node:(worker_threads|timers\/promises)$/,
@@ -169,7 +177,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   api: {
     knows: [
-      'package',
+      'common',
       'protocol',
       'schema',
       'registers',
@@ -212,15 +220,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
     knows: ['rest', 'strip'],
     knowsTypesOf: ['api', 'control'],
     knowsFiles: [
-      'src/api/console/paths.ts',
-      'src/protocol/bytes.ts',
-      'src/protocol/crc16.ts',
-      'src/protocol/exception-code.ts',
-      'src/protocol/function-code.ts',
-      'src/protocol/function-table.ts',
-      'src/protocol/limits.ts',
-      'src/protocol/sub-function.ts',
-      'src/registers/undefined.ts',
+      'src/remote/api/console/paths.ts',
+      'src/modbus/protocol/bytes.ts',
+      'src/modbus/protocol/crc16.ts',
+      'src/modbus/protocol/exception-code.ts',
+      'src/modbus/protocol/function-code.ts',
+      'src/modbus/protocol/function-table.ts',
+      'src/modbus/protocol/limits.ts',
+      'src/modbus/protocol/sub-function.ts',
+      'src/device/registers/undefined.ts',
     ],
     external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals)$|\.css$/,
     why: 'it runs in a browser, and knows of the simulator what REST tells',
@@ -230,12 +238,19 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(zod|node:crypto)$/,
     why: 'it turns a simulator into text and back, and never knows a file',
   },
+  'command-line': {
+    knows: ['common', 'schema'],
+    knowsTypesOf: ['config', 'clone', 'testing'],
+    external: /^node:util$/,
+    why: 'it is loaded for --help, --version and mistakes, which need nothing of the program',
+  },
   service: {
-    knows: ['work', 'protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
+    knows: ['common', 'protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
+    knowsTypesOf: ['command-line'],
     knowsFiles: [
-      'src/transport/port/libc.ts',
-      'src/transport/port/port-path.ts',
-      'src/transport/read-short.ts',
+      'src/modbus/transport/port/libc.ts',
+      'src/modbus/transport/port/port-path.ts',
+      'src/modbus/transport/read-short.ts',
     ],
     external: /^(node:.+|pino|zod)$/,
     why: 'it is about the program as a service, which no line, device or request depends on',
@@ -247,22 +262,22 @@ const MAY_KNOW_ALL = 'main';
 const CONFINED = [
   {
     packages: /^mqtt$/,
-    places: ['src/mqtt/'],
+    places: ['src/remote/mqtt/'],
     why: 'it is loaded where a broker is configured, and nowhere else',
   },
   {
     packages: /^pbf$/,
-    places: ['src/mqtt/sparkplug/'],
+    places: ['src/remote/mqtt/sparkplug/'],
     why: 'it is loaded where the bench is an edge node of Sparkplug B, and nowhere else',
   },
   {
     packages: /^(serialport|@serialport\/(?!parser-).+)$/,
-    places: ['src/transport/port/'],
+    places: ['src/modbus/transport/port/'],
     why: 'hardware stays behind BytePort',
   },
   {
     packages: /^koffi$/,
-    places: ['src/transport/port/libc.ts'],
+    places: ['src/modbus/transport/port/libc.ts'],
     why: 'there are processors that it does not run on, which are found out there',
   },
 ] as const;
@@ -294,9 +309,11 @@ function importsOf(source: string): Import[] {
   }));
 }
 
-/** `src/bus/bus.ts` -> `bus`; `src/main.ts` -> `main`. */
+/** `src/simulator/bus/bus.ts` -> `bus`; `src/simulator/line.ts` -> `simulator`; `src/main.ts` -> `main`. */
 function roomOf(path: string): string {
-  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+  const [, wing = '', room = '', file] = path.split('/');
+  const isRoom = file !== undefined && room !== wing && WINGS[wing]?.includes(room);
+  return isRoom ? room : wing.replace(/\.ts$/, '');
 }
 
 /** The source file a relative import means, as a path from the root; `undefined` for a package or node module. */
@@ -326,6 +343,8 @@ function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | un
   const to = roomOf(target);
   if (to === 'web' && from !== to)
     return `${from} may not import web: it runs in a browser, and is bundled apart`;
+  if (floorOf(to) > floorOf(from))
+    return `${from} may not import ${to} ('${specifier}'): the wing ${WING_NAMES[floorOf(to)]} is above ${WING_NAMES[floorOf(from)]}`;
   if (to === from || room === undefined || room.knows.includes(to)) return undefined;
   if (isTypeOnly && room.knowsTypesOf?.includes(to)) return undefined;
   if (room.knowsFiles?.includes(target)) return undefined;
@@ -410,6 +429,33 @@ function readSources(): Sources {
 /** With more, a verdict comes about in so many places that nobody sees all of them. */
 const MOST_FLOORS = 5;
 
+describe('the wings of src', () => {
+  it('are all that is there, beside what the command and the library begin with', () => {
+    expect(readdirSync('src').sort()).toEqual([...WING_NAMES, 'library.ts', 'main.ts'].sort());
+  });
+
+  it('have each room once', () => {
+    expect(Object.values(WINGS).flat().sort()).toEqual([...Object.keys(ROOMS), MAY_KNOW_ALL].sort());
+  });
+
+  it.each(Object.entries(ROOMS))(
+    'have nothing that %s knows above it',
+    (room, { knows, knowsTypesOf = [] }) => {
+      const above = [...knows, ...knowsTypesOf].filter((known) => floorOf(known) > floorOf(room));
+      expect(above).toEqual([]);
+    },
+  );
+
+  it.each(WING_NAMES)('have a README of at most 25 lines in %s, which names its rooms', (wing) => {
+    const lines = readFileSync(`src/${wing}/README.md`, 'utf8').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(25);
+    const named = WINGS[wing]?.filter(
+      (room) => room === wing || lines.some((line) => line.includes(`\`${room}/\``)),
+    );
+    expect(named).toEqual(WINGS[wing]);
+  });
+});
+
 describe('the imports of src', () => {
   const sources = readSources();
 
@@ -424,7 +470,7 @@ describe('the imports of src', () => {
 
   it('leave it to one module where the files of the package are, because a bundle puts modules elsewhere', () => {
     const asking = Object.entries(sources).filter(([, source]) => source.includes('import.meta.url'));
-    expect(asking.map(([path]) => path)).toEqual(['src/package.ts']);
+    expect(asking.map(([path]) => path)).toEqual(['src/common/package.ts']);
   });
 
   it('leave files that web may know without imports but of each other', () => {
@@ -438,15 +484,19 @@ describe('the imports of src', () => {
   });
 
   it('load no package for --help, --version and what is wrong with a command line', () => {
-    const loaded = loadedWith('src/main/run.ts', sources);
+    const loaded = loadedWith('src/cli/main/run.ts', sources);
     expect(loaded).toContain('node:util');
     expect(loaded.filter((specifier) => !specifier.startsWith('node:'))).toEqual([]);
   });
 
   it.each([
-    ['the side of the lines', 'src/main/serve.ts', ['src/door/table.ts', 'src/testing/runs.ts']],
-    ['the desk', 'src/main/desk-thread.ts', ['src/api/v1/capture.ts', 'src/api/v1/reports.ts']],
-    ['the desk on a broker', 'src/mqtt/link.ts', ['src/mqtt/commands.ts']],
+    ['the side of the lines', 'src/cli/main/serve.ts', ['src/remote/door/table.ts', 'src/testing/runs.ts']],
+    [
+      'the desk',
+      'src/cli/main/desk-thread.ts',
+      ['src/remote/api/v1/capture.ts', 'src/remote/api/v1/reports.ts'],
+    ],
+    ['the desk on a broker', 'src/remote/mqtt/link.ts', ['src/remote/mqtt/commands.ts']],
   ])('load at the start of %s nothing that most starts never use', (_, path, needed) => {
     const files = new Set<string>();
     loadedWith(path, sources, files);
@@ -454,7 +504,7 @@ describe('the imports of src', () => {
     const rarely =
       /^src\/(testing\/(examine|scenario|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
-    if (path.startsWith('src/mqtt/')) expect([...files]).not.toContain('src/door/table.ts');
+    if (path.startsWith('src/remote/mqtt/')) expect([...files]).not.toContain('src/remote/door/table.ts');
   });
 
   it('form no cycle', () => {
@@ -477,7 +527,7 @@ describe('the door', () => {
    * state, which are restored before a line is opened.
    */
   const INSIDE =
-    /^src\/(?:(?:control|simulator|device|registers|faults|signals|reactions|transport|bus|testing|web)\/|library\/\w+-client|state\/pages)/;
+    /^src\/(?:(?:device|testing|modbus\/transport|remote\/web)\/|simulator\/(?:state\/pages|(?!real\/|state\/|traffic\/))|cli\/library\/\w+-client)/;
 
   it('is the only way to change a running simulator', () => {
     const others = Object.entries(readSources()).flatMap(([path, source]) =>
@@ -491,8 +541,8 @@ describe('the door', () => {
 
 describe('the table of rooms in docs/architecture.md', () => {
   const rows = [
-    ...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| `([\w.]+)` \|.*\| ?([^|]*)\|$/gm),
-  ].map(([, room = '', knows = '']) => [room.replace(/\.ts$/, ''), knows.trim()] as const);
+    ...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| `([\w-]+)` \|.*\| ?([^|]*)\|$/gm),
+  ].map(([, room = '', knows = '']) => [room, knows.trim()] as const);
 
   it('has each room once', () => {
     expect(rows.map(([room]) => room).sort()).toEqual([...Object.keys(ROOMS), MAY_KNOW_ALL].sort());
@@ -509,26 +559,30 @@ describe('the table of rooms in docs/architecture.md', () => {
 
 describe('the check of the imports', () => {
   it.each([
-    ['src/protocol/pdu.ts', '../device/device.js', 'protocol may not import device'],
-    ['src/protocol/pdu.ts', 'node:buffer', "protocol may not import 'node:buffer'"],
-    ['src/registers/image.ts', 'node:fs', 'clock and random source'],
-    ['src/device/device.ts', '../bus/bus.js', 'device may not import bus'],
-    ['src/faults/delay.ts', '../transport/socket/line.js', 'never knows a device, a socket or a port'],
-    ['src/faults/delay.ts', 'fastify', "faults may not import 'fastify'"],
-    ['src/bus/bus.ts', 'zod', "bus may not import 'zod'"],
-    ['src/transport/socket/line.ts', '../../bus/bus.js', 'transport may not import bus'],
-    ['src/transport/socket/line.ts', 'pino', "transport may not import 'pino'"],
-    ['src/transport/socket/line.ts', 'serialport', 'only src/transport/port/'],
-    ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/port/'],
-    ['src/api/server.ts', 'koffi', 'only src/transport/port/libc.ts may'],
-    ['src/api/server.ts', '../transport/socket/line.js', 'api may not import transport'],
-    ['src/config/lines.ts', '../transport/settings.js', 'config may not import transport'],
-    ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
+    ['src/modbus/protocol/pdu.ts', '../../device/device.js', 'protocol may not import device'],
+    ['src/modbus/protocol/pdu.ts', 'node:buffer', "protocol may not import 'node:buffer'"],
+    ['src/device/registers/image.ts', 'node:fs', 'clock and random source'],
+    ['src/device/device.ts', '../simulator/bus/bus.js', 'device may not import bus'],
+    [
+      'src/device/faults/delay.ts',
+      '../../modbus/transport/socket/line.js',
+      'never knows a device, a socket or a port',
+    ],
+    ['src/device/faults/delay.ts', 'fastify', "faults may not import 'fastify'"],
+    ['src/simulator/bus/bus.ts', 'zod', "bus may not import 'zod'"],
+    ['src/modbus/transport/socket/line.ts', '../../../simulator/bus/bus.js', 'transport may not import bus'],
+    ['src/modbus/transport/socket/line.ts', 'pino', "transport may not import 'pino'"],
+    ['src/modbus/transport/socket/line.ts', 'serialport', 'only src/modbus/transport/port/'],
+    ['src/main.ts', '@serialport/bindings-cpp', 'only src/modbus/transport/port/'],
+    ['src/remote/api/server.ts', 'koffi', 'only src/modbus/transport/port/libc.ts may'],
+    ['src/remote/api/server.ts', '../../modbus/transport/socket/line.js', 'api may not import transport'],
+    ['src/files/config/lines.ts', '../../modbus/transport/settings.js', 'config may not import transport'],
+    ['src/simulator.ts', './remote/api/server.js', 'simulator may not import api'],
     ['src/simulator.ts', './main.js', 'simulator may not import main'],
     ['src/main.ts', '../test/helper.js', 'leaves src'],
-    ['src/web/live.ts', '../api/app.js', 'web may not import api'],
-    ['src/web/live.ts', 'node:fs', "web may not import 'node:fs'"],
-    ['src/main.ts', './web/main.js', 'main may not import web'],
+    ['src/remote/web/live.ts', '../api/app.js', 'web may not import api'],
+    ['src/remote/web/live.ts', 'node:fs', "web may not import 'node:fs'"],
+    ['src/main.ts', './remote/web/main.js', 'main may not import web'],
     ['src/attic/old.ts', './older.js', "room 'attic' is not in the table"],
   ])('finds %s importing %s', (path, specifier, message) => {
     const [mistake, ...others] = wrongImports({ [path]: `\nimport { x } from '${specifier}';\n` });
@@ -538,64 +592,75 @@ describe('the check of the imports', () => {
   });
 
   it.each([
-    ['src/device/device.ts', '../registers/image.js'],
-    ['src/faults/rule.ts', 'zod'],
-    ['src/transport/port/port.ts', 'serialport'],
-    ['src/transport/port/libc.ts', 'koffi'],
-    ['src/service/service-manager.ts', '../transport/port/libc.js'],
-    ['src/main.ts', './api/server.js'],
-    ['src/web/live.ts', '../rest/events.js'],
+    ['src/device/device.ts', './registers/image.js'],
+    ['src/device/faults/rule.ts', 'zod'],
+    ['src/modbus/transport/port/port.ts', 'serialport'],
+    ['src/modbus/transport/port/libc.ts', 'koffi'],
+    ['src/cli/service/service-manager.ts', '../../modbus/transport/port/libc.js'],
+    ['src/main.ts', './remote/api/server.js'],
+    ['src/remote/web/live.ts', '../../common/rest/events.js'],
   ])('lets %s import %s', (path, specifier) => {
     expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);
   });
 
   it('lets the configuration take types of a transport, and nothing that runs', () => {
-    const types = "import type { X } from '../transport/settings.js';";
-    expect(wrongImports({ 'src/config/lines.ts': types })).toEqual([]);
-    const both = `${types}\nimport { y } from '../transport/settings.js';`;
-    expect(wrongImports({ 'src/config/lines.ts': both })).toHaveLength(1);
+    const types = "import type { X } from '../../modbus/transport/settings.js';";
+    expect(wrongImports({ 'src/files/config/lines.ts': types })).toEqual([]);
+    const both = `${types}\nimport { y } from '../../modbus/transport/settings.js';`;
+    expect(wrongImports({ 'src/files/config/lines.ts': both })).toHaveLength(1);
   });
 
   it.each([
-    "import type { X } from '../bus/bus.js';",
-    "import {\n  a,\n  type B,\n} from '../bus/bus.js';",
-    "import '../bus/bus.js';",
-    "export { x } from '../bus/bus.js';",
-    "export * from '../bus/bus.js';",
-    "const bus = await import('../bus/bus.js');",
-    "type X = import('../bus/bus.js').X;",
-    'import { x } from "../bus/bus.js";',
+    "import type { X } from '../../simulator/bus/bus.js';",
+    "import {\n  a,\n  type B,\n} from '../../simulator/bus/bus.js';",
+    "import '../../simulator/bus/bus.js';",
+    "export { x } from '../../simulator/bus/bus.js';",
+    "export * from '../../simulator/bus/bus.js';",
+    "const bus = await import('../../simulator/bus/bus.js');",
+    "type X = import('../../simulator/bus/bus.js').X;",
+    'import { x } from "../../simulator/bus/bus.js";',
   ])('sees the import in %j', (source) => {
-    expect(wrongImports({ 'src/protocol/pdu.ts': source })).toHaveLength(1);
+    expect(wrongImports({ 'src/modbus/protocol/pdu.ts': source })).toHaveLength(1);
   });
 
   it.each([
-    "// import { x } from '../bus/bus.js';",
-    "/*\n * import { x } from '../bus/bus.js';\n */",
-    'const text = "import { x } from \'../bus/bus.js\'";',
-    "const list = Array.from('../bus/bus.js');",
+    "// import { x } from '../../simulator/bus/bus.js';",
+    "/*\n * import { x } from '../../simulator/bus/bus.js';\n */",
+    'const text = "import { x } from \'../../simulator/bus/bus.js\'";',
+    "const list = Array.from('../../simulator/bus/bus.js');",
   ])('sees no import in %j', (source) => {
-    expect(wrongImports({ 'src/protocol/pdu.ts': source })).toEqual([]);
+    expect(wrongImports({ 'src/modbus/protocol/pdu.ts': source })).toEqual([]);
+  });
+
+  it('lets no wing import one above it, whatever the rooms say', () => {
+    const source = "import type { X } from '../../device/device.js';";
+    expect(wrongImports({ 'src/modbus/client/client.ts': source })).toEqual([
+      "src/modbus/client/client.ts:1: client may not import device ('../../device/device.js'): the wing device is above modbus",
+    ]);
   });
 
   it('finds files that import each other, through type imports too', () => {
     const ring = {
-      'src/bus/a.ts': "import { b } from './b.js';",
-      'src/bus/b.ts': "import type { C } from './c.js';",
-      'src/bus/c.ts': "import { a } from './a.js';",
+      'src/simulator/bus/a.ts': "import { b } from './b.js';",
+      'src/simulator/bus/b.ts': "import type { C } from './c.js';",
+      'src/simulator/bus/c.ts': "import { a } from './a.js';",
     };
-    expect(cycles(ring)).toEqual(['src/bus/a.ts -> src/bus/b.ts -> src/bus/c.ts -> src/bus/a.ts']);
-    expect(cycles({ 'src/bus/a.ts': "import { b } from './b.js';", 'src/bus/b.ts': '' })).toEqual([]);
+    expect(cycles(ring)).toEqual([
+      'src/simulator/bus/a.ts -> src/simulator/bus/b.ts -> src/simulator/bus/c.ts -> src/simulator/bus/a.ts',
+    ]);
+    expect(
+      cycles({ 'src/simulator/bus/a.ts': "import { b } from './b.js';", 'src/simulator/bus/b.ts': '' }),
+    ).toEqual([]);
   });
 
   it('finds the longest way between the files of a folder, through type imports too', () => {
     const house = {
       'src/testing/a.ts': "import { x } from './b.js';\nimport { y } from './c.js';",
-      'src/testing/b.ts': "import type { Z } from './c.js';\nimport { w } from '../bus/bus.js';",
+      'src/testing/b.ts': "import type { Z } from './c.js';\nimport { w } from '../simulator/bus/bus.js';",
       'src/testing/c.ts': "import { x } from 'zod';",
-      'src/bus/bus.ts': "import { v } from './v.js';",
-      'src/bus/v.ts': "import { u } from './u.js';",
-      'src/bus/u.ts': '',
+      'src/simulator/bus/bus.ts': "import { v } from './v.js';",
+      'src/simulator/bus/v.ts': "import { u } from './u.js';",
+      'src/simulator/bus/u.ts': '',
     };
     expect(longestWay('src/testing/', house)).toEqual([
       'src/testing/a.ts',

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { manPage } from '../../scripts/package/man-page.mjs';
-import { OPTIONS as ALL_OPTIONS } from '../../src/config/command-line.js';
-import type { OptionTable } from '../../src/config/commands/scan.js';
-import { DESCRIBED, helpOn } from '../../src/config/help.js';
+import { OPTIONS as ALL_OPTIONS } from '../../src/cli/command-line/command-line.js';
+import type { OptionTable } from '../../src/cli/command-line/commands/scan.js';
+import { DESCRIBED, helpOn } from '../../src/cli/command-line/help.js';
 
 const TABLE: OptionTable = Object.assign({}, ALL_OPTIONS, ...DESCRIBED.map(({ options }) => options));
 const OPTIONS = Object.entries(TABLE)

@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { manPage } from '../../scripts/package/man-page.mjs';
-import { MADE_AT_BUILD } from '../../src/api/made.js';
-import { brokerFamilies } from '../../src/api/metrics/families.js';
-import { loadConfiguration } from '../../src/config/load.js';
-import { INPUTS, inputSchema, isQuery } from '../../src/control/schemas/inputs.js';
-import { version } from '../../src/package.js';
-import { Rest } from '../api/rest.js';
-import { runHere } from '../main/run.js';
+import { version } from '../../src/common/package.js';
+import { loadConfiguration } from '../../src/files/config/load.js';
+import { MADE_AT_BUILD } from '../../src/remote/api/made.js';
+import { brokerFamilies } from '../../src/remote/api/metrics/families.js';
+import { INPUTS, inputSchema, isQuery } from '../../src/simulator/control/schemas/inputs.js';
+import { runHere } from '../cli/main/run.js';
+import { Rest } from '../remote/api/rest.js';
 import { declarationsOf } from '../support/declarations.js';
 
 /*
@@ -65,7 +65,7 @@ describe('the configuration that GET /api/v1/configuration answers', () => {
     .sort();
   const sources = [
     ['demo', { kind: 'demo' }],
-    ['pymodbus', { kind: 'pymodbus', file: 'test/vectors/restapi/meter.json' }],
+    ['pymodbus', { kind: 'pymodbus', file: 'test/remote/api/restapi/meter.json' }],
     ...examples.map(
       (path) => [path.replace(/\.yaml$/, ''), { kind: 'native', file: join('examples', path) }] as const,
     ),

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, shipped } from '../../scripts/package/release-notes.mjs';
-import { catalogueIds } from '../../src/config/catalogue.js';
-import { sunspecIds } from '../../src/config/sunspec/model.js';
+import { catalogueIds } from '../../src/files/config/catalogue.js';
+import { sunspecIds } from '../../src/files/config/sunspec/model.js';
 
 interface Locked {
   readonly dev?: boolean;
@@ -17,21 +17,21 @@ const lock: { packages: Record<string, Locked & { optionalDependencies?: Record<
 
 /** What is in dist beside types and shared parts; esbuild puts hashes into names. */
 const OTHERS = [
-  'dist/api/openapi/docs.css',
-  'dist/api/openapi/examples.json',
-  'dist/api/openapi/made/examination.json',
-  'dist/api/openapi/made/fault-rule.json',
-  'dist/api/openapi/made/line.json',
-  'dist/api/openapi/made/openapi.json',
-  'dist/api/openapi/made/signals.json',
   'dist/desk-thread.js',
   'dist/library.js',
   'dist/main.js',
+  'dist/remote/api/openapi/docs.css',
+  'dist/remote/api/openapi/examples.json',
+  'dist/remote/api/openapi/made/examination.json',
+  'dist/remote/api/openapi/made/fault-rule.json',
+  'dist/remote/api/openapi/made/line.json',
+  'dist/remote/api/openapi/made/openapi.json',
+  'dist/remote/api/openapi/made/signals.json',
+  'dist/remote/web/base.css',
   'dist/web/LICENSES.txt',
   'dist/web/assets/app-HASH.css',
   'dist/web/assets/app-HASH.js',
   'dist/web/assets/icon-HASH.svg',
-  'dist/web/base.css',
   'dist/web/index.html',
 ];
 

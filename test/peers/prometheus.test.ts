@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { newClient } from '../../src/client/client.js';
+import { newClient } from '../../src/modbus/client/client.js';
 import { dist, makeTempDir, startProgram } from '../support/program.mjs';
 import { freePort, mosquitto, noMosquitto } from './mosquitto.js';
 import { describeWithPeer, isInstalled } from './peer.js';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type ClientTarget, type ModbusClient, newClient } from '../../src/client/client.js';
-import { seededRandom } from '../../src/random.js';
-import type { BytePort } from '../../src/transport/port/port.js';
-import { openVirtualPort } from '../../src/transport/port/virtual-port.js';
+import { seededRandom } from '../../src/common/random.js';
+import { type ClientTarget, type ModbusClient, newClient } from '../../src/modbus/client/client.js';
+import type { BytePort } from '../../src/modbus/transport/port/port.js';
+import { openVirtualPort } from '../../src/modbus/transport/port/virtual-port.js';
+import { hexOf } from '../modbus/protocol/hex.js';
 import { compileWithLibmodbus, findLibmodbus } from '../support/libmodbus.mjs';
 import { makeTempDir, startProgram } from '../support/program.mjs';
-import { hexOf } from '../vectors/hex.js';
 import { describeWithPeer } from './peer.js';
 
 const REQUESTS = 10_000;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RawClient, until } from '../modbus/transport/socket/raw-client.js';
 import { askAll, NINETEEN, startCapturePlant } from '../support/capture-plant.js';
 import type { RunningSimulator } from '../support/simulator.js';
-import { RawClient, until } from '../transport/socket/raw-client.js';
 import { describeWithPeer, isInstalled } from './peer.js';
 
 const run = promisify(execFile);

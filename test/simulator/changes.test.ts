@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { At } from '../../src/common/schema/at.js';
+import { Findings } from '../../src/common/schema/findings.js';
 import type { Device } from '../../src/device/device.js';
 import type { Point } from '../../src/device/point.js';
-import { At } from '../../src/schema/at.js';
-import { Findings } from '../../src/schema/findings.js';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator } from '../support/simulator.js';
 

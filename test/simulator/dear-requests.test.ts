@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { checkConfiguration } from '../../src/control/configuration.js';
-import { addDevice } from '../../src/control/devices.js';
-import { newRoom } from '../../src/control/room.js';
+import { At } from '../../src/common/schema/at.js';
+import { Findings } from '../../src/common/schema/findings.js';
 import type { Device } from '../../src/device/device.js';
-import { At } from '../../src/schema/at.js';
-import { Findings } from '../../src/schema/findings.js';
+import { checkConfiguration } from '../../src/simulator/control/configuration.js';
+import { addDevice } from '../../src/simulator/control/devices.js';
+import { newRoom } from '../../src/simulator/control/room.js';
 import { costOf } from '../../src/simulator/memory-budget.js';
 import { deviceReader } from '../../src/simulator/new-device.js';
 import { nativeSetup } from '../support/configuration.js';

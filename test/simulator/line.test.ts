@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { ruleSchema } from '../../src/faults/rule.js';
-import { FaultRules } from '../../src/faults/rules.js';
-import type { PlayReport, StepReport } from '../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../src/protocol/rtu.js';
+import { ruleSchema } from '../../src/device/faults/rule.js';
+import { FaultRules } from '../../src/device/faults/rules.js';
+import type { PlayReport, StepReport } from '../../src/modbus/protocol/reply-plan.js';
+import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
+import type { LineReply, LineRequest } from '../../src/modbus/transport/transport.js';
 import { Line } from '../../src/simulator/line.js';
-import { TrafficStream } from '../../src/traffic/stream.js';
-import type { LineReply, LineRequest } from '../../src/transport/transport.js';
+import { TrafficStream } from '../../src/simulator/traffic/stream.js';
 import { deviceOf } from '../device/build.js';
 import { nativeSetup } from '../support/configuration.js';
 import { exchangesOf } from '../support/exchanges.js';

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { LineDefinition, UnaskedDefinition } from '../../src/config/configuration.js';
-import { RTU } from '../../src/protocol/framing.js';
-import { type PlayReport, plainReply, type StepReport, silence } from '../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../src/protocol/rtu.js';
+import type { LineDefinition, UnaskedDefinition } from '../../src/files/config/configuration.js';
+import { RTU } from '../../src/modbus/protocol/framing.js';
+import {
+  type PlayReport,
+  plainReply,
+  type StepReport,
+  silence,
+} from '../../src/modbus/protocol/reply-plan.js';
+import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
+import type { LineEvent, LineRequest } from '../../src/modbus/transport/transport.js';
 import { Unasked } from '../../src/simulator/unasked.js';
-import type { LineEvent, LineRequest } from '../../src/transport/transport.js';
 import { nativeSetup } from '../support/configuration.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 

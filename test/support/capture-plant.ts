@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { FRAMINGS } from '../../src/protocol/framings.js';
-import { until } from '../transport/socket/raw-client.js';
-import { bytesOf } from '../vectors/hex.js';
+import { FRAMINGS } from '../../src/modbus/protocol/framings.js';
+import { bytesOf } from '../modbus/protocol/hex.js';
+import { until } from '../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from './configuration.js';
 import { exchangesOf } from './exchanges.js';
 import { type RunningSimulator, startSimulator } from './simulator.js';

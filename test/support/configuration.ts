@@ -1,5 +1,5 @@
-import type { Configuration } from '../../src/config/configuration.js';
-import { loadNative, loadPymodbus } from '../../src/config/load.js';
+import type { Configuration } from '../../src/files/config/configuration.js';
+import { loadNative, loadPymodbus } from '../../src/files/config/load.js';
 
 /** The configuration that a native file with this content would give, if it were in `directory`. */
 export function nativeSetup(data: object, directory = '.'): Configuration {

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { pino } from 'pino';
-import type { DescribedOperation, OpenApiDocument } from '../../src/api/openapi/document.js';
-import type { Response } from '../../src/api/openapi/responses.js';
-import { newLocalSimulator } from '../../src/library/local-simulator.js';
+import { newLocalSimulator } from '../../src/cli/library/local-simulator.js';
+import type { DescribedOperation, OpenApiDocument } from '../../src/remote/api/openapi/document.js';
+import type { Response } from '../../src/remote/api/openapi/responses.js';
 import { nativeSetup } from './configuration.js';
 
 /** An answer of the REST interface as it went out. */

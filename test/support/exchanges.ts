@@ -1,6 +1,6 @@
 import type { Simulator } from '../../src/simulator/simulator.js';
-import type { ReplyEvent } from '../../src/traffic/event.js';
-import { newestFirst } from '../../src/traffic/reading.js';
+import type { ReplyEvent } from '../../src/simulator/traffic/event.js';
+import { newestFirst } from '../../src/simulator/traffic/reading.js';
 
 /** The exchanges that have ended, the newest first. */
 export function exchangesOf({ traffic }: Pick<Simulator, 'traffic'>): ReplyEvent[] {

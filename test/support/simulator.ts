@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { afterEach } from 'vitest';
-import type { ApiRules } from '../../src/api/app.js';
-import type { Configuration } from '../../src/config/configuration.js';
 import type { Device } from '../../src/device/device.js';
-import { ruleSchema } from '../../src/faults/rule.js';
+import { ruleSchema } from '../../src/device/faults/rule.js';
+import type { Configuration } from '../../src/files/config/configuration.js';
+import type { ApiRules } from '../../src/remote/api/app.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { Rest } from '../api/rest.js';
-import { RawClient } from '../transport/socket/raw-client.js';
+import { RawClient } from '../modbus/transport/socket/raw-client.js';
+import { Rest } from '../remote/api/rest.js';
 
 interface LogEntry {
   readonly level: number;

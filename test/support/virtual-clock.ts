@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { Clock } from '../../src/transport/clock.js';
+import type { Clock } from '../../src/modbus/transport/clock.js';
 
 interface Timer {
   readonly at: number;

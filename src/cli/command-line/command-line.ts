@@ -1,4 +1,4 @@
-import { quote } from '../schema/problem.js';
+import { quote } from '../../common/schema/problem.js';
 import { CLONE } from './commands/clone.js';
 import { EXAMINE } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';

@@ -1,5 +1,5 @@
-import { nearest } from '../schema/nearest.js';
-import { quote } from '../schema/problem.js';
+import { nearest } from '../../common/schema/nearest.js';
+import { quote } from '../../common/schema/problem.js';
 import { CLONE } from './commands/clone.js';
 import { EXAMINE } from './commands/examine.js';
 import { EXTCAP } from './commands/extcap.js';

@@ -1,5 +1,5 @@
-import { ask, type Method, type Send } from '../rest/client.js';
-import type { Problem } from '../schema/problem.js';
+import { ask, type Method, type Send } from '../../common/rest/client.js';
+import type { Problem } from '../../common/schema/problem.js';
 
 /** Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a `Refusal`. */
 export type Call = (method: Method, path: string, body?: object) => Promise<unknown>;

@@ -1,6 +1,16 @@
-import type { ClockRequest, DeviceView, MannersRequest, PowerRequest } from '../control/schemas/device.js';
-import type { ChangeRequest, RegisterQuery, RegisterView, ValueView } from '../control/schemas/value.js';
-import { type Method, pathOf } from '../rest/client.js';
+import { type Method, pathOf } from '../../common/rest/client.js';
+import type {
+  ClockRequest,
+  DeviceView,
+  MannersRequest,
+  PowerRequest,
+} from '../../simulator/control/schemas/device.js';
+import type {
+  ChangeRequest,
+  RegisterQuery,
+  RegisterView,
+  ValueView,
+} from '../../simulator/control/schemas/value.js';
 import type { Call } from './call.js';
 
 /** A device, a value and a register as the REST interface shows them. */

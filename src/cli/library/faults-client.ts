@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { RuleView } from '../control/schemas/fault.js';
-import type { ruleSchema } from '../faults/rule.js';
-import { pathOf } from '../rest/client.js';
+import { pathOf } from '../../common/rest/client.js';
+import type { ruleSchema } from '../../device/faults/rule.js';
+import type { RuleView } from '../../simulator/control/schemas/fault.js';
 import type { Call } from './call.js';
 
 /** A fault rule as the REST interface shows it. */

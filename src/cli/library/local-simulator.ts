@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type ApiRules, buildApp } from '../api/app.js';
-import { type Desk, newDesk } from '../api/desk.js';
-import type { Configuration } from '../config/configuration.js';
-import { LocalDoor } from '../door/local-door.js';
-import { Simulator } from '../simulator/simulator.js';
-import { newTestRoom } from '../testing/commands.js';
+import type { Configuration } from '../../files/config/configuration.js';
+import { type ApiRules, buildApp } from '../../remote/api/app.js';
+import { type Desk, newDesk } from '../../remote/api/desk.js';
+import { LocalDoor } from '../../remote/door/local-door.js';
+import { Simulator } from '../../simulator/simulator.js';
+import { newTestRoom } from '../../testing/commands.js';
 
 /** A simulator in this process, and its REST interface, which listens nowhere: requests are injected. */
 export interface LocalSimulator {

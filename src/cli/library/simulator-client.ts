@@ -1,6 +1,6 @@
-import type { Armed } from '../control/catalogue.js';
-import { pathOf } from '../rest/client.js';
-import { unknownName } from '../schema/nearest.js';
+import { pathOf } from '../../common/rest/client.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { Armed } from '../../simulator/control/catalogue.js';
 import type { Call } from './call.js';
 import { DeviceClient } from './device-client.js';
 import { FaultsClient } from './faults-client.js';

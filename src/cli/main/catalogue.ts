@@ -4,9 +4,9 @@ import {
   type Misbehaviour,
   readCatalogue,
   rulesOf,
-} from '../config/catalogue.js';
-import type { CatalogueCommand } from '../config/commands/plain.js';
-import { flow } from '../simulator/written/flow.js';
+} from '../../files/config/catalogue.js';
+import { flow } from '../../simulator/written/flow.js';
+import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 
 /** Prints what real devices do wrong, a line each, or one entry as a whole. */

@@ -1,6 +1,6 @@
-import type { CheckCommand } from '../config/commands/plain.js';
-import { checkFile } from '../config/load.js';
-import { formatProblems } from '../schema/problem.js';
+import { formatProblems } from '../../common/schema/problem.js';
+import { checkFile } from '../../files/config/load.js';
+import type { CheckCommand } from '../command-line/commands/plain.js';
 import { tokenOfService } from '../service/credential.js';
 import { complain, say, warn } from './say.js';
 

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { ApiOverrides } from '../config/api-definition.js';
-import { onFreePorts } from '../config/free-ports.js';
+import { fileBesideCode } from '../../common/package.js';
+import { At } from '../../common/schema/at.js';
+import { fileFindings } from '../../common/schema/findings.js';
+import type { Issue, Problem } from '../../common/schema/problem.js';
+import type { ApiOverrides } from '../../files/config/api-definition.js';
+import { onFreePorts } from '../../files/config/free-ports.js';
 import {
   type ConfigurationSource,
   type LoadResult,
   loadConfiguration,
   readingNative,
-} from '../config/load.js';
-import { Assembly, type Piece } from '../config/text/pieces.js';
-import { LARGEST_BYTES, readText } from '../config/text/read-file.js';
-import { fileBesideCode } from '../package.js';
-import { At } from '../schema/at.js';
-import { fileFindings } from '../schema/findings.js';
-import type { Issue, Problem } from '../schema/problem.js';
-import { inSlices } from '../simulator/slices.js';
+} from '../../files/config/load.js';
+import { Assembly, type Piece } from '../../files/config/text/pieces.js';
+import { LARGEST_BYTES, readText } from '../../files/config/text/read-file.js';
+import { inSlices } from '../../simulator/slices.js';
 
 /** What the thread that parses a file has to do. */
 export interface ParseOrder {

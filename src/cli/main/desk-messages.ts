@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { ApiRules } from '../api/app.js';
-import type { TrafficFileDefinition } from '../config/configuration.js';
-import type { LinkOrder } from '../mqtt/link.js';
+import type { TrafficFileDefinition } from '../../files/config/configuration.js';
+import type { ApiRules } from '../../remote/api/app.js';
+import type { LinkOrder } from '../../remote/mqtt/link.js';
 
 /** What the thread of the desk gets to begin with. */
 export interface DeskOrder {

@@ -4,11 +4,11 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { buildApp } from '../api/app.js';
-import { BACKLOG } from '../api/connection-limit.js';
-import { newDesk } from '../api/desk.js';
-import { DeskEnd } from '../door/desk-end.js';
-import { hostPort } from '../transport/socket/listen.js';
+import { hostPort } from '../../modbus/transport/socket/listen.js';
+import { buildApp } from '../../remote/api/app.js';
+import { BACKLOG } from '../../remote/api/connection-limit.js';
+import { newDesk } from '../../remote/api/desk.js';
+import { DeskEnd } from '../../remote/door/desk-end.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
 /*
@@ -43,7 +43,7 @@ async function begin(order: DeskOrder): Promise<() => Promise<void>> {
   if (problem !== undefined) post({ kind: 'refused', error: `traffic: ${problem}` });
   const addresses = problem === undefined ? await listen(buildApp(desk, rules, log), rules, port) : undefined;
   if (mqtt && addresses) {
-    const { MqttLink } = await import('../mqtt/link.js');
+    const { MqttLink } = await import('../../remote/mqtt/link.js');
     desk.mqtt = new MqttLink(desk, { ...mqtt, rest: addresses }, log);
   }
   return async () => void (await Promise.all([desk.files.stop(), desk.mqtt?.stop()]));

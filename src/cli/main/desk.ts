@@ -1,9 +1,9 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import type { ApiRules } from '../api/app.js';
-import { LineEnd } from '../door/line-end.js';
-import { fileBesideCode } from '../package.js';
-import type { TestRoom } from '../testing/commands.js';
+import { fileBesideCode } from '../../common/package.js';
+import type { ApiRules } from '../../remote/api/app.js';
+import { LineEnd } from '../../remote/door/line-end.js';
+import type { TestRoom } from '../../testing/commands.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
 /** What the desk is started with. */

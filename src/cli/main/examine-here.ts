@@ -1,18 +1,22 @@
-import type { ExaminationWanted } from '../config/commands/examine.js';
-import { withFreePortsHint } from '../config/free-ports.js';
-import { MAX_SEED } from '../random.js';
-import { At } from '../schema/at.js';
-import { fileFindings } from '../schema/findings.js';
-import { unknownName } from '../schema/nearest.js';
-import { Simulator } from '../simulator/simulator.js';
-import { chosenChecks } from '../testing/checks.js';
-import { Examination } from '../testing/examine/examination.js';
-import type { ExaminationOrder } from '../testing/examine/examination-order.js';
-import type { MakeObserver } from '../testing/examine/observer/read-observer.js';
-import type { ReportView } from '../testing/report/view.js';
-import { Dut } from '../testing/scenario/dut.js';
-import { openEndpoints, reportUnknownEndpoints, withEndpoints } from '../testing/scenario/line-endpoints.js';
-import { durationText } from '../testing/scenario/words.js';
+import { MAX_SEED } from '../../common/random.js';
+import { At } from '../../common/schema/at.js';
+import { fileFindings } from '../../common/schema/findings.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import { withFreePortsHint } from '../../files/config/free-ports.js';
+import { Simulator } from '../../simulator/simulator.js';
+import { chosenChecks } from '../../testing/checks.js';
+import { Examination } from '../../testing/examine/examination.js';
+import type { ExaminationOrder } from '../../testing/examine/examination-order.js';
+import type { MakeObserver } from '../../testing/examine/observer/read-observer.js';
+import type { ReportView } from '../../testing/report/view.js';
+import { Dut } from '../../testing/scenario/dut.js';
+import {
+  openEndpoints,
+  reportUnknownEndpoints,
+  withEndpoints,
+} from '../../testing/scenario/line-endpoints.js';
+import { durationText } from '../../testing/scenario/words.js';
+import type { ExaminationWanted } from '../command-line/commands/examine.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { printFinding } from './print-finding.js';

@@ -1,4 +1,4 @@
-import type { ReportView } from '../testing/report/view.js';
+import type { ReportView } from '../../testing/report/view.js';
 import { Remote } from './remote.js';
 import { CHECKS, type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
 

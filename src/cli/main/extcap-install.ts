@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { makeDirectory } from '../config/make-directory.js';
+import { makeDirectory } from '../../files/config/make-directory.js';
 import { complain, say } from './say.js';
 
 /** Writes a program into Wireshark's extcap directory that calls this one. */

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ExtcapRequest, RunningAt } from '../config/commands/extcap.js';
+import type { ExtcapRequest, RunningAt } from '../command-line/commands/extcap.js';
 import { installExtcap } from './extcap-install.js';
 import { configText, DLTS_TEXT, type ExtcapLine, interfacesText, lineOfInterface } from './extcap-text.js';
 import { Remote } from './remote.js';

@@ -1,4 +1,4 @@
-import type { FleetAnswer, FleetBench } from '../mqtt/fleet.js';
+import type { FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { save } from './write-files.js';
 

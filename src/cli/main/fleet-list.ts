@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetCommand } from '../config/commands/fleet.js';
-import type { Fleet, FleetBench } from '../mqtt/fleet.js';
+import type { Fleet, FleetBench } from '../../remote/mqtt/fleet.js';
+import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { writeJson } from './fleet-answers.js';
 import { OK, say } from './say.js';
 import { standardOutput } from './standard.js';

@@ -1,8 +1,8 @@
-import type { FleetCommand } from '../config/commands/fleet.js';
-import { readConfigFile } from '../config/text/read-file.js';
-import type { Fleet, FleetBench } from '../mqtt/fleet.js';
-import { isMapping } from '../schema/parts.js';
-import { formatProblems } from '../schema/problem.js';
+import { isMapping } from '../../common/schema/parts.js';
+import { formatProblems } from '../../common/schema/problem.js';
+import { readConfigFile } from '../../files/config/text/read-file.js';
+import type { Fleet, FleetBench } from '../../remote/mqtt/fleet.js';
+import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { conclude, onAll, writeJson } from './fleet-answers.js';
 import { complain, FAILED } from './say.js';
 

@@ -1,8 +1,8 @@
-import type { FleetCommand } from '../config/commands/fleet.js';
-import { readConfigFile } from '../config/text/read-file.js';
-import type { Code } from '../control/refusal.js';
-import type { Fleet, FleetAnswer, FleetBench } from '../mqtt/fleet.js';
-import { isMapping } from '../schema/parts.js';
+import { isMapping } from '../../common/schema/parts.js';
+import { readConfigFile } from '../../files/config/text/read-file.js';
+import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
+import type { Code } from '../../simulator/control/refusal.js';
+import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { conclude, onAll } from './fleet-answers.js';
 import { complain } from './say.js';
 

@@ -1,6 +1,6 @@
-import type { FleetCommand } from '../config/commands/fleet.js';
-import { readBrokerFiles } from '../mqtt/credentials.js';
-import { Fleet, type FleetBench } from '../mqtt/fleet.js';
+import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
+import { Fleet, type FleetBench } from '../../remote/mqtt/fleet.js';
+import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { conclude, onAll } from './fleet-answers.js';
 import { list, watch, writeTargets } from './fleet-list.js';
 import { push, readPushed } from './fleet-push.js';

@@ -1,7 +1,7 @@
-import type { ImportCommand } from '../config/commands/import.js';
-import { readText } from '../config/text/read-file.js';
-import { importText } from '../import/import.js';
-import { noteText, writeNative } from '../import/write.js';
+import { readText } from '../../files/config/text/read-file.js';
+import { importText } from '../../files/import/import.js';
+import { noteText, writeNative } from '../../files/import/write.js';
+import type { ImportCommand } from '../command-line/commands/import.js';
 import { complain, note } from './say.js';
 import { writeNativeFile } from './write-files.js';
 

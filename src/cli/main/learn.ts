@@ -1,8 +1,8 @@
 import { dirname, relative } from 'node:path';
-import type { LearnCommand } from '../config/commands/learn.js';
-import { readBytes } from '../config/text/read-file.js';
-import { learnFiles } from '../learn/learn.js';
-import { writeScenario } from '../learn/scenario.js';
+import { readBytes } from '../../files/config/text/read-file.js';
+import { learnFiles } from '../../files/learn/learn.js';
+import { writeScenario } from '../../files/learn/scenario.js';
+import type { LearnCommand } from '../command-line/commands/learn.js';
 import { Remote } from './remote.js';
 import { complain, note, OK, say } from './say.js';
 import { save, writeNativeFile } from './write-files.js';

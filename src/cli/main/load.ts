@@ -1,7 +1,7 @@
-import type { ApiOverrides } from '../config/api-definition.js';
-import type { Configuration } from '../config/configuration.js';
-import { type ConfigurationSource, type LoadResult, loadConfiguration } from '../config/load.js';
-import { formatProblems } from '../schema/problem.js';
+import { formatProblems } from '../../common/schema/problem.js';
+import type { ApiOverrides } from '../../files/config/api-definition.js';
+import type { Configuration } from '../../files/config/configuration.js';
+import { type ConfigurationSource, type LoadResult, loadConfiguration } from '../../files/config/load.js';
 import { complain, warn } from './say.js';
 
 /**

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { MADE_AT_BUILD, MADE_DIRECTORY } from '../api/made.js';
-import { loadConfiguration } from '../config/load.js';
+import { loadConfiguration } from '../../files/config/load.js';
+import { MADE_AT_BUILD, MADE_DIRECTORY } from '../../remote/api/made.js';
 import { newLocalSimulator } from '../library/local-simulator.js';
 
 const loaded = loadConfiguration({ kind: 'demo' });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseText } from '../config/text/parse-text.js';
-import { piecesOf } from '../config/text/pieces.js';
-import { readText } from '../config/text/read-file.js';
+import { parseText } from '../../files/config/text/parse-text.js';
+import { piecesOf } from '../../files/config/text/pieces.js';
+import { readText } from '../../files/config/text/read-file.js';
 import type { Parsed, ParseOrder, ToParser } from './configuration-file.js';
 
 /*

@@ -1,4 +1,4 @@
-import { listPorts } from '../transport/port/list-ports.js';
+import { listPorts } from '../../modbus/transport/port/list-ports.js';
 import { OK, say } from './say.js';
 
 /** Prints the serial ports by their stable names. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../testing/report/report.js';
+import type { Finding } from '../../testing/report/report.js';
 import { say } from './say.js';
 
 /** One line a step or a check, and below it what was found when it has not passed. */

@@ -1,4 +1,4 @@
-import type { ReloadCommand } from '../config/commands/plain.js';
+import type { ReloadCommand } from '../command-line/commands/plain.js';
 import { askForReload } from '../service/reload-socket.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Finding } from '../testing/report/report.js';
-import { Dut } from '../testing/scenario/dut.js';
-import type { DutDefinition } from '../testing/scenario/dut-definition.js';
-import { withEndpoints } from '../testing/scenario/line-endpoints.js';
+import type { Finding } from '../../testing/report/report.js';
+import { Dut } from '../../testing/scenario/dut.js';
+import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
+import { withEndpoints } from '../../testing/scenario/line-endpoints.js';
 import type { Remote, RemoteAnswer } from './remote.js';
 
 /** How often the simulator is asked how far it is. */

@@ -1,5 +1,5 @@
-import { type Command, parseCommandLine } from '../config/command-line.js';
-import { version } from '../package.js';
+import { version } from '../../common/package.js';
+import { type Command, parseCommandLine } from '../command-line/command-line.js';
 import { withCredentials } from '../service/credential.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 

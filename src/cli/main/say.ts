@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
-import { printable } from '../rest/printable.js';
-import { formatWarnings, type Problem } from '../schema/problem.js';
+import { printable } from '../../common/rest/printable.js';
+import { formatWarnings, type Problem } from '../../common/schema/problem.js';
 import { standardError, standardOutput } from './standard.js';
 
 export const OK = 0;

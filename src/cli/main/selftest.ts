@@ -1,8 +1,8 @@
-import type { SelftestCommand } from '../config/commands/selftest.js';
-import { unknownName } from '../schema/nearest.js';
-import { measureLine, waitsForOthers } from '../simulator/selftest/measure.js';
-import { verdict } from '../simulator/selftest/verdict.js';
-import { Simulator } from '../simulator/simulator.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import { Simulator } from '../../simulator/simulator.js';
+import { measureLine, waitsForOthers } from '../../testing/selftest/measure.js';
+import { verdict } from '../../testing/selftest/verdict.js';
+import type { SelftestCommand } from '../command-line/commands/selftest.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';

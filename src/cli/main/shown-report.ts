@@ -1,9 +1,9 @@
-import { LineMap } from '../api/line-map.js';
-import { LocalDoor } from '../door/local-door.js';
-import type { Simulator } from '../simulator/simulator.js';
-import { newTestRoom } from '../testing/commands.js';
-import type { Report } from '../testing/report/report.js';
-import { framesOf, type ReportView, viewReport } from '../testing/report/view.js';
+import { LineMap } from '../../remote/api/line-map.js';
+import { LocalDoor } from '../../remote/door/local-door.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { newTestRoom } from '../../testing/commands.js';
+import type { Report } from '../../testing/report/report.js';
+import { framesOf, type ReportView, viewReport } from '../../testing/report/view.js';
 import { warningLog } from './log.js';
 
 /** A report as plain data, with the names and values of its registers. The simulator that it is about may have stopped. */

@@ -1,10 +1,10 @@
-import type { TestCommand } from '../config/commands/test.js';
-import { htmlReport } from '../testing/report/html.js';
-import { overallVerdict } from '../testing/report/overall.js';
-import { testsJson } from '../testing/report/test-json.js';
-import type { ReportView } from '../testing/report/view.js';
-import { runScenario } from '../testing/scenario/run-scenario.js';
-import { loadScenarioFile, type ScenarioFile } from '../testing/scenario/scenario-file.js';
+import { htmlReport } from '../../testing/report/html.js';
+import { overallVerdict } from '../../testing/report/overall.js';
+import { testsJson } from '../../testing/report/test-json.js';
+import type { ReportView } from '../../testing/report/view.js';
+import { runScenario } from '../../testing/scenario/run-scenario.js';
+import { loadScenarioFile, type ScenarioFile } from '../../testing/scenario/scenario-file.js';
+import type { TestCommand } from '../command-line/commands/test.js';
 import { warningLog } from './log.js';
 import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Reports } from '../config/commands/values.js';
-import { loadNative } from '../config/load.js';
-import { formatProblems } from '../schema/problem.js';
-import { junitReport } from '../testing/report/junit.js';
-import type { ReportView } from '../testing/report/view.js';
+import { formatProblems } from '../../common/schema/problem.js';
+import { loadNative } from '../../files/config/load.js';
+import { junitReport } from '../../testing/report/junit.js';
+import type { ReportView } from '../../testing/report/view.js';
+import type { Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 

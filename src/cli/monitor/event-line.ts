@@ -1,6 +1,6 @@
-import type { LeftOut } from '../api/v1/traffic-view.js';
-import type { EventKind } from '../traffic/event.js';
-import type { TrafficView } from '../traffic/view.js';
+import type { LeftOut } from '../../remote/api/v1/traffic-view.js';
+import type { EventKind } from '../../simulator/traffic/event.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
 import type { Paint, Style } from './paint.js';
 
 export type Shown = TrafficView | LeftOut;

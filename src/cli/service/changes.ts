@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
-import { deviceFingerprint } from '../state/fingerprint.js';
-import type { Work } from '../work.js';
+import type { Work } from '../../common/work.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
+import { deviceFingerprint } from '../../simulator/state/fingerprint.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readShort } from '../transport/read-short.js';
+import { readShort } from '../../modbus/transport/read-short.js';
 
 /** systemd takes credentials of 1 MB; a token fits in one header of HTTP. */
 const LONGEST_TOKEN = 8192;

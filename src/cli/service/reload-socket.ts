@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { makeDirectory } from '../config/make-directory.js';
+import { makeDirectory } from '../../files/config/make-directory.js';
 
 /*
  * How a service is asked to read its configuration again, and told what came of it: by the line `reload` on a socket in

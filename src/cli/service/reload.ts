@@ -1,15 +1,15 @@
-import type { Configuration, LineDefinition } from '../config/configuration.js';
-import type { LoadResult } from '../config/load.js';
-import { sourceWithCopies } from '../config/native/copies.js';
-import { sourceChange } from '../config/native/line-source.js';
-import { addReadDevice, removeDevice } from '../control/devices.js';
-import { configureRules } from '../control/faults.js';
-import { addLine, changeLine, changeLines, removeLine } from '../control/lines.js';
-import { type Outcome, problemText } from '../control/refusal.js';
-import type { Room } from '../control/room.js';
-import { formatProblems } from '../schema/problem.js';
-import { linesThatMeet } from '../simulator/changeover.js';
-import { inSlices } from '../simulator/slices.js';
+import { formatProblems } from '../../common/schema/problem.js';
+import type { Configuration, LineDefinition } from '../../files/config/configuration.js';
+import type { LoadResult } from '../../files/config/load.js';
+import { sourceWithCopies } from '../../files/config/native/copies.js';
+import { sourceChange } from '../../files/config/native/line-source.js';
+import { linesThatMeet } from '../../simulator/changeover.js';
+import { addReadDevice, removeDevice } from '../../simulator/control/devices.js';
+import { configureRules } from '../../simulator/control/faults.js';
+import { addLine, changeLine, changeLines, removeLine } from '../../simulator/control/lines.js';
+import { type Outcome, problemText } from '../../simulator/control/refusal.js';
+import type { Room } from '../../simulator/control/room.js';
+import { inSlices } from '../../simulator/slices.js';
 import { comparing } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */

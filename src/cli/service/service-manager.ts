@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import { loadLibc } from '../transport/port/libc.js';
+import { loadLibc } from '../../modbus/transport/port/libc.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
 export interface ServiceManager {

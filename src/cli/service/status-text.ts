@@ -1,4 +1,4 @@
-import type { LineStatus } from '../simulator/line-status.js';
+import type { LineStatus } from '../../simulator/line-status.js';
 
 /** The status text for the service manager, such as `3 lines open, 1 waiting for /dev/ttyUSB0`. */
 export function statusText(lines: readonly Pick<LineStatus, 'state' | 'endpoint'>[]): string {

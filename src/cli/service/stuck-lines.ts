@@ -1,4 +1,4 @@
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 
 /** The properties of a line that {@link StuckLines} needs. */
 export interface WatchedLine {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { lineStatus } from '../simulator/line-status.js';
-import type { Simulator } from '../simulator/simulator.js';
+import { lineStatus } from '../../simulator/line-status.js';
+import type { Simulator } from '../../simulator/simulator.js';
 import type { ServiceManager } from './service-manager.js';
 import { statusText } from './status-text.js';
 import { StuckLines } from './stuck-lines.js';

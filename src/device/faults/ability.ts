@@ -1,4 +1,4 @@
-import type { Framing } from '../protocol/framing.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
 
 /** What only some lines can do. A rule that needs it is refused for the other lines. */
 export type Ability =

@@ -1,6 +1,6 @@
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { exceptionResponse } from '../protocol/pdu.js';
-import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { exceptionResponse } from '../../modbus/protocol/pdu.js';
+import { plainReply, type ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import type { FaultLine } from './ability.js';
 import { Budget, type StartTime, whyNot } from './budget.js';
 import { act, type Fault, type FaultContext } from './kind.js';

@@ -1,4 +1,4 @@
-import { type ReplyPlan, stepsOf } from '../protocol/reply-plan.js';
+import { type ReplyPlan, stepsOf } from '../../modbus/protocol/reply-plan.js';
 
 /** The size of a reply. `ms` does not include the time that the bytes take on the wire. */
 export interface Size {

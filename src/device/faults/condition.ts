@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bounded, probability, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
-import { expectedMessage } from '../schema/problem.js';
-import { duration } from '../schema/units.js';
+import { bounded, probability, section, UNLIMITED, wholeNumber } from '../../common/schema/parts.js';
+import { expectedMessage } from '../../common/schema/problem.js';
+import { duration } from '../../common/schema/units.js';
 import { windowShape } from './window.js';
 
 /** A longer list is taken for a mistake, because all of it is searched for each request. */

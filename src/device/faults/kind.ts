@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Framing } from '../protocol/framing.js';
-import type { ReplyPlan } from '../protocol/reply-plan.js';
-import type { Random } from '../random.js';
-import { type Kind, kindOf } from '../schema/kind.js';
+import type { Random } from '../../common/random.js';
+import { type Kind, kindOf } from '../../common/schema/kind.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { type Ability, type FaultLine, lackOf } from './ability.js';
 import { type Budget, type Excess, sizeOf } from './budget.js';
 

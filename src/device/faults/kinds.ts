@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { oneOfKinds } from '../schema/kind.js';
-import { documentAs } from '../schema/written-as.js';
+import { oneOfKinds } from '../../common/schema/kind.js';
+import { documentAs } from '../../common/schema/written-as.js';
 import { DAMAGE } from './kinds/damage.js';
 import { FIELDS } from './kinds/fields.js';
 import { HEADER } from './kinds/header.js';

@@ -1,5 +1,5 @@
-import { functionOf } from '../protocol/function-table.js';
-import type { AddressRange } from '../protocol/pdu.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import type { AddressRange } from '../../modbus/protocol/pdu.js';
 import { type FaultLine, lackOf } from './ability.js';
 import { type Circumstances, type Condition, includes, includesNumber } from './condition.js';
 import type { FaultRule, NamedValue } from './rule.js';

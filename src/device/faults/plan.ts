@@ -1,5 +1,5 @@
-import { concatBytes } from '../protocol/bytes.js';
-import { type ReplyPlan, type SendStep, type Step, stepsOf } from '../protocol/reply-plan.js';
+import { concatBytes } from '../../modbus/protocol/bytes.js';
+import { type ReplyPlan, type SendStep, type Step, stepsOf } from '../../modbus/protocol/reply-plan.js';
 import { sizeOf, WORK } from './budget.js';
 import type { Applied, FaultContext } from './kind.js';
 

@@ -1,5 +1,5 @@
-import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
-import { newSeed, seededRandom } from '../random.js';
+import { newSeed, seededRandom } from '../../common/random.js';
+import { plainReply, type ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { type ActedFault, applyFaults, prevents, type ReplyContext } from './apply.js';
 import { matchesRequest, type RequestFacts } from './matching.js';
 import type { FaultRule } from './rule.js';

@@ -1,4 +1,4 @@
-import type { At } from '../schema/at.js';
+import type { At } from '../../common/schema/at.js';
 import type { Condition } from './condition.js';
 
 /** A list of two addresses is a range, a list of two quantities is not: warns where that may have been meant. */

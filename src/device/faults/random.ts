@@ -1,5 +1,5 @@
-import type { Framing } from '../protocol/framing.js';
-import type { Random } from '../random.js';
+import type { Random } from '../../common/random.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
 import { type Budget, WORK } from './budget.js';
 
 /** What random parts of a reply are made with. */

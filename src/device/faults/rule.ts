@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { MAX_SEED } from '../random.js';
-import type { At } from '../schema/at.js';
-import { bounded, flag, isMapping, section, WITHOUT_CONTROLS, wholeNumber } from '../schema/parts.js';
-import type { Issue } from '../schema/problem.js';
-import { duration } from '../schema/units.js';
-import { documentAs } from '../schema/written-as.js';
+import { MAX_SEED } from '../../common/random.js';
+import type { At } from '../../common/schema/at.js';
+import {
+  bounded,
+  flag,
+  isMapping,
+  section,
+  WITHOUT_CONTROLS,
+  wholeNumber,
+} from '../../common/schema/parts.js';
+import type { Issue } from '../../common/schema/problem.js';
+import { duration } from '../../common/schema/units.js';
+import { documentAs } from '../../common/schema/written-as.js';
 import { type FaultLine, lackOf } from './ability.js';
 import { refusal } from './budget.js';
 import { aimsAt, type Condition, conditionSchema, stateName } from './condition.js';

@@ -1,4 +1,4 @@
-import { newSeed, type Random, seededRandom } from '../random.js';
+import { newSeed, type Random, seededRandom } from '../../common/random.js';
 import { isSo } from './condition.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';

@@ -1,9 +1,9 @@
-import { AsciiFraming } from '../protocol/ascii.js';
-import { type Framing, RTU, SOCKET } from '../protocol/framing.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { MAX_PDU_LENGTH } from '../protocol/limits.js';
-import { plainReply } from '../protocol/reply-plan.js';
-import type { Random } from '../random.js';
+import type { Random } from '../../common/random.js';
+import { AsciiFraming } from '../../modbus/protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../../modbus/protocol/framing.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { MAX_PDU_LENGTH } from '../../modbus/protocol/limits.js';
+import { plainReply } from '../../modbus/protocol/reply-plan.js';
 import { abilities, type FaultLine, type Medium } from './ability.js';
 import { Budget, type Excess } from './budget.js';
 import { act, type Fault } from './kind.js';

@@ -1,4 +1,4 @@
-import type { Issue } from '../schema/problem.js';
+import type { Issue } from '../../common/schema/problem.js';
 import type { FaultLine } from './ability.js';
 import { type FaultRule, type FindValue, lineProblems, resolveNames } from './rule.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bounded, section } from '../schema/parts.js';
-import { duration } from '../schema/units.js';
+import { bounded, section } from '../../common/schema/parts.js';
+import { duration } from '../../common/schema/units.js';
 
 /** A longer schedule is taken for a mistake, because all of it is searched for each request. */
 const MAX_WINDOWS = 64;

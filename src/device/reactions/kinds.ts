@@ -1,4 +1,4 @@
-import type { At } from '../schema/at.js';
+import type { At } from '../../common/schema/at.js';
 import { EFFECTS } from './kinds/effects.js';
 import { REFUSALS } from './kinds/refusals.js';
 import type { ReactingEntry, ReactionDefinition } from './reaction.js';

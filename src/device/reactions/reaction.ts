@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { ExceptionCode } from '../protocol/exception-code.js';
+import type { At } from '../../common/schema/at.js';
+import type { Path } from '../../common/schema/problem.js';
+import type { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { ValueType } from '../registers/cell-type.js';
-import type { At } from '../schema/at.js';
-import type { Path } from '../schema/problem.js';
 import type { Pace, Signal } from '../signals/signal.js';
 
 /** What one value does when it is written. Values are in the unit of the register, and NaN for text. */

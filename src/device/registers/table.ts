@@ -1,5 +1,5 @@
-import { ADDRESS_SPACE } from '../protocol/limits.js';
-import type { AddressRange, RefusedRange } from '../protocol/pdu.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
+import type { AddressRange, RefusedRange } from '../../modbus/protocol/pdu.js';
 import type { Writer } from './accesses.js';
 import type { RegisterImage } from './image.js';
 

@@ -1,4 +1,4 @@
-import { atOnce, type Work } from '../work.js';
+import { atOnce, type Work } from '../../common/work.js';
 
 /** The longest chain of values that depend on each other. Each value in the chain is a nested call. */
 const MAX_CHAIN = 100;

@@ -1,4 +1,4 @@
-import { oneOfKinds } from '../schema/kind.js';
+import { oneOfKinds } from '../../common/schema/kind.js';
 import { DERIVED } from './kinds/derived.js';
 import { OUTSIDE } from './kinds/outside.js';
 import { PLANNED } from './kinds/planned.js';

@@ -1,4 +1,4 @@
-import { randomAt } from '../random.js';
+import { randomAt } from '../../common/random.js';
 import type { Pace } from './signal.js';
 
 /** A line of a grid over time, and the value of a signal there. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Kind, kindOf } from '../schema/kind.js';
+import { type Kind, kindOf } from '../../common/schema/kind.js';
 import type { Course } from './course.js';
 
 /**

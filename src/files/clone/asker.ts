@@ -1,5 +1,5 @@
-import type { ClientRequest, ModbusClient } from '../client/client.js';
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import type { ClientRequest, ModbusClient } from '../../modbus/client/client.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 
 /** How a device took a request. */
 export type Taken =

@@ -1,13 +1,28 @@
-import type { ModbusClient } from '../client/client.js';
-import type { CloneCommand } from '../config/commands/clone.js';
+import type { ModbusClient } from '../../modbus/client/client.js';
+import { characterTime, t35 } from '../../modbus/protocol/timing.js';
+import type { RealTarget } from '../config/configuration.js';
 import { keyOf } from '../config/native/real.js';
 import type { Imported } from '../import/collected.js';
-import { characterTime, t35 } from '../protocol/timing.js';
 import { Asker } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import { findAnswer, surveyDevice } from './survey.js';
 import { READ_FUNCTIONS } from './table-survey.js';
 import type { Clone } from './write.js';
+
+/** Which devices are read, and how. Times are in ms. */
+export interface CloneOrder {
+  readonly target: RealTarget;
+  readonly units: readonly number[];
+  readonly ranges: readonly (readonly [first: number, last: number])[];
+  /** After this time the values are read again. */
+  readonly watch: number;
+  /** Function codes that are sent without data, to see what the device answers. */
+  readonly functions: readonly number[];
+  /** Before each request. */
+  readonly pause: number;
+  /** For each reply. */
+  readonly timeout: number;
+}
 
 /** What is around a clone. */
 interface Surroundings {
@@ -19,7 +34,7 @@ interface Surroundings {
 /** Reads the devices one after another. @returns also which units nobody has, a sentence each */
 export async function cloneDevices(
   client: Pick<ModbusClient, 'ask'>,
-  order: CloneCommand,
+  order: CloneOrder,
   map: Imported | undefined,
   { sleep, isStopped, progress }: Surroundings,
 ): Promise<{ readonly clone: Clone; readonly absent: readonly string[] }> {
@@ -86,7 +101,7 @@ function bar(done: number, all: number): string {
 }
 
 /** What of the reply times is the device's own: on a serial line without the characters of the reply, and t3.5. */
-function replyTimeOf({ times }: Asker, { target }: CloneCommand): ClonedDevice['replyTime'] {
+function replyTimeOf({ times }: Asker, { target }: CloneOrder): ClonedDevice['replyTime'] {
   if (times.length === 0) return undefined;
   const character = target.kind === 'serial' ? characterTime(target) : 0;
   const pause = target.kind === 'serial' ? t35(target.baudRate) : 0;

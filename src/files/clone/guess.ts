@@ -1,4 +1,4 @@
-import type { TableName } from '../device/tables.js';
+import type { TableName } from '../../device/tables.js';
 import { runsOf, type TableSurvey } from './table-survey.js';
 
 /** What registers may hold, and why that is thought. */

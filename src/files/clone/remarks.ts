@@ -1,4 +1,4 @@
-import { ExceptionCode } from '../protocol/exception-code.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { Taken } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import type { TableSurvey } from './table-survey.js';

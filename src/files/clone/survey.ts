@@ -1,6 +1,6 @@
-import { TABLE_NAMES } from '../device/tables.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode } from '../protocol/function-code.js';
+import { TABLE_NAMES } from '../../device/tables.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { type Asker, type Refusal, refusalOf, type Taken } from './asker.js';
 import { type Range, TableSurvey } from './table-survey.js';
 

@@ -1,8 +1,8 @@
-import type { TableName } from '../device/tables.js';
-import { bitsAt, concatBytes, packWords, wordsAt } from '../protocol/bytes.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../protocol/limits.js';
+import type { TableName } from '../../device/tables.js';
+import { bitsAt, concatBytes, packWords, wordsAt } from '../../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { type Asker, type Refusal, refusalOf, type Taken } from './asker.js';
 
 /** First and last address. */

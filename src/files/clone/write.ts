@@ -1,6 +1,6 @@
+import { valueOfWords } from '../../device/registers/value.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
 import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
-import { valueOfWords } from '../registers/value.js';
 import type { Refusal } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import { guessesOf } from './guess.js';

@@ -1,5 +1,5 @@
-import type { At } from '../schema/at.js';
-import { compact } from './compact.js';
+import { compact } from '../../common/compact.js';
+import type { At } from '../../common/schema/at.js';
 import type { ApiDefinition } from './configuration.js';
 
 /** REST settings of the command line and the environment. They take precedence over the file. */

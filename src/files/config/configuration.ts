@@ -1,12 +1,17 @@
-import type { DeviceLife } from '../device/device.js';
-import type { FileDefinition } from '../device/files.js';
-import type { IdentityName } from '../device/identification.js';
-import type { Manners } from '../device/manners.js';
-import type { ServerId } from '../device/server.js';
-import type { TableName } from '../device/tables.js';
-import type { FaultRule } from '../faults/rule.js';
-import type { RegisterLayout } from '../registers/layout.js';
-import type { PortSettings, SerialSettings, SocketSettings, TlsFiles } from '../transport/settings.js';
+import type { DeviceLife } from '../../device/device.js';
+import type { FaultRule } from '../../device/faults/rule.js';
+import type { FileDefinition } from '../../device/files.js';
+import type { IdentityName } from '../../device/identification.js';
+import type { Manners } from '../../device/manners.js';
+import type { RegisterLayout } from '../../device/registers/layout.js';
+import type { ServerId } from '../../device/server.js';
+import type { TableName } from '../../device/tables.js';
+import type {
+  PortSettings,
+  SerialSettings,
+  SocketSettings,
+  TlsFiles,
+} from '../../modbus/transport/settings.js';
 
 /** What a simulator is built from, whatever kind of file it came from. The data is plain and already checked. */
 export interface Configuration {

@@ -1,5 +1,5 @@
-import { At } from '../schema/at.js';
-import type { Findings } from '../schema/findings.js';
+import { At } from '../../common/schema/at.js';
+import type { Findings } from '../../common/schema/findings.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { NativeDeviceReader } from './native/device.js';

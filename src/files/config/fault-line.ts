@@ -1,4 +1,4 @@
-import { abilities, type FaultLine } from '../faults/ability.js';
+import { abilities, type FaultLine } from '../../device/faults/ability.js';
 import type { LineDefinition } from './configuration.js';
 
 /** A defined line as fault rules see it: what can be done on it. */

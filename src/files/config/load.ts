@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path';
-import { At } from '../schema/at.js';
-import { type Findings, fileFindings } from '../schema/findings.js';
-import { formatProblems, type Issue, type Problem, pathText } from '../schema/problem.js';
-import { atOnce, type Work } from '../work.js';
+import { At } from '../../common/schema/at.js';
+import { type Findings, fileFindings } from '../../common/schema/findings.js';
+import { formatProblems, type Issue, type Problem, pathText } from '../../common/schema/problem.js';
+import { atOnce, type Work } from '../../common/work.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';

@@ -1,9 +1,9 @@
-import type { Action } from '../registers/actions.js';
-import { BIG_ENDIAN, type ValueOrder, type ValueType } from '../registers/cell-type.js';
-import type { LayoutBuilder } from '../registers/layout.js';
-import type { Value } from '../registers/value.js';
-import type { At } from '../schema/at.js';
-import { pathText } from '../schema/problem.js';
+import type { At } from '../../common/schema/at.js';
+import { pathText } from '../../common/schema/problem.js';
+import type { Action } from '../../device/registers/actions.js';
+import { BIG_ENDIAN, type ValueOrder, type ValueType } from '../../device/registers/cell-type.js';
+import type { LayoutBuilder } from '../../device/registers/layout.js';
+import type { Value } from '../../device/registers/value.js';
 
 /** What one entry of a file defines: equal values side by side, or a list of values. */
 export interface PlacedValues {

@@ -1,7 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { lastBefore, type RecordingIndex, RecordingScanner, readBlock } from '../signals/recording/scan.js';
-import type { Track, TrackRows, TrackSource } from '../signals/signal.js';
+import {
+  lastBefore,
+  type RecordingIndex,
+  RecordingScanner,
+  readBlock,
+} from '../../device/signals/recording/scan.js';
+import type { Track, TrackRows, TrackSource } from '../../device/signals/signal.js';
 
 export type OpenedRecording =
   | { readonly ok: true; readonly openTrack: () => Track }

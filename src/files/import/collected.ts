@@ -1,6 +1,6 @@
-import { compact } from '../config/compact.js';
-import type { TableName } from '../device/tables.js';
-import { CELLS_PER_VALUE, type Order, type ValueType } from '../registers/cell-type.js';
+import { compact } from '../../common/compact.js';
+import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
+import type { TableName } from '../../device/tables.js';
 
 /** A value of a file that somebody else has written. Its address is 0-based, as on the wire. */
 export interface ImportedValue {

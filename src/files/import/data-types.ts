@@ -1,4 +1,4 @@
-import { CELLS_PER_VALUE, type Order, type ValueType } from '../registers/cell-type.js';
+import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 
 /** What a data type in words means. */
 export interface DataType {

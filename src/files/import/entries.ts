@@ -1,5 +1,5 @@
-import type { TableName } from '../device/tables.js';
-import { parseValue } from '../registers/parse-value.js';
+import { parseValue } from '../../device/registers/parse-value.js';
+import type { TableName } from '../../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue, type Note } from './collected.js';
 
 /** An entry of a native file (docs/configuration.md). */

@@ -1,6 +1,6 @@
-import type { TableName } from '../device/tables.js';
-import type { Order, ValueType } from '../registers/cell-type.js';
-import { describeFound, quote } from '../schema/problem.js';
+import { describeFound, quote } from '../../common/schema/problem.js';
+import type { Order, ValueType } from '../../device/registers/cell-type.js';
+import type { TableName } from '../../device/tables.js';
 import { Collector, type Imported, type ImportedValue } from './collected.js';
 import { isOfBits, numberOf, readYaml, type Section, sectionsOf, wordOf } from './parts.js';
 

@@ -1,4 +1,4 @@
-import { unknownName } from '../schema/nearest.js';
+import { unknownName } from '../../common/schema/nearest.js';
 import type { Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
 import { importEsphome } from './esphome.js';

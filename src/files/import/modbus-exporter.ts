@@ -1,5 +1,5 @@
-import type { Order } from '../registers/cell-type.js';
-import { describeFound, quote } from '../schema/problem.js';
+import { describeFound, quote } from '../../common/schema/problem.js';
+import type { Order } from '../../device/registers/cell-type.js';
 import { Collector, type Imported } from './collected.js';
 import { NUMBER_TYPES } from './data-types.js';
 import {

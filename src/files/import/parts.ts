@@ -1,7 +1,7 @@
+import { type Issue, type Path, pathText } from '../../common/schema/problem.js';
+import type { TableName } from '../../device/tables.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
 import { parseText } from '../config/text/parse-text.js';
-import type { TableName } from '../device/tables.js';
-import { functionOf } from '../protocol/function-table.js';
-import { type Issue, type Path, pathText } from '../schema/problem.js';
 
 /** The data of a YAML file of another program. */
 export interface YamlFile {

@@ -1,5 +1,5 @@
-import type { ValueType } from '../registers/cell-type.js';
-import { quote } from '../schema/problem.js';
+import { quote } from '../../common/schema/problem.js';
+import type { ValueType } from '../../device/registers/cell-type.js';
 import { Collector, type Imported, type ImportedValue, middleOf } from './collected.js';
 import {
   isOfBits,

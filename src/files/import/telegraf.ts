@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml';
-import type { TableName } from '../device/tables.js';
-import { describeFound, quote } from '../schema/problem.js';
+import { describeFound, quote } from '../../common/schema/problem.js';
+import type { TableName } from '../../device/tables.js';
 import { Collector, type Imported } from './collected.js';
 import { NUMBER_TYPES, orderOf } from './data-types.js';
 import { isOfBits, numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';

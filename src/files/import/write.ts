@@ -1,4 +1,4 @@
-import { TABLE_NAMES } from '../device/tables.js';
+import { TABLE_NAMES } from '../../device/tables.js';
 import type { Imported, ImportedDevice, Note } from './collected.js';
 import { type Entries, entriesOf } from './entries.js';
 import { nativeText, registersOf } from './native-file.js';

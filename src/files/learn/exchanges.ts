@@ -1,8 +1,8 @@
-import { AsciiFraming } from '../protocol/ascii.js';
-import { type AduContent, type Framing, RTU, SOCKET } from '../protocol/framing.js';
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
-import { hasQuantityOf } from '../protocol/pdu.js';
-import { decodeRequest } from '../protocol/request.js';
+import { AsciiFraming } from '../../modbus/protocol/ascii.js';
+import { type AduContent, type Framing, RTU, SOCKET } from '../../modbus/protocol/framing.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { hasQuantityOf } from '../../modbus/protocol/pdu.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
 import { type LoggedBytes, noteOf } from './log-lines.js';
 
 /** A request, and what came back. Times are in ms. */

@@ -1,9 +1,9 @@
-import type { TableName } from '../device/tables.js';
-import { bitsAt, hex, wordAt, wordsAt } from '../protocol/bytes.js';
-import type { Framing } from '../protocol/framing.js';
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges } from '../protocol/pdu.js';
-import { decodeRequest } from '../protocol/request.js';
+import type { TableName } from '../../device/tables.js';
+import { bitsAt, hex, wordAt, wordsAt } from '../../modbus/protocol/bytes.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { addressRanges } from '../../modbus/protocol/pdu.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
 import type { Conversation, Exchange } from './exchanges.js';
 import {
   answersTo,

@@ -1,4 +1,4 @@
-import { concatBytes } from '../protocol/bytes.js';
+import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { bytesContinued, bytesShown, hexIn, MOST_BYTES, withoutDates } from './notations.js';
 
 /* Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed by hand. */

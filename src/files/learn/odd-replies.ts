@@ -1,8 +1,8 @@
-import { concatBytes, hex } from '../protocol/bytes.js';
-import { type AduContent, type Framing, SOCKET } from '../protocol/framing.js';
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges, hasQuantityOf } from '../protocol/pdu.js';
+import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
+import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/framing.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { addressRanges, hasQuantityOf } from '../../modbus/protocol/pdu.js';
 
 /* What is odd about a reply, as fault rules have it, and which requests a rule means. */
 

@@ -1,8 +1,8 @@
+import { printableLine } from '../../common/rest/printable.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { addressRanges } from '../../modbus/protocol/pdu.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
 import { blockText } from '../import/native-file.js';
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges } from '../protocol/pdu.js';
-import { decodeRequest } from '../protocol/request.js';
-import { printableLine } from '../rest/printable.js';
 import { writtenValues } from './learned.js';
 import { conditionOf } from './odd-replies.js';
 import { type Learned, lineName } from './write.js';

@@ -1,5 +1,5 @@
-import { concatBytes } from '../protocol/bytes.js';
-import { decodeMbap } from '../protocol/mbap.js';
+import { concatBytes } from '../../modbus/protocol/bytes.js';
+import { decodeMbap } from '../../modbus/protocol/mbap.js';
 
 /** Puts the segments of one direction of a connection together, and cuts them into frames by their MBAP headers. */
 export class TcpStream {

@@ -1,6 +1,6 @@
-import type { TableName } from '../device/tables.js';
+import type { TableName } from '../../device/tables.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
 import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
-import type { Framing } from '../protocol/framing.js';
 import type { Conversation } from './exchanges.js';
 import type { LearnedDevice, OddReply, Seen } from './learned.js';
 

@@ -1,18 +1,18 @@
-import { nameAt } from '../config/native/each.js';
-import type { MappedLine } from '../control/program.js';
+import { nameAt } from '../../files/config/native/each.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import type { MappedLine } from '../../simulator/control/program.js';
 import {
   type NamedView,
   valuesByTable,
   valuesWritten,
   type WrittenValue,
   withValues,
-} from '../control/shown-values.js';
+} from '../../simulator/control/shown-values.js';
+import type { CaptureLine, CaptureLines } from '../../simulator/traffic/capture/packet.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
+import { type TrafficView, trafficView } from '../../simulator/traffic/view.js';
 import { allParts, type Door } from '../door/door.js';
-import { functionOf } from '../protocol/function-table.js';
-import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
-import type { TrafficEvent } from '../traffic/event.js';
-import type { KeptEvents } from '../traffic/kept-events.js';
-import { type TrafficView, trafficView } from '../traffic/view.js';
 
 /**
  * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { fileBesideCode } from '../package.js';
+import { fileBesideCode } from '../../common/package.js';
 
 /** The answers that the build makes: the path below `/api/v1` by the name of the file. */
 export const MADE_AT_BUILD = {
@@ -11,7 +11,7 @@ export const MADE_AT_BUILD = {
 } as const;
 
 /** Where the build puts these files. */
-export const MADE_DIRECTORY = fileBesideCode('api/openapi/made/');
+export const MADE_DIRECTORY = fileBesideCode('remote/api/openapi/made/');
 
 /**
  * The text of an answer that never differs: as the build has made it, or made when it is first asked for where the program

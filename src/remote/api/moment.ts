@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { expectedMessage } from '../schema/problem.js';
-import { duration } from '../schema/units.js';
+import { expectedMessage } from '../../common/schema/problem.js';
+import { duration } from '../../common/schema/units.js';
 
 /** An ISO 8601 time. Digits behind the milliseconds are captured. */
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;

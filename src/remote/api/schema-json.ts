@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { fileBesideCode } from '../package.js';
-import { documentedForm } from '../schema/written-as.js';
+import { fileBesideCode } from '../../common/package.js';
+import { documentedForm } from '../../common/schema/written-as.js';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -9,12 +9,12 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 export type Direction = 'input' | 'output';
 
 const PREFIX = '#/components/schemas/';
-const RECORDED = fileBesideCode('api/openapi/examples.json');
+const RECORDED = fileBesideCode('remote/api/openapi/examples.json');
 
 /** Turns zod's schemas into JSON Schema. Those with an `id` become components, to which the others refer. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
-  /** Examples of components that have none of their own, from a run: `test/api/openapi.test.ts` records them. */
+  /** Examples of components that have none of their own, from a run: `test/remote/api/openapi.test.ts` records them. */
   readonly #recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(RECORDED, 'utf8'));
   readonly #converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
 

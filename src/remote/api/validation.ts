@@ -1,8 +1,8 @@
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
-import { type Refusal, refusalOf } from '../control/refusal.js';
-import { At } from '../schema/at.js';
-import { Findings } from '../schema/findings.js';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
+import { type Refusal, refusalOf } from '../../simulator/control/refusal.js';
 
 /** Thrown to refuse a request before its route has it. */
 interface RefusedRequest extends Error {

@@ -1,5 +1,5 @@
-import { done, type Outcome } from '../control/refusal.js';
-import { TrafficMirror } from '../traffic/mirror.js';
+import { done, type Outcome } from '../../simulator/control/refusal.js';
+import { TrafficMirror } from '../../simulator/traffic/mirror.js';
 import type { CallName, Door, Input, ListName, Part, Parts, Result } from './door.js';
 import type { Port } from './line-end.js';
 import type { Answered, Asked, SomeParts } from './messages.js';

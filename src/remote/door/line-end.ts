@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import { done, type Outcome, refusal } from '../control/refusal.js';
-import { nextParts } from '../control/slices.js';
-import type { TestRoom } from '../testing/commands.js';
-import type { Feed } from '../traffic/stream.js';
+import { done, type Outcome, refusal } from '../../simulator/control/refusal.js';
+import { nextParts } from '../../simulator/control/slices.js';
+import type { Feed } from '../../simulator/traffic/stream.js';
+import type { TestRoom } from '../../testing/commands.js';
 import type { ListName } from './door.js';
 import { beginList, carryOut, revisionOf } from './local-door.js';
 import type { Answered, Asked, SomeParts } from './messages.js';

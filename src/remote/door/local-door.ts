@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Outcome } from '../control/refusal.js';
-import { nextParts } from '../control/slices.js';
-import type { TestRoom } from '../testing/commands.js';
+import type { Outcome } from '../../simulator/control/refusal.js';
+import { nextParts } from '../../simulator/control/slices.js';
+import type { TestRoom } from '../../testing/commands.js';
 import type { CallName, Door, Input, ListName, Part, Parts, Result } from './door.js';
 import { CALLS, LISTS } from './table.js';
 

@@ -1,5 +1,5 @@
-import type { Outcome } from '../control/refusal.js';
-import type { StreamChange } from '../traffic/stream.js';
+import type { Outcome } from '../../simulator/control/refusal.js';
+import type { StreamChange } from '../../simulator/traffic/stream.js';
 import type { CallName, ListName } from './door.js';
 
 /** From the desk to the lines. */

@@ -1,14 +1,14 @@
-import * as catalogue from '../control/catalogue.js';
-import * as cells from '../control/cells.js';
-import * as configuration from '../control/configuration.js';
-import * as devices from '../control/devices.js';
-import * as faults from '../control/faults.js';
-import * as inlets from '../control/inlets.js';
-import { namesOfDevice } from '../control/known-values.js';
-import * as lines from '../control/lines.js';
-import * as program from '../control/program.js';
-import * as values from '../control/values.js';
-import * as testing from '../testing/commands.js';
+import * as catalogue from '../../simulator/control/catalogue.js';
+import * as cells from '../../simulator/control/cells.js';
+import * as configuration from '../../simulator/control/configuration.js';
+import * as devices from '../../simulator/control/devices.js';
+import * as faults from '../../simulator/control/faults.js';
+import * as inlets from '../../simulator/control/inlets.js';
+import { namesOfDevice } from '../../simulator/control/known-values.js';
+import * as lines from '../../simulator/control/lines.js';
+import * as program from '../../simulator/control/program.js';
+import * as values from '../../simulator/control/values.js';
+import * as testing from '../../testing/commands.js';
 
 /**
  * Every command and every query of a running simulator: the door. Nothing else changes one. Each is a function of the

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
-import type { MqttDefinition } from '../config/configuration.js';
-import type { MqttStatus } from '../control/schemas/mqtt.js';
+import type { MqttDefinition } from '../../files/config/configuration.js';
+import type { MqttStatus } from '../../simulator/control/schemas/mqtt.js';
 import { type Message, Outbox } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
-import type { MqttDefinition } from '../config/configuration.js';
-import { readShort } from '../transport/read-short.js';
+import type { MqttDefinition } from '../../files/config/configuration.js';
+import { readShort } from '../../modbus/transport/read-short.js';
 import type { BrokerCredentials } from './broker.js';
 
 /** A certificate has some KB, and the authorities of a whole system have 200 KB. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { NamedView, WrittenValue } from '../../simulator/control/shown-values.js';
 import type { Desk } from '../api/desk.js';
-import type { NamedView, WrittenValue } from '../control/shown-values.js';
 
 /** What happens on the lines and is reported. */
 interface FindingEvents {

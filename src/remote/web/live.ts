@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
+import type { Refusal } from '../../common/rest/client.js';
+import { type Followed, follow, type Wanted } from '../../common/rest/events.js';
+import type { Summary } from '../../simulator/control/schemas/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
-import type { Summary } from '../control/schemas/summary.js';
-import type { Refusal } from '../rest/client.js';
-import { type Followed, follow, type Wanted } from '../rest/events.js';
 import { needsLogIn, send } from './api.js';
 
 /** How the connection is. `refused`: the simulator answers, and refuses it. */

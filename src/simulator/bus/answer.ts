@@ -1,7 +1,7 @@
-import type { ActedFault } from '../faults/apply.js';
-import type { Framing } from '../protocol/framing.js';
-import type { RefusedRange } from '../protocol/pdu.js';
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { ActedFault } from '../../device/faults/apply.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import type { RefusedRange } from '../../modbus/protocol/pdu.js';
+import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 
 /** The reply plan for a request, and the faults that shaped the plan. */
 export interface Answer {

@@ -1,10 +1,10 @@
-import type { Device } from '../device/device.js';
-import { type Activity, Diagnostics, isRestart } from '../device/diagnostics.js';
-import type { RealOutcome } from '../device/real.js';
-import type { Framing } from '../protocol/framing.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { BROADCAST } from '../protocol/rtu.js';
+import type { Device } from '../../device/device.js';
+import { type Activity, Diagnostics, isRestart } from '../../device/diagnostics.js';
+import type { RealOutcome } from '../../device/real.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { BROADCAST } from '../../modbus/protocol/rtu.js';
 
 /** Response PDUs by device for one broadcast. A device executes once, and each of its unit identifiers counts. */
 export type Executed = Map<Device, Uint8Array | undefined>;

@@ -1,12 +1,12 @@
-import type { TableName } from '../device/tables.js';
-import { ADDRESS_SPACE } from '../protocol/limits.js';
-import type { Action } from '../registers/actions.js';
-import type { RegisterImage } from '../registers/image.js';
-import { parseValue } from '../registers/parse-value.js';
-import { notDefined } from '../registers/undefined.js';
-import { unknownName } from '../schema/nearest.js';
-import { expectedMessage } from '../schema/problem.js';
-import type { Simulator } from '../simulator/simulator.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import { expectedMessage } from '../../common/schema/problem.js';
+import type { Action } from '../../device/registers/actions.js';
+import type { RegisterImage } from '../../device/registers/image.js';
+import { parseValue } from '../../device/registers/parse-value.js';
+import { notDefined } from '../../device/registers/undefined.js';
+import type { TableName } from '../../device/tables.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
+import type { Simulator } from '../simulator.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
 import type { Room } from './room.js';
@@ -27,7 +27,7 @@ export interface CellBlock {
   /** How many were asked for. A value that ends behind them is there with all of its cells. */
   readonly count: number;
   readonly words: Uint16Array;
-  /** Type and access of each cell; see `registers/layout.ts`. */
+  /** Type and access of each cell; see `device/registers/layout.ts`. */
   readonly meta: Uint8Array;
   /** How often clients have read and written each cell. */
   readonly reads: Uint32Array;

@@ -1,11 +1,11 @@
-import type { Device } from '../device/device.js';
-import type { Point } from '../device/point.js';
-import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { RegisterImage } from '../registers/image.js';
-import { parseValue } from '../registers/parse-value.js';
-import { notDefined } from '../registers/undefined.js';
-import { nearestValue, type Value, type ValueLocation } from '../registers/value.js';
-import { quote } from '../schema/problem.js';
+import { quote } from '../../common/schema/problem.js';
+import type { Device } from '../../device/device.js';
+import type { Point } from '../../device/point.js';
+import type { RegisterImage } from '../../device/registers/image.js';
+import { parseValue } from '../../device/registers/parse-value.js';
+import { notDefined } from '../../device/registers/undefined.js';
+import { nearestValue, type Value, type ValueLocation } from '../../device/registers/value.js';
+import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type { Code } from './refusal.js';
 
 /** One value of a device, whether or not it has a name. */

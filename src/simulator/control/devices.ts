@@ -1,10 +1,10 @@
-import { findMisbehaviour, rulesOf } from '../config/catalogue.js';
-import type { DeviceDefinition } from '../config/configuration.js';
-import { mannersProblems } from '../config/native/manners-schema.js';
-import type { Device } from '../device/device.js';
-import { unknownName } from '../schema/nearest.js';
-import type { KeptDevices } from '../simulator/changes.js';
-import type { Simulator } from '../simulator/simulator.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { Device } from '../../device/device.js';
+import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
+import type { DeviceDefinition } from '../../files/config/configuration.js';
+import { mannersProblems } from '../../files/config/native/manners-schema.js';
+import type { KeptDevices } from '../changes.js';
+import type { Simulator } from '../simulator.js';
 import { armMisbehaviour } from './catalogue.js';
 import { openRecordings } from './recordings.js';
 import {

@@ -1,5 +1,5 @@
-import type { TableName } from '../device/tables.js';
-import type { InletSource } from '../signals/signal.js';
+import type { InletSource } from '../../device/signals/signal.js';
+import type { TableName } from '../../device/tables.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
 import type { Room } from './room.js';

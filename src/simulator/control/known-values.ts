@@ -1,7 +1,7 @@
-import type { Device } from '../device/device.js';
-import { storedAs } from '../device/mannered-answer.js';
-import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { ValueOrder, ValueType } from '../registers/cell-type.js';
+import type { Device } from '../../device/device.js';
+import { storedAs } from '../../device/mannered-answer.js';
+import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js';
+import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { type OfDevice, unknownDevice } from './devices.js';
 import { done, type Outcome } from './refusal.js';
 import type { Room } from './room.js';

@@ -1,8 +1,8 @@
-import { lineSource } from '../config/native/line-source.js';
-import { quote } from '../schema/problem.js';
-import type { Line, LineOutcome } from '../simulator/line.js';
-import { describeLine, type LineStatus, lineStatus } from '../simulator/line-status.js';
-import type { Simulator } from '../simulator/simulator.js';
+import { quote } from '../../common/schema/problem.js';
+import { lineSource } from '../../files/config/native/line-source.js';
+import type { Line, LineOutcome } from '../line.js';
+import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
+import type { Simulator } from '../simulator.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
 import type { Room } from './room.js';

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
-import { version } from '../package.js';
-import type { Line } from '../simulator/line.js';
-import { describeLine, lineStatus } from '../simulator/line-status.js';
-import { configurationText } from '../simulator/written/written-configuration.js';
+import { version } from '../../common/package.js';
+import type { Line } from '../line.js';
+import { describeLine, lineStatus } from '../line-status.js';
 import type { LineCounters } from '../traffic/counters.js';
 import type { FrameCounts } from '../traffic/meters.js';
 import { micros } from '../traffic/time.js';
+import { configurationText } from '../written/written-configuration.js';
 import { done, type Outcome } from './refusal.js';
 import type { Room } from './room.js';
 import type { Summary } from './schemas/summary.js';

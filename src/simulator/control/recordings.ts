@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
+import { signalSchema } from '../../device/signals/kinds.js';
+import type { TrackSource } from '../../device/signals/signal.js';
 import {
   type OpenedRecording,
   type OpenRecording,
   openingRecording,
   type ReadingLimit,
-} from '../config/recording-file.js';
-import { At } from '../schema/at.js';
-import { Findings } from '../schema/findings.js';
-import { signalSchema } from '../signals/kinds.js';
-import type { TrackSource } from '../signals/signal.js';
-import type { Simulator } from '../simulator/simulator.js';
-import { inSlices } from '../simulator/slices.js';
+} from '../../files/config/recording-file.js';
+import type { Simulator } from '../simulator.js';
+import { inSlices } from '../slices.js';
 import { whyNotIn } from './remote-files.js';
 import type { Room } from './room.js';
 

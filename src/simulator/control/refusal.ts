@@ -1,5 +1,5 @@
-import { Findings, type Mistakes } from '../schema/findings.js';
-import { type Issue, type Path, type Problem, pathText } from '../schema/problem.js';
+import { Findings, type Mistakes } from '../../common/schema/findings.js';
+import { type Issue, type Path, type Problem, pathText } from '../../common/schema/problem.js';
 
 /** What a refusal is about, as a status of HTTP, which other transports can map to their own. */
 interface Meaning {

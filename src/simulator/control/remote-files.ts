@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import type { LineDefinition } from '../config/configuration.js';
-import { isMapping, sectionOf } from '../schema/parts.js';
-import { whyNoPort } from '../simulator/ports.js';
+import { isMapping, sectionOf } from '../../common/schema/parts.js';
+import type { LineDefinition } from '../../files/config/configuration.js';
+import { whyNoPort } from '../ports.js';
 import { type Refusal, refusal } from './refusal.js';
 import type { Room } from './room.js';
 
@@ -91,7 +91,7 @@ async function wrongLink(
 
 function isIn(root: string, path: string): boolean {
   const way = relative(root, path);
-  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
+  return way !== '../..' && !way.startsWith('../../') && !isAbsolute(way);
 }
 
 /** The path without symbolic links, of which an end may not exist yet. */

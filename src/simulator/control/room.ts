@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from 'pino';
-import type { Simulator } from '../simulator/simulator.js';
+import type { Simulator } from '../simulator.js';
 
 /** The running simulator as commands see it, and what they may do beside it. */
 export interface Room {

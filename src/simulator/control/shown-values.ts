@@ -1,4 +1,4 @@
-import { shortestFloat32, type Value, valueOfWords } from '../registers/value.js';
+import { shortestFloat32, type Value, valueOfWords } from '../../device/registers/value.js';
 import type { Written } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';

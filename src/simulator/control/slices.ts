@@ -1,4 +1,4 @@
-import { SLICE_MS } from '../simulator/slices.js';
+import { SLICE_MS } from '../slices.js';
 
 /** The next parts of a long list, as many as can be made without a pause; `isLast` when there are no more. */
 export function nextParts<Part>(parts: Iterator<Part | undefined>): {

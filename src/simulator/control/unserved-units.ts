@@ -1,6 +1,6 @@
-import { aimsAt, numbersOf } from '../faults/condition.js';
-import type { FaultRule } from '../faults/rule.js';
-import type { Line } from '../simulator/line.js';
+import { aimsAt, numbersOf } from '../../device/faults/condition.js';
+import type { FaultRule } from '../../device/faults/rule.js';
+import type { Line } from '../line.js';
 
 /** The unit identifier of broadcasts, which no device has for its own. */
 const BROADCAST = 0;

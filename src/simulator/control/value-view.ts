@@ -1,6 +1,6 @@
-import type { Write } from '../registers/accesses.js';
-import type { RegisterImage } from '../registers/image.js';
-import type { Value, ValueLocation } from '../registers/value.js';
+import type { Write } from '../../device/registers/accesses.js';
+import type { RegisterImage } from '../../device/registers/image.js';
+import type { Value, ValueLocation } from '../../device/registers/value.js';
 import type { DeviceValue } from './device-value.js';
 import type { RegisterView, ValueView } from './schemas/value.js';
 

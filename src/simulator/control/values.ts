@@ -1,16 +1,16 @@
-import type { Device } from '../device/device.js';
-import type { Point } from '../device/point.js';
-import type { TableName } from '../device/tables.js';
-import { ADDRESS_SPACE } from '../protocol/limits.js';
-import type { AddressRange } from '../protocol/pdu.js';
-import { notDefined } from '../registers/undefined.js';
-import { type Value, withoutSentinel } from '../registers/value.js';
-import { At } from '../schema/at.js';
-import { Findings, MOST_LISTED } from '../schema/findings.js';
-import { unknownName } from '../schema/nearest.js';
-import { type Problem, pathText } from '../schema/problem.js';
-import type { Simulator } from '../simulator/simulator.js';
-import { inSlices } from '../simulator/slices.js';
+import { At } from '../../common/schema/at.js';
+import { Findings, MOST_LISTED } from '../../common/schema/findings.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import { type Problem, pathText } from '../../common/schema/problem.js';
+import type { Device } from '../../device/device.js';
+import type { Point } from '../../device/point.js';
+import { notDefined } from '../../device/registers/undefined.js';
+import { type Value, withoutSentinel } from '../../device/registers/value.js';
+import type { TableName } from '../../device/tables.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
+import type { AddressRange } from '../../modbus/protocol/pdu.js';
+import type { Simulator } from '../simulator.js';
+import { inSlices } from '../slices.js';
 import {
   type DeviceValue,
   parseChange,

@@ -1,13 +1,13 @@
-import type { Outcome } from '../client/client.js';
-import type { RealDefinition } from '../config/configuration.js';
-import { keyOf } from '../config/native/real.js';
-import type { Device } from '../device/device.js';
-import type { RealDevice, RealOutcome } from '../device/real.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { exceptionResponse } from '../protocol/pdu.js';
-import { BROADCAST } from '../protocol/rtu.js';
-import type { Clock } from '../transport/clock.js';
+import type { Device } from '../../device/device.js';
+import type { RealDevice, RealOutcome } from '../../device/real.js';
+import type { RealDefinition } from '../../files/config/configuration.js';
+import { keyOf } from '../../files/config/native/real.js';
+import type { Outcome } from '../../modbus/client/client.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { exceptionResponse } from '../../modbus/protocol/pdu.js';
+import { BROADCAST } from '../../modbus/protocol/rtu.js';
+import type { Clock } from '../../modbus/transport/clock.js';
 import type { RealLine, RealRequest } from './real-line.js';
 import { keepReply } from './shadow.js';
 

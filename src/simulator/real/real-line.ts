@@ -1,5 +1,5 @@
-import type { ClientRequest, ModbusClient, Outcome } from '../client/client.js';
-import type { Clock } from '../transport/clock.js';
+import type { ClientRequest, ModbusClient, Outcome } from '../../modbus/client/client.js';
+import type { Clock } from '../../modbus/transport/clock.js';
 
 /** More requests than this are not kept waiting for a real device that answers one at a time. */
 const MOST_WAITING = 256;

@@ -1,8 +1,8 @@
-import type { ModbusClient } from '../client/client.js';
-import type { RealDefinition, RealTarget } from '../config/configuration.js';
-import { keyOf } from '../config/native/real.js';
-import type { Device } from '../device/device.js';
-import type { Clock } from '../transport/clock.js';
+import type { Device } from '../../device/device.js';
+import type { RealDefinition, RealTarget } from '../../files/config/configuration.js';
+import { keyOf } from '../../files/config/native/real.js';
+import type { ModbusClient } from '../../modbus/client/client.js';
+import type { Clock } from '../../modbus/transport/clock.js';
 import { Bridge } from './bridge.js';
 import { RealLine } from './real-line.js';
 

@@ -1,7 +1,7 @@
-import type { Tables } from '../device/tables.js';
-import { bitsAt, wordsAt } from '../protocol/bytes.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
-import { decodeRequest } from '../protocol/request.js';
+import type { Tables } from '../../device/tables.js';
+import { bitsAt, wordsAt } from '../../modbus/protocol/bytes.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
 
 /**
  * Keeps what a real device has read or written in the registers that are defined for it, so that people see its values by

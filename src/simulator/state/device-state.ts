@@ -1,7 +1,7 @@
-import type { DeviceDefinition } from '../config/configuration.js';
-import type { DefinedRegisters, Device } from '../device/device.js';
-import type { Manners } from '../device/manners.js';
-import type { Point } from '../device/point.js';
+import type { DefinedRegisters, Device } from '../../device/device.js';
+import type { Manners } from '../../device/manners.js';
+import type { Point } from '../../device/point.js';
+import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { deviceFingerprint } from './fingerprint.js';
 import { changedPages, restorePage } from './pages.js';
 import { type DeviceState, FORMAT } from './schema.js';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
-import { lineSource } from '../config/native/line-source.js';
-import type { FaultRule } from '../faults/rule.js';
-import type { RegisterLayout } from '../registers/layout.js';
-import { flow } from '../simulator/written/flow.js';
-import { ruleSource } from '../simulator/written/written-configuration.js';
+import type { FaultRule } from '../../device/faults/rule.js';
+import type { RegisterLayout } from '../../device/registers/layout.js';
+import type { DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
+import { lineSource } from '../../files/config/native/line-source.js';
+import { flow } from '../written/flow.js';
+import { ruleSource } from '../written/written-configuration.js';
 
 /** Definitions never change. */
 const fingerprints = new WeakMap<DeviceDefinition, string>();

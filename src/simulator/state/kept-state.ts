@@ -1,7 +1,7 @@
-import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
-import { copiesAt } from '../config/native/each.js';
-import { lineSource, sourceChange } from '../config/native/line-source.js';
-import { type RunningConfiguration, ruleSource } from '../simulator/written/written-configuration.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
+import { copiesAt } from '../../files/config/native/each.js';
+import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
+import { type RunningConfiguration, ruleSource } from '../written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { FORMAT, type KeptState } from './schema.js';
 

@@ -1,5 +1,5 @@
-import type { ImageSnapshot, RegisterImage } from '../registers/image.js';
-import { isWritableMeta } from '../registers/layout.js';
+import type { ImageSnapshot, RegisterImage } from '../../device/registers/image.js';
+import { isWritableMeta } from '../../device/registers/layout.js';
 
 /** Registers are kept in pages, and a page without changes is left out. */
 const PAGE_CELLS = 256;

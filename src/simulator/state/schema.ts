@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { mannersSchema } from '../config/native/manners-schema.js';
-import { TABLE_NAMES } from '../device/tables.js';
-import { MAX_SPEED } from '../signals/clock.js';
+import { MAX_SPEED } from '../../device/signals/clock.js';
+import { TABLE_NAMES } from '../../device/tables.js';
+import { mannersSchema } from '../../files/config/native/manners-schema.js';
 
 /*
  * The files of a state. They are read as carefully as a file that somebody else wrote: an SD card, an editor or another

@@ -1,9 +1,9 @@
-import { hex, wordAt } from '../protocol/bytes.js';
-import { FunctionCode } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges } from '../protocol/pdu.js';
-import { decodeRequest, type FilePart, type Request } from '../protocol/request.js';
-import { SubFunction } from '../protocol/sub-function.js';
+import { hex, wordAt } from '../../modbus/protocol/bytes.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { addressRanges } from '../../modbus/protocol/pdu.js';
+import { decodeRequest, type FilePart, type Request } from '../../modbus/protocol/request.js';
+import { SubFunction } from '../../modbus/protocol/sub-function.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 
 /** What a PDU says. `quantity` belongs to `address`; of the two ranges of function 23 both are those that are read. */

@@ -1,8 +1,8 @@
-import { bitsAt, hex, wordsAt } from '../protocol/bytes.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { addressRanges, fieldValues } from '../protocol/pdu.js';
-import { decodeRequest, READ_DEVICE_IDENTIFICATION } from '../protocol/request.js';
+import { bitsAt, hex, wordsAt } from '../../modbus/protocol/bytes.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { addressRanges, fieldValues } from '../../modbus/protocol/pdu.js';
+import { decodeRequest, READ_DEVICE_IDENTIFICATION } from '../../modbus/protocol/request.js';
 import {
   diagnosticsText,
   type Message,

@@ -1,8 +1,8 @@
-import { hex } from '../protocol/bytes.js';
-import { ExceptionCode } from '../protocol/exception-code.js';
-import type { Framing } from '../protocol/framing.js';
-import { decodeMbap } from '../protocol/mbap.js';
-import { sentFrames } from '../protocol/reply-plan.js';
+import { hex } from '../../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { decodeMbap } from '../../modbus/protocol/mbap.js';
+import { sentFrames } from '../../modbus/protocol/reply-plan.js';
 import { type Message, requestMessage, type Written, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
 import type {

@@ -1,5 +1,5 @@
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
-import { type AddressRange, addressRanges } from '../protocol/pdu.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { type AddressRange, addressRanges } from '../../modbus/protocol/pdu.js';
 import { decodeEvent, type ReadEvent, requestPduOf } from './decode.js';
 import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type TrafficEvent } from './event.js';
 import type { Outline } from './kept-events.js';

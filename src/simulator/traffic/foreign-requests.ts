@@ -1,4 +1,4 @@
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 
 /** A request between others. `at` is when its last byte was read, in ms of `performance.now()`. */
 interface ForeignRequest {

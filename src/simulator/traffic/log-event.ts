@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { concatBytes, hex } from '../protocol/bytes.js';
-import { sentBytes } from '../protocol/reply-plan.js';
+import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
+import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { damageText, decodeEvent } from './decode.js';
 import type { ClientOf, EventKind, LineStateEvent, NewEvent } from './event.js';
 

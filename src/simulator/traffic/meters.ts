@@ -1,4 +1,4 @@
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import type { NewEvent } from './event.js';
 
 /** How many values fell between which bounds. */

@@ -1,5 +1,5 @@
-import type { Framing } from '../protocol/framing.js';
-import { FRAMINGS } from '../protocol/framings.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf } from './event.js';
 

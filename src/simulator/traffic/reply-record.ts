@@ -1,5 +1,5 @@
-import type { ActedFault } from '../faults/apply.js';
-import { REFUSALS } from '../protocol/pdu.js';
+import type { ActedFault } from '../../device/faults/apply.js';
+import { REFUSALS } from '../../modbus/protocol/pdu.js';
 import {
   achieved,
   type PlayReport,
@@ -7,7 +7,7 @@ import {
   type ReplyPlan,
   type Step,
   type StepReport,
-} from '../protocol/reply-plan.js';
+} from '../../modbus/protocol/reply-plan.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { EventOf, FrameEvent, NewEvent, ReplyEvent, TrafficEvent } from './event.js';
 import { itemAt, readClient, readFraming, sizeOfClient, writeClient, writeFraming } from './record-parts.js';

@@ -1,11 +1,11 @@
-import { hex } from '../protocol/bytes.js';
+import { hex } from '../../modbus/protocol/bytes.js';
 import {
   type PlayReport,
   type ReplyPlan,
   type Step,
   type StepReport,
   stepsOf,
-} from '../protocol/reply-plan.js';
+} from '../../modbus/protocol/reply-plan.js';
 import type { ReplyEvent } from './event.js';
 import { micros } from './time.js';
 

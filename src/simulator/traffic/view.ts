@@ -1,5 +1,5 @@
-import { concatBytes, hex } from '../protocol/bytes.js';
-import { sentBytes } from '../protocol/reply-plan.js';
+import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
+import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
 import type { Written } from './decode-request.js';
 import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type TrafficEvent } from './event.js';

@@ -1,7 +1,7 @@
-import { ExceptionCode } from '../protocol/exception-code.js';
-import { namesOf } from '../protocol/function-code.js';
-import { functionOf } from '../protocol/function-table.js';
-import { SubFunction } from '../protocol/sub-function.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { namesOf } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { SubFunction } from '../../modbus/protocol/sub-function.js';
 
 /** The standard objects of a device identification (6.21). */
 const OBJECT_NAMES = [

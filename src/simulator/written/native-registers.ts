@@ -1,8 +1,8 @@
+import { isMapping } from '../../common/schema/parts.js';
 import type { Device } from '../../device/device.js';
 import type { Point } from '../../device/point.js';
+import type { ValueLocation } from '../../device/registers/value.js';
 import type { TableName } from '../../device/tables.js';
-import type { ValueLocation } from '../../registers/value.js';
-import { isMapping } from '../../schema/parts.js';
 import { inexactComment, type WrittenEntry } from './plain-registers.js';
 import { type Found, type PresentValue, presentValue, runsOf } from './runs.js';
 

@@ -1,7 +1,7 @@
 import type { Device } from '../../device/device.js';
+import type { Action } from '../../device/registers/actions.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
-import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import type { Action } from '../../registers/actions.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import { type Found, presentValue, type Run, runsOf } from './runs.js';
 
 /** Cells that are looked at without a pause. */

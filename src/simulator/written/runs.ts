@@ -1,7 +1,12 @@
-import type { Action } from '../../registers/actions.js';
-import { BIG_ENDIAN, type ValueType } from '../../registers/cell-type.js';
-import type { RegisterImage } from '../../registers/image.js';
-import { shortestFloat32, type Value, type ValueLocation, wordsOfValue } from '../../registers/value.js';
+import type { Action } from '../../device/registers/actions.js';
+import { BIG_ENDIAN, type ValueType } from '../../device/registers/cell-type.js';
+import type { RegisterImage } from '../../device/registers/image.js';
+import {
+  shortestFloat32,
+  type Value,
+  type ValueLocation,
+  wordsOfValue,
+} from '../../device/registers/value.js';
 
 /** A value as it is now, in the form of a native file. */
 export interface PresentValue {

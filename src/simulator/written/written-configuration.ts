@@ -1,16 +1,16 @@
+import { quote } from '../../common/schema/problem.js';
+import type { FaultLine } from '../../device/faults/ability.js';
+import { type FindValue, THEN } from '../../device/faults/rule.js';
+import type { RuleStatus } from '../../device/faults/rules.js';
+import { usableRule } from '../../device/faults/usable-rule.js';
 import type {
   ApiDefinition,
   LineDefinition,
   MqttDefinition,
   TrafficDefinition,
-} from '../../config/configuration.js';
-import { copiesAt } from '../../config/native/each.js';
-import { lineSource } from '../../config/native/line-source.js';
-import type { FaultLine } from '../../faults/ability.js';
-import { type FindValue, THEN } from '../../faults/rule.js';
-import type { RuleStatus } from '../../faults/rules.js';
-import { usableRule } from '../../faults/usable-rule.js';
-import { quote } from '../../schema/problem.js';
+} from '../../files/config/configuration.js';
+import { copiesAt } from '../../files/config/native/each.js';
+import { lineSource } from '../../files/config/native/line-source.js';
 import { flow, key } from './flow.js';
 import { deviceText, type WrittenDevice } from './written-device.js';
 

@@ -1,7 +1,7 @@
-import type { DeviceDefinition } from '../../config/configuration.js';
+import { isMapping } from '../../common/schema/parts.js';
 import type { Device } from '../../device/device.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
-import { isMapping } from '../../schema/parts.js';
+import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { sourceWith } from '../defined-entries.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../random.js';
+import { seededRandom } from '../../common/random.js';
 import type { Line } from '../../simulator/line.js';
 import type { Observer } from './observer/observer.js';
 import type { Check } from './trial/exam.js';

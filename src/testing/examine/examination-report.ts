@@ -1,6 +1,6 @@
 import type { Simulator } from '../../simulator/simulator.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
-import type { TrafficEvent } from '../../traffic/event.js';
 import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report } from '../report/report.js';
 import { versions } from '../report/versions.js';

@@ -1,4 +1,4 @@
-import type { TrafficEvent } from '../../traffic/event.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 
 /**
  * What became of a check or a step. `inconclusive`: what happened on the line does not decide it. `not run`: it was not

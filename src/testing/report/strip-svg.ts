@@ -1,7 +1,7 @@
-import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../strip/drawing.js';
-import { LANES, type Piece, piecesOf } from '../../strip/pieces.js';
-import { msText, rulerFrom, ticksOf } from '../../strip/times.js';
-import type { TrafficView } from '../../traffic/view.js';
+import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../common/strip/drawing.js';
+import { LANES, type Piece, piecesOf } from '../../common/strip/pieces.js';
+import { msText, rulerFrom, ticksOf } from '../../common/strip/times.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
 import { escaped } from './escape.js';
 
 const WIDTH = 940;

@@ -1,5 +1,5 @@
 import { release, type as systemName } from 'node:os';
-import { version } from '../../package.js';
+import { version } from '../../common/package.js';
 import type { Report } from './report.js';
 
 /** The versions of this program, of Node and of the system. */

@@ -1,5 +1,5 @@
-import type { FaultRule } from '../../faults/rule.js';
-import type { TrafficEvent } from '../../traffic/event.js';
+import type { FaultRule } from '../../device/faults/rule.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Spoilt } from './actions.js';
 import { NearestMiss } from './nearest-miss.js';
 import type { Seen } from './seen.js';

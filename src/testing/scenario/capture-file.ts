@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { captureLines } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { Capture, capturePieces } from '../../traffic/capture/capture.js';
-import { TrafficCursor } from '../../traffic/reading.js';
+import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
+import { TrafficCursor } from '../../simulator/traffic/reading.js';
 
 /** A part of the traffic that is to be written to a file, both ends included. */
 export interface CaptureSpan {

@@ -1,10 +1,10 @@
-import { knownValues } from '../../control/known-values.js';
-import { textWithValues, valuesByTable } from '../../control/shown-values.js';
 import type { Device } from '../../device/device.js';
-import { functionOf } from '../../protocol/function-table.js';
-import { decodeEvent, type ReadEvent } from '../../traffic/decode.js';
-import { type Message, requestMessage } from '../../traffic/decode-request.js';
-import type { TrafficEvent } from '../../traffic/event.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
+import { knownValues } from '../../simulator/control/known-values.js';
+import { textWithValues, valuesByTable } from '../../simulator/control/shown-values.js';
+import { decodeEvent, type ReadEvent } from '../../simulator/traffic/decode.js';
+import { type Message, requestMessage } from '../../simulator/traffic/decode-request.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 
 /** Finds the device that answers for a unit identifier of a line. */
 export type DeviceAt = (line: string, unitId: number, host: string | undefined) => Device | undefined;

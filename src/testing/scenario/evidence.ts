@@ -1,4 +1,4 @@
-import type { TrafficEvent } from '../../traffic/event.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Seen } from './seen.js';
 import { durationText } from './words.js';
 

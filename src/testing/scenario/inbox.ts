@@ -1,4 +1,4 @@
-import type { TrafficEvent } from '../../traffic/event.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Spoilt } from './actions.js';
 import type { DeviceAt } from './event-text.js';
 import { type Seen, seenOf } from './seen.js';

@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
+import type { At } from '../../common/schema/at.js';
+import { unknownName } from '../../common/schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 
 /** `{lines.bus.path}` in a command line. The name of a line may have dots. */

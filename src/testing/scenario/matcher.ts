@@ -1,6 +1,6 @@
-import type { Condition } from '../../faults/condition.js';
-import { matchesRequest, type RequestFacts } from '../../faults/matching.js';
-import type { NamedValue } from '../../faults/rule.js';
+import type { Condition } from '../../device/faults/condition.js';
+import { matchesRequest, type RequestFacts } from '../../device/faults/matching.js';
+import type { NamedValue } from '../../device/faults/rule.js';
 import type { Seen } from './seen.js';
 import { matchesWrite, type WantedWrite } from './wanted-write.js';
 

@@ -1,7 +1,7 @@
-import type { Condition } from '../../faults/condition.js';
-import { matchesRequest } from '../../faults/matching.js';
-import type { NamedValue } from '../../faults/rule.js';
-import { rangeText } from '../../traffic/words.js';
+import type { Condition } from '../../device/faults/condition.js';
+import { matchesRequest } from '../../device/faults/matching.js';
+import type { NamedValue } from '../../device/faults/rule.js';
+import { rangeText } from '../../simulator/traffic/words.js';
 import { factsOf, type Matcher } from './matcher.js';
 import type { Seen } from './seen.js';
 import { matchesWrite } from './wanted-write.js';

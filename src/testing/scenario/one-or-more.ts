@@ -1,4 +1,4 @@
-import type { At } from '../../schema/at.js';
+import type { At } from '../../common/schema/at.js';
 
 /** The most entries of a list in a step. All of them are read in one turn of the event loop. */
 const MOST_IN_A_STEP = 256;

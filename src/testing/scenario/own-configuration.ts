@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import type { Configuration } from '../../config/configuration.js';
-import { buildNative, loadNativeFile } from '../../config/load.js';
-import { At } from '../../schema/at.js';
-import { fileFindings } from '../../schema/findings.js';
-import { formatProblems, formatWarnings } from '../../schema/problem.js';
+import { At } from '../../common/schema/at.js';
+import { fileFindings } from '../../common/schema/findings.js';
+import { formatProblems, formatWarnings } from '../../common/schema/problem.js';
+import type { Configuration } from '../../files/config/configuration.js';
+import { buildNative, loadNativeFile } from '../../files/config/load.js';
 import type { ScenarioFile } from './scenario-file.js';
 
 /** The sections of a scenario that describe a simulator of its own. One that runs already has them. */

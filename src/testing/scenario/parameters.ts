@@ -1,7 +1,7 @@
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
-import { isMapping } from '../../schema/parts.js';
-import { quote } from '../../schema/problem.js';
+import type { At } from '../../common/schema/at.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import { isMapping } from '../../common/schema/parts.js';
+import { quote } from '../../common/schema/problem.js';
 
 /** Values by the names of parameters. */
 export type Parameters = ReadonlyMap<string, string | number | boolean>;

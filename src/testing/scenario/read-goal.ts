@@ -1,4 +1,4 @@
-import type { At } from '../../schema/at.js';
+import type { At } from '../../common/schema/at.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { oneOrMore } from './one-or-more.js';
 import { toMatcher } from './read-matcher.js';

@@ -1,8 +1,8 @@
-import type { Condition } from '../../faults/condition.js';
-import { hintAtQuantities } from '../../faults/quantity-hint.js';
-import { resolveNames } from '../../faults/rule.js';
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
+import type { At } from '../../common/schema/at.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { Condition } from '../../device/faults/condition.js';
+import { hintAtQuantities } from '../../device/faults/quantity-hint.js';
+import { resolveNames } from '../../device/faults/rule.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Matcher } from './matcher.js';
 import { addressText } from './nearest-miss.js';

@@ -1,6 +1,6 @@
-import { MAX_SEED } from '../../random.js';
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
+import { MAX_SEED } from '../../common/random.js';
+import type { At } from '../../common/schema/at.js';
+import { unknownName } from '../../common/schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { DutDefinition } from './dut-definition.js';
 import { reportUnknownEndpoints } from './line-endpoints.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
+import type { At } from '../../common/schema/at.js';
+import { isMapping } from '../../common/schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type FaultNumbers, readChanges, readFaults, readPower } from './read-actions.js';
 import { readGoal } from './read-goal.js';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { onFreePorts, withFreePortsHint } from '../../config/free-ports.js';
-import { At } from '../../schema/at.js';
-import { fileFindings } from '../../schema/findings.js';
-import { formatWarnings } from '../../schema/problem.js';
+import { At } from '../../common/schema/at.js';
+import { fileFindings } from '../../common/schema/findings.js';
+import { formatWarnings } from '../../common/schema/problem.js';
+import { onFreePorts, withFreePortsHint } from '../../files/config/free-ports.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { writeCapture } from './capture-file.js';

@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
-import type { SourceText } from '../../config/text/parse-text.js';
-import { readConfigFile } from '../../config/text/read-file.js';
-import { At } from '../../schema/at.js';
-import { fileFindings } from '../../schema/findings.js';
-import { isMapping } from '../../schema/parts.js';
-import { formatProblems, type Issue, type Path } from '../../schema/problem.js';
+import { At } from '../../common/schema/at.js';
+import { fileFindings } from '../../common/schema/findings.js';
+import { isMapping } from '../../common/schema/parts.js';
+import { formatProblems, type Issue, type Path } from '../../common/schema/problem.js';
+import type { SourceText } from '../../files/config/text/parse-text.js';
+import { readConfigFile } from '../../files/config/text/read-file.js';
 import { type Parameters, readParameters, reportUnknownParameters, withParameters } from './parameters.js';
 
 /** A scenario with its parameters and the steps of other files put in. */

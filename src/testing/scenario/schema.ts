@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { conditionSchema } from '../../faults/condition.js';
-import { MAX_SEED } from '../../random.js';
-import { bounded, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { MAX_SEED } from '../../common/random.js';
+import { bounded, oneOf, section, text, wholeNumber } from '../../common/schema/parts.js';
+import { duration } from '../../common/schema/units.js';
+import { conditionSchema } from '../../device/faults/condition.js';
 
 /*
  * The schemas of a scenario. Each part is checked separately, so that a mistake in one part hides none in another.

@@ -1,6 +1,6 @@
-import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
-import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
-import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { type AddressRange, addressRanges } from '../../modbus/protocol/pdu.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../simulator/traffic/event.js';
 import { isRequest, pduOf } from '../line-watch.js';
 import { type DeviceAt, requestText } from './event-text.js';
 

@@ -1,5 +1,5 @@
-import type { TrafficEvent } from '../../traffic/event.js';
-import type { Clock } from '../../transport/clock.js';
+import type { Clock } from '../../modbus/transport/clock.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Verdict } from '../report/report.js';
 import type { Actions } from './actions.js';
 import { ArmedFaults } from './armed-faults.js';

@@ -1,7 +1,7 @@
+import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
-import type { TrafficEvent } from '../../traffic/event.js';
-import { type Clock, systemClock } from '../../transport/clock.js';
 import { closedText, lastReplies } from '../line-watch.js';
 import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';

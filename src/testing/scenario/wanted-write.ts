@@ -1,9 +1,9 @@
-import { parseChange, valueNamed } from '../../control/device-value.js';
-import { wordsOfValue } from '../../registers/value.js';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
+import type { At } from '../../common/schema/at.js';
+import { isMapping } from '../../common/schema/parts.js';
+import { wordsOfValue } from '../../device/registers/value.js';
+import { parseChange, valueNamed } from '../../simulator/control/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { writtenBy } from '../../traffic/decode-request.js';
+import { writtenBy } from '../../simulator/traffic/decode-request.js';
 import type { Seen } from './seen.js';
 
 /** Registers or coils that a request has to write. */

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
-import type { SerialLineDefinition } from '../../config/configuration.js';
-import { openRealPort } from '../../transport/port/real-port.js';
+import type { SerialLineDefinition } from '../../files/config/configuration.js';
+import { openRealPort } from '../../modbus/transport/port/real-port.js';
 
 /** A client that sends one query at a time. */
 export interface Client {

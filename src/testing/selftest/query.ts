@@ -1,10 +1,10 @@
-import { concatBytes, packWords } from '../../protocol/bytes.js';
-import { ExceptionCode } from '../../protocol/exception-code.js';
-import type { AduContent } from '../../protocol/framing.js';
-import { FunctionCode } from '../../protocol/function-code.js';
-import { exceptionResponse } from '../../protocol/pdu.js';
-import { SubFunction } from '../../protocol/sub-function.js';
-import type { SerialTimes } from '../../transport/serial/behaviour.js';
+import { concatBytes, packWords } from '../../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import type { AduContent } from '../../modbus/protocol/framing.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { exceptionResponse } from '../../modbus/protocol/pdu.js';
+import { SubFunction } from '../../modbus/protocol/sub-function.js';
+import type { SerialTimes } from '../../modbus/transport/serial/behaviour.js';
 import { ENOUGH } from './percentiles.js';
 
 /** A request and the only right reply to it. */

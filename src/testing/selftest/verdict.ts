@@ -1,5 +1,5 @@
-import { timeSliceText } from '../../transport/port/time-slice.js';
-import type { SerialTimes } from '../../transport/serial/behaviour.js';
+import { timeSliceText } from '../../modbus/transport/port/time-slice.js';
+import type { SerialTimes } from '../../modbus/transport/serial/behaviour.js';
 import type { Measurements } from './measure.js';
 import { ENOUGH, type Percentiles } from './percentiles.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Command, parseCommandLine } from '../../src/config/command-line.js';
-import { SERVE_OPTIONS } from '../../src/config/commands/serve.js';
-import { DESCRIBED, HELP } from '../../src/config/help.js';
+import { type Command, parseCommandLine } from '../../../src/cli/command-line/command-line.js';
+import { SERVE_OPTIONS } from '../../../src/cli/command-line/commands/serve.js';
+import { DESCRIBED, HELP } from '../../../src/cli/command-line/help.js';
 
 const parse = (line: string, env: Record<string, string> = {}): Command =>
   parseCommandLine(line === '' ? [] : line.split(' '), env);

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
-import { connect, type EventView, type SimulatorClient, startSimulator } from '../../src/library.js';
-import { serialMaster, tcpMaster } from '../api/masters.js';
+import { connect, type EventView, type SimulatorClient, startSimulator } from '../../../src/library.js';
+import { serialMaster, tcpMaster } from '../../remote/api/masters.js';
+import { type RunningProgram, startProgram } from '../../support/program.mjs';
 import { scratchSpace } from '../main/run.js';
-import { type RunningProgram, startProgram } from '../support/program.mjs';
 
 const { newFile } = scratchSpace();
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startProgram } from '../support/program.mjs';
-import { Certificates, type Identity } from '../transport/socket/certificates.js';
+import { Certificates, type Identity } from '../../modbus/transport/socket/certificates.js';
+import { startProgram } from '../../support/program.mjs';
 import { METER, TCP_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { SerialPort } from 'serialport';
 import { onTestFinished } from 'vitest';
-import { encodeRtu } from '../../src/protocol/rtu.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 
 /** A net for what never comes. */
 const REPLY_LIMIT_MS = 30_000;

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { newClient } from '../../src/client/client.js';
-import { startProgram } from '../support/program.mjs';
+import { newClient } from '../../../src/modbus/client/client.js';
+import { startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
 /* The command clone, on the program itself as the real device. */

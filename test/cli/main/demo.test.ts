@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startProgram } from '../support/program.mjs';
+import { startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { run } from './run.js';
 

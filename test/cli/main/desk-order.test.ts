@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { startProgram } from '../support/program.mjs';
-import { RawClient } from '../transport/socket/raw-client.js';
+import { RawClient } from '../../modbus/transport/socket/raw-client.js';
+import { startProgram } from '../../support/program.mjs';
 import { poll } from './mortal-desk.js';
 import { METER, TCP_LINE } from './plant.js';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startProgram } from '../support/program.mjs';
+import { startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();

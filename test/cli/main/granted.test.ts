@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dist, startProgram } from '../support/program.mjs';
+import { dist, startProgram } from '../../support/program.mjs';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { scratchSpace } from './run.js';
 

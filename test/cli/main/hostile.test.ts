@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
-import { heldMb, openDescriptors, startPlant } from '../../scripts/hostile/plant.mjs';
-import { REST_ATTACKS } from '../../scripts/hostile/rest-attacks.mjs';
-import { Siege } from '../../scripts/hostile/siege.mjs';
-import { play, TRICKS } from '../../scripts/hostile/tricks.mjs';
+import { ATTACKS } from '../../../scripts/hostile/attacks.mjs';
+import { heldMb, openDescriptors, startPlant } from '../../../scripts/hostile/plant.mjs';
+import { REST_ATTACKS } from '../../../scripts/hostile/rest-attacks.mjs';
+import { Siege } from '../../../scripts/hostile/siege.mjs';
+import { play, TRICKS } from '../../../scripts/hostile/tricks.mjs';
 
 /** Short: `node scripts/hostile.mjs` takes minutes for the same, and measures. */
 const AMOUNT = { ms: 200, count: 300 };

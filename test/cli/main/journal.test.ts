@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dist } from '../support/program.mjs';
+import { dist } from '../../support/program.mjs';
 import { lineOn, METER, TCP_LINE } from './plant.js';
 import { scratchSpace } from './run.js';
 

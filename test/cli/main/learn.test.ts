@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { newClient } from '../../src/client/client.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { newClient } from '../../../src/modbus/client/client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { runHere, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { dist, type RunningProgram, startProgram } from '../support/program.mjs';
+import { dist, type RunningProgram, startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';

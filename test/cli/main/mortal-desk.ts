@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { type RunningProgram, startProgram } from '../support/program.mjs';
-import { RawClient, until } from '../transport/socket/raw-client.js';
+import { RawClient, until } from '../../modbus/transport/socket/raw-client.js';
+import { type RunningProgram, startProgram } from '../../support/program.mjs';
 import { METER, TCP_LINE } from './plant.js';
 
 /** Read holding register 0 of unit 1. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startProgram } from '../support/program.mjs';
-import { Certificates, roleExtension } from '../transport/socket/certificates.js';
+import { Certificates, roleExtension } from '../../modbus/transport/socket/certificates.js';
+import { startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
 
@@ -55,7 +55,7 @@ for (const { version, node } of NODES) {
   const isThere = DIRECTORY !== undefined && existsSync(node);
   if (!isThere) {
     const why = DIRECTORY === undefined ? 'MODBUS_SIM_NODES is not set' : `there is no ${node}`;
-    process.stderr.write(`test/main/nodes.test.ts: Node ${version} left out: ${why}\n`);
+    process.stderr.write(`test/cli/main/nodes.test.ts: Node ${version} left out: ${why}\n`);
   }
   describe.skipIf(!isThere)(`under Node ${version}`, () => {
     it('is the Node that was asked for', () => {
@@ -114,7 +114,11 @@ for (const { version, node } of NODES) {
 
     // Its tests fail where this Node has no handle as a DirectChannel expects it.
     it('has the direct channel of TCP', async () => {
-      const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/transport/socket/direct-channel.test.ts'];
+      const args = [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        'test/modbus/transport/socket/direct-channel.test.ts',
+      ];
       const env = { ...process.env, NO_COLOR: '1' };
       const { stdout } = await promisify(execFile)(node, args, { env });
       expect(stdout).toMatch(/Tests +[1-9]\d* passed \(\d+\)/);

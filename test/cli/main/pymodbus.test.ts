@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { fixture } from '../config/helpers.js';
-import { startProgram } from '../support/program.mjs';
+import { fixture } from '../../files/config/helpers.js';
+import { startProgram } from '../../support/program.mjs';
 import { runHere, scratchSpace } from './run.js';
 
 const { newFile } = scratchSpace();

@@ -1,11 +1,11 @@
 import { SerialPort } from 'serialport';
 import { afterEach, expect, it } from 'vitest';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startProgram } from '../support/program.mjs';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
-import { until } from '../transport/socket/raw-client.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startProgram } from '../../support/program.mjs';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 /* Real devices on a serial line, behind simulated ones on TCP and on a serial line. The real ones are the program itself. */
 

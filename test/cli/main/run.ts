@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, vi } from 'vitest';
-import type { Outlet } from '../../src/main/outlet.js';
-import { main } from '../../src/main/run.js';
-import { standardError, standardOutput } from '../../src/main/standard.js';
-import { dist } from '../support/program.mjs';
+import type { Outlet } from '../../../src/cli/main/outlet.js';
+import { main } from '../../../src/cli/main/run.js';
+import { standardError, standardOutput } from '../../../src/cli/main/standard.js';
+import { dist } from '../../support/program.mjs';
 
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */
 const RUN_LIMIT_MS = 150_000;

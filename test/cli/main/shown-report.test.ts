@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { shownReport } from '../../src/main/shown-report.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { htmlReport } from '../../src/testing/report/html.js';
-import { junitReport } from '../../src/testing/report/junit.js';
-import type { Report } from '../../src/testing/report/report.js';
-import { nativeSetup } from '../support/configuration.js';
-import { replyEvent } from '../traffic/events.js';
+import { shownReport } from '../../../src/cli/main/shown-report.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { htmlReport } from '../../../src/testing/report/html.js';
+import { junitReport } from '../../../src/testing/report/junit.js';
+import type { Report } from '../../../src/testing/report/report.js';
+import { replyEvent } from '../../simulator/traffic/events.js';
+import { nativeSetup } from '../../support/configuration.js';
 
 it('shows the values of registers in the reports of test and examine, with names where they have one', async () => {
   const holding = [

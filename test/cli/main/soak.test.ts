@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { driftOf, partsTable } from '../../scripts/soak/drift.mjs';
+import { driftOf, partsTable } from '../../../scripts/soak/drift.mjs';
 
 const line = { requests: 1000, median: 1, p99: 40 };
 const part = {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startProgram } from '../support/program.mjs';
+import { startProgram } from '../../support/program.mjs';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { runHere, scratchSpace } from './run.js';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startProgram } from '../support/program.mjs';
+import { startProgram } from '../../support/program.mjs';
 import { METER, TCP_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';
 

@@ -2,7 +2,7 @@ import { existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { type RunningProgram, startProgram } from '../../support/program.mjs';
 import { openRawClient, openSocket, readRequest } from './clients.js';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { scratchSpace } from './run.js';
@@ -90,7 +90,7 @@ describe('a program that was killed', () => {
     expect(readlinkSync(link)).toBe(left);
     const next = await startProgram({
       config: { devices: METER, lines },
-      env: { TMPDIR: join(link, '..', '..') },
+      env: { TMPDIR: join(link, '../..', '../..') },
     });
     expect(realpathSync(link)).toBe(next.serialPath('bench'));
     expect(await next.stop()).toBe(0);
@@ -103,7 +103,7 @@ describe('a second program with a line of the same name', () => {
     const first = program.serialPath('bench');
     const second = await startProgram({
       config: { devices: METER, lines },
-      env: { TMPDIR: join(link, '..', '..') },
+      env: { TMPDIR: join(link, '../..', '../..') },
     });
     expect(second.serialPath('bench')).not.toBe(first);
     expect(await second.stop()).toBe(0);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../transport/socket/raw-client.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
 import { run, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();

@@ -2,7 +2,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startProgram } from '../support/program.mjs';
+import { startProgram } from '../../support/program.mjs';
 import { lineOn, METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';
 

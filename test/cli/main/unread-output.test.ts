@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { dist } from '../support/program.mjs';
+import { dist } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER } from './plant.js';
 import { scratchSpace } from './run.js';

@@ -5,7 +5,7 @@ import { run, runHere } from './run.js';
 
 const usage = (...args: string[]) => runHere(args);
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 

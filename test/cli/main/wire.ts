@@ -1,6 +1,6 @@
 import { renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import { openPty } from '../../src/transport/port/pty.js';
+import { openPty } from '../../../src/modbus/transport/port/pty.js';
 import { pause } from './clients.js';
 
 /** A pseudo-terminal in the place of an adapter: the simulator opens `link`, this is the other end of its wire. */

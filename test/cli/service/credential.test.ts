@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { tokenOfService } from '../../src/service/credential.js';
+import { tokenOfService } from '../../../src/cli/service/credential.js';
 
 function directories() {
   const root = mkdtempSync(join(tmpdir(), 'modbus-sim-credential-'));

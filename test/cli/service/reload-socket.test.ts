@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answerReloads, askForReload, type ReloadAnswer } from '../../src/service/reload-socket.js';
+import { answerReloads, askForReload, type ReloadAnswer } from '../../../src/cli/service/reload-socket.js';
 
 const NOTHING: ReloadAnswer = { warnings: [], done: [], refused: [] };
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { LoadResult } from '../../src/config/load.js';
-import { lineSource } from '../../src/config/native/line-source.js';
-import { ownersRoom } from '../../src/control/room.js';
-import { reload } from '../../src/service/reload.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator } from '../support/simulator.js';
+import { reload } from '../../../src/cli/service/reload.js';
+import type { LoadResult } from '../../../src/files/config/load.js';
+import { lineSource } from '../../../src/files/config/native/line-source.js';
+import { ownersRoom } from '../../../src/simulator/control/room.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator } from '../../support/simulator.js';
 
 const PLANT = {
   devices: {

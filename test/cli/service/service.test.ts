@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import type { LoadResult } from '../../src/config/load.js';
-import { ownersRoom } from '../../src/control/room.js';
-import { askForReload } from '../../src/service/reload-socket.js';
-import { runService } from '../../src/service/service.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { askForReload } from '../../../src/cli/service/reload-socket.js';
+import { runService } from '../../../src/cli/service/service.js';
+import type { LoadResult } from '../../../src/files/config/load.js';
+import { ownersRoom } from '../../../src/simulator/control/room.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 const BENCH = {
   devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },

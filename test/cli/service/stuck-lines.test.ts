@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { plainReply, type ReplyPlan } from '../../src/protocol/reply-plan.js';
-import { StuckLines } from '../../src/service/stuck-lines.js';
+import { StuckLines } from '../../../src/cli/service/stuck-lines.js';
+import { plainReply, type ReplyPlan } from '../../../src/modbus/protocol/reply-plan.js';
 
 const MINUTE = 60_000;
 

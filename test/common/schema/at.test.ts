@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { At } from '../../src/schema/at.js';
-import { Findings, fileFindings, moreText } from '../../src/schema/findings.js';
-import { section, wholeNumber } from '../../src/schema/parts.js';
-import { pathText } from '../../src/schema/problem.js';
+import { At } from '../../../src/common/schema/at.js';
+import { Findings, fileFindings, moreText } from '../../../src/common/schema/findings.js';
+import { section, wholeNumber } from '../../../src/common/schema/parts.js';
+import { pathText } from '../../../src/common/schema/problem.js';
 
 const INPUT = { lines: { bench: { units: [1, 'x'], 'co size': 5 } }, none: null };
 

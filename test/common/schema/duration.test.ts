@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { At } from '../../src/schema/at.js';
-import { fileFindings } from '../../src/schema/findings.js';
-import { section } from '../../src/schema/parts.js';
-import { duration } from '../../src/schema/units.js';
+import { At } from '../../../src/common/schema/at.js';
+import { fileFindings } from '../../../src/common/schema/findings.js';
+import { section } from '../../../src/common/schema/parts.js';
+import { duration } from '../../../src/common/schema/units.js';
 
 describe('a duration', () => {
   it.each([

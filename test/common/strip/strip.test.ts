@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { boxesOf, boxPath, drawingOf, labelsOf, laneAt, pausesOf } from '../../src/strip/drawing.js';
-import { type Lane, type Piece, piecesOf, type StripEvent } from '../../src/strip/pieces.js';
-import { lengthText, rulerFrom, rulerOfDay, ticksOf } from '../../src/strip/times.js';
+import {
+  boxesOf,
+  boxPath,
+  drawingOf,
+  labelsOf,
+  laneAt,
+  pausesOf,
+} from '../../../src/common/strip/drawing.js';
+import { type Lane, type Piece, piecesOf, type StripEvent } from '../../../src/common/strip/pieces.js';
+import { lengthText, rulerFrom, rulerOfDay, ticksOf } from '../../../src/common/strip/times.js';
 
 type Step = NonNullable<StripEvent['steps']>[number];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FAULT_KINDS } from '../../src/faults/kinds.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { asciiHex, bytesOf } from '../vectors/hex.js';
+import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { asciiHex, bytesOf } from '../../modbus/protocol/hex.js';
 import { message, played, type Situation } from './plans.js';
 
 /** The reply to `03 0000 0002` that the faults act on, whose LRC is EE, and the request. */

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { abilities } from '../../src/faults/ability.js';
-import { applyFaults } from '../../src/faults/apply.js';
-import { FAULT_KINDS } from '../../src/faults/kinds.js';
-import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { RTU, SOCKET } from '../../src/protocol/framing.js';
-import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
-import { MAX_SEED, seededRandom } from '../../src/random.js';
-import { tries } from '../support/tries.js';
-import { bytesOf } from '../vectors/hex.js';
+import { MAX_SEED, seededRandom } from '../../../src/common/random.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import { applyFaults } from '../../../src/device/faults/apply.js';
+import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
+import { type FaultRule, ruleSchema } from '../../../src/device/faults/rule.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { plainReply, type ReplyPlan, silence } from '../../../src/modbus/protocol/reply-plan.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
+import { tries } from '../../support/tries.js';
 import { PARAMETERS, played, rtu, ruleOf, type Situation } from './plans.js';
 
 /** A clock that stands still. */
@@ -302,16 +302,16 @@ describe.each(Object.entries(ROWS))('%s', (_, rows) => {
 it('every kind is tested here', () => {
   const missingIn = (table: object) => FAULT_KINDS.filter((kind) => !Object.hasOwn(table, kind));
   expect(missingIn(ROWS), 'add rows for these to ROWS of this file').toEqual([]);
-  expect(missingIn(PARAMETERS), 'add these to PARAMETERS of test/faults/plans.ts').toEqual([]);
+  expect(missingIn(PARAMETERS), 'add these to PARAMETERS of test/device/faults/plans.ts').toEqual([]);
 });
 
 it('every kind is tested on the wire', () => {
   const tests = ['serial', 'tcp']
-    .map((line) => readFileSync(`test/line/faults-${line}.test.ts`, 'utf8'))
+    .map((line) => readFileSync(`test/simulator/line/faults-${line}.test.ts`, 'utf8'))
     .join();
   expect(
     FAULT_KINDS.filter((kind) => !tests.includes(`{ ${kind}: `)),
-    'add rows for these to test/line/faults-serial.test.ts or test/line/faults-tcp.test.ts',
+    'add rows for these to test/simulator/line/faults-serial.test.ts or test/simulator/line/faults-tcp.test.ts',
   ).toEqual([]);
 });
 

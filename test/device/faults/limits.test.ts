@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { abilities } from '../../src/faults/ability.js';
-import { applyFaults } from '../../src/faults/apply.js';
-import { Budget, startWorkTime } from '../../src/faults/budget.js';
-import { FAULT_KINDS } from '../../src/faults/kinds.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
-import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
-import { MAX_SEED, seededRandom } from '../../src/random.js';
-import { tries } from '../support/tries.js';
-import { bytesOf } from '../vectors/hex.js';
+import { MAX_SEED, seededRandom } from '../../../src/common/random.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import { applyFaults } from '../../../src/device/faults/apply.js';
+import { Budget, startWorkTime } from '../../../src/device/faults/budget.js';
+import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { plainReply, type ReplyPlan, silence } from '../../../src/modbus/protocol/reply-plan.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
+import { tries } from '../../support/tries.js';
 import { PARAMETERS, rtu, ruleOf, shown } from './plans.js';
 
 const HOUR = 3_600_000;
@@ -207,7 +207,7 @@ it('no other kind makes a reply longer, slower or more pieces', () => {
   const anyOther = fc.oneof(
     ...others.map((kind) => {
       const parameters = PARAMETERS[kind];
-      if (!parameters) throw new Error(`add ${kind} to PARAMETERS of test/faults/plans.ts`);
+      if (!parameters) throw new Error(`add ${kind} to PARAMETERS of test/device/faults/plans.ts`);
       return parameters.map((value) => ({ [kind]: value }));
     }),
   );

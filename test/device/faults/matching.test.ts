@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { abilities, lackOf } from '../../src/faults/ability.js';
-import { matchesRequest, type RequestFacts, RuleMatcher } from '../../src/faults/matching.js';
-import type { FaultRule } from '../../src/faults/rule.js';
-import { FaultRules } from '../../src/faults/rules.js';
-import { isOpen } from '../../src/faults/window.js';
-import { addressRanges } from '../../src/protocol/pdu.js';
-import { seededRandom } from '../../src/random.js';
-import { bytesOf } from '../vectors/hex.js';
+import { seededRandom } from '../../../src/common/random.js';
+import { abilities, lackOf } from '../../../src/device/faults/ability.js';
+import { matchesRequest, type RequestFacts, RuleMatcher } from '../../../src/device/faults/matching.js';
+import type { FaultRule } from '../../../src/device/faults/rule.js';
+import { FaultRules } from '../../../src/device/faults/rules.js';
+import { isOpen } from '../../../src/device/faults/window.js';
+import { addressRanges } from '../../../src/modbus/protocol/pdu.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
 import { ruleOf } from './plans.js';
 
 /** What each rule is said to do: every rule is asked about every request, one after the other. */

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
-import { abilities } from '../../src/faults/ability.js';
-import { applyFaults } from '../../src/faults/apply.js';
-import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { RTU, SOCKET } from '../../src/protocol/framing.js';
-import { plainReply, type ReplyPlan, type Step, silence } from '../../src/protocol/reply-plan.js';
-import { seededRandom } from '../../src/random.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { seededRandom } from '../../../src/common/random.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import { applyFaults } from '../../../src/device/faults/apply.js';
+import { type FaultRule, ruleSchema } from '../../../src/device/faults/rule.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { plainReply, type ReplyPlan, type Step, silence } from '../../../src/modbus/protocol/reply-plan.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
 
 /** modbus-serial has no types for them. */
 const required = createRequire(import.meta.url);

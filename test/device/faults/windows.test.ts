@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { abilities } from '../../src/faults/ability.js';
-import type { RequestFacts } from '../../src/faults/matching.js';
-import { ruleSchema } from '../../src/faults/rule.js';
-import { FaultRules } from '../../src/faults/rules.js';
-import { At } from '../../src/schema/at.js';
-import { Findings } from '../../src/schema/findings.js';
-import { pathText } from '../../src/schema/problem.js';
-import { FaultControl } from '../../src/simulator/fault-control.js';
-import { VirtualClock } from '../support/virtual-clock.js';
+import { At } from '../../../src/common/schema/at.js';
+import { Findings } from '../../../src/common/schema/findings.js';
+import { pathText } from '../../../src/common/schema/problem.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import type { RequestFacts } from '../../../src/device/faults/matching.js';
+import { ruleSchema } from '../../../src/device/faults/rule.js';
+import { FaultRules } from '../../../src/device/faults/rules.js';
+import { FaultControl } from '../../../src/simulator/fault-control.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 import { ruleOf } from './plans.js';
 
 const FACTS: RequestFacts = {

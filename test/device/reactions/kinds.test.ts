@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { REACTION_KINDS } from '../../src/reactions/kinds.js';
+import { REACTION_KINDS } from '../../../src/device/reactions/kinds.js';
 
 describe('docs/reactions.md', () => {
   it('has the row of each kind, and no other', () => {

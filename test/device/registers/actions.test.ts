@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ACTIONS, type Action, type ActionName, type ActionSource } from '../../src/registers/actions.js';
-import { CELLS_PER_VALUE, type ValueType } from '../../src/registers/cell-type.js';
-import type { Value } from '../../src/registers/value.js';
-import { tries } from '../support/tries.js';
+import {
+  ACTIONS,
+  type Action,
+  type ActionName,
+  type ActionSource,
+} from '../../../src/device/registers/actions.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../../src/device/registers/cell-type.js';
+import type { Value } from '../../../src/device/registers/value.js';
+import { tries } from '../../support/tries.js';
 import { imageOf, run, tableOf, wordsOf } from './build.js';
 
 type NumberType = Exclude<ValueType, 'string'>;

@@ -1,8 +1,12 @@
-import type { ActionSource } from '../../src/registers/actions.js';
-import { CELLS_PER_VALUE } from '../../src/registers/cell-type.js';
-import { RegisterImage } from '../../src/registers/image.js';
-import { LayoutBuilder, type RegisterLayout, type ValueDefinition } from '../../src/registers/layout.js';
-import { Table, type TableWindow } from '../../src/registers/table.js';
+import type { ActionSource } from '../../../src/device/registers/actions.js';
+import { CELLS_PER_VALUE } from '../../../src/device/registers/cell-type.js';
+import { RegisterImage } from '../../../src/device/registers/image.js';
+import {
+  LayoutBuilder,
+  type RegisterLayout,
+  type ValueDefinition,
+} from '../../../src/device/registers/layout.js';
+import { Table, type TableWindow } from '../../../src/device/registers/table.js';
 
 /** Clock and dice that never move. */
 export const STILL: ActionSource = { random: () => 0, now: () => new Date(2024, 0, 1), uptime: () => 0 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LastWrites } from '../../src/registers/accesses.js';
+import { LastWrites } from '../../../src/device/registers/accesses.js';
 
 const write = (client: string) => ({ writer: { by: 'line', line: 'lan', client } as const, at: new Date(0) });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ActionSource } from '../../src/registers/actions.js';
-import { RegisterImage } from '../../src/registers/image.js';
-import { LayoutBuilder } from '../../src/registers/layout.js';
+import type { ActionSource } from '../../../src/device/registers/actions.js';
+import { RegisterImage } from '../../../src/device/registers/image.js';
+import { LayoutBuilder } from '../../../src/device/registers/layout.js';
 import { definitionOf, imageOf, layoutOf, STILL, wordsOf } from './build.js';
 
 const imageFrom = (builder: LayoutBuilder, source: ActionSource = STILL): RegisterImage =>

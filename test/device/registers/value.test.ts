@@ -5,7 +5,7 @@ import {
   type Order,
   type ValueOrder,
   type ValueType,
-} from '../../src/registers/cell-type.js';
+} from '../../../src/device/registers/cell-type.js';
 import {
   integerRange,
   nearestValue,
@@ -13,7 +13,7 @@ import {
   type Value,
   valueOfWords,
   wordsOfValue,
-} from '../../src/registers/value.js';
+} from '../../../src/device/registers/value.js';
 
 const ORDERS: readonly ValueOrder[] = [
   { wordOrder: 'big', byteOrder: 'big' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeviceClock, MAX_SPEED, MAX_TIME } from '../../src/signals/clock.js';
+import { DeviceClock, MAX_SPEED, MAX_TIME } from '../../../src/device/signals/clock.js';
 
 describe('the clock of a device', () => {
   it('begins at 0 and follows the real time at its speed', () => {

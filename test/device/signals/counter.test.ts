@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { signalSchema } from '../../src/signals/kinds.js';
-import type { Signal } from '../../src/signals/signal.js';
+import { signalSchema } from '../../../src/device/signals/kinds.js';
+import type { Signal } from '../../../src/device/signals/signal.js';
 import { started } from './start.js';
 
 function counterOf(power: Signal, more: object = {}) {

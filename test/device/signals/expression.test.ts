@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseExpression } from '../../src/signals/expression/parse.js';
+import { parseExpression } from '../../../src/device/signals/expression/parse.js';
 
 const NAMES: Record<string, number> = { voltage: 230, current: 10, 'other.voltage': 400, relay: 1, sin: 7 };
 

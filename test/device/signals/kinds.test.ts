@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SIGNAL_KINDS, signalSchema } from '../../src/signals/kinds.js';
+import { SIGNAL_KINDS, signalSchema } from '../../../src/device/signals/kinds.js';
 import { mistakesOf, started, trackInMemory } from './start.js';
 
 /** An entry and what it is worth at times in ms. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Signal } from '../../src/signals/signal.js';
-import { liveDevices } from '../device/live.js';
+import type { Signal } from '../../../src/device/signals/signal.js';
+import { liveDevices } from '../live.js';
 import { started } from './start.js';
 
 /** The longest step of a clock that REST takes: ten years, in ms. */

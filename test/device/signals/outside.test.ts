@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signalSchema } from '../../src/signals/kinds.js';
+import { signalSchema } from '../../../src/device/signals/kinds.js';
 import { mistakesOf, started } from './start.js';
 
 const topic = 'plant/power';

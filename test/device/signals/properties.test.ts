@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_SEED } from '../../src/random.js';
-import type { Signal } from '../../src/signals/signal.js';
+import { MAX_SEED } from '../../../src/common/random.js';
+import type { Signal } from '../../../src/device/signals/signal.js';
 import { started, trackInMemory } from './start.js';
 
 const track = trackInMemory(

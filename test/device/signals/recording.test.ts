@@ -4,7 +4,7 @@ import {
   RecordingScanner,
   readBlock,
   type ScannedRecording,
-} from '../../src/signals/recording/scan.js';
+} from '../../../src/device/signals/recording/scan.js';
 
 const SOURCE = { file: 'a.csv', time: 'time', column: 'v' };
 

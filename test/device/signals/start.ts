@@ -1,7 +1,7 @@
-import { At } from '../../src/schema/at.js';
-import { fileFindings } from '../../src/schema/findings.js';
-import { signalSchema } from '../../src/signals/kinds.js';
-import type { Pace, Signal, SignalDefinition, Track } from '../../src/signals/signal.js';
+import { At } from '../../../src/common/schema/at.js';
+import { fileFindings } from '../../../src/common/schema/findings.js';
+import { signalSchema } from '../../../src/device/signals/kinds.js';
+import type { Pace, Signal, SignalDefinition, Track } from '../../../src/device/signals/signal.js';
 
 /** What a test may give a signal to work with. */
 interface Surroundings {

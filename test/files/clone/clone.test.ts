@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { ClientRequest, Outcome } from '../../src/client/client.js';
-import { cloneDevices } from '../../src/clone/clone.js';
-import { writeClone } from '../../src/clone/write.js';
-import type { CloneCommand } from '../../src/config/commands/clone.js';
-import { loadNative } from '../../src/config/load.js';
-import { ruleSchema } from '../../src/faults/rule.js';
-import { importText } from '../../src/import/import.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { answerAtOnce } from '../bus/answer-at-once.js';
-import { hexOf } from '../vectors/hex.js';
+import type { CloneCommand } from '../../../src/cli/command-line/commands/clone.js';
+import { ruleSchema } from '../../../src/device/faults/rule.js';
+import { cloneDevices } from '../../../src/files/clone/clone.js';
+import { writeClone } from '../../../src/files/clone/write.js';
+import { loadNative } from '../../../src/files/config/load.js';
+import { importText } from '../../../src/files/import/import.js';
+import type { ClientRequest, Outcome } from '../../../src/modbus/client/client.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { hexOf } from '../../modbus/protocol/hex.js';
+import { answerAtOnce } from '../../simulator/bus/answer-at-once.js';
 
 /* Clones of devices of our own, asked without a wire: a clone answers each read as its original does. */
 

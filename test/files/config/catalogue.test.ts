@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { catalogueIds, findMisbehaviour, readCatalogue, rulesOf } from '../../src/config/catalogue.js';
-import { loadNative } from '../../src/config/load.js';
-import { abilities } from '../../src/faults/ability.js';
-import { ruleSchema } from '../../src/faults/rule.js';
-import { usableRule } from '../../src/faults/usable-rule.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import { ruleSchema } from '../../../src/device/faults/rule.js';
+import { usableRule } from '../../../src/device/faults/usable-rule.js';
+import {
+  catalogueIds,
+  findMisbehaviour,
+  readCatalogue,
+  rulesOf,
+} from '../../../src/files/config/catalogue.js';
+import { loadNative } from '../../../src/files/config/load.js';
 
 const LINES = [
   { name: 'lan', abilities: abilities('tcp', 'socket') },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfiguration } from '../../src/config/load.js';
+import { loadConfiguration } from '../../../src/files/config/load.js';
 import { deviceOf, imageOf, loaded, valueAt } from './helpers.js';
 
 const demo = loaded(loadConfiguration({ kind: 'demo' }));

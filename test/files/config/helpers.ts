@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import type { Configuration, DeviceDefinition } from '../../src/config/configuration.js';
-import type { LoadResult } from '../../src/config/load.js';
-import { NativeDeviceReader } from '../../src/config/native/device.js';
-import { nativeConfiguration } from '../../src/config/native/file.js';
-import { type PymodbusChoice, pymodbusConfiguration } from '../../src/config/pymodbus/file.js';
-import { recordingsIn } from '../../src/config/recording-file.js';
-import { parseText } from '../../src/config/text/parse-text.js';
-import type { TableName } from '../../src/device/tables.js';
-import { RegisterImage } from '../../src/registers/image.js';
-import type { RegisterLayout } from '../../src/registers/layout.js';
-import { At } from '../../src/schema/at.js';
-import { fileFindings } from '../../src/schema/findings.js';
-import { type Issue, type Problem, pathText } from '../../src/schema/problem.js';
+import { At } from '../../../src/common/schema/at.js';
+import { fileFindings } from '../../../src/common/schema/findings.js';
+import { type Issue, type Problem, pathText } from '../../../src/common/schema/problem.js';
+import { RegisterImage } from '../../../src/device/registers/image.js';
+import type { RegisterLayout } from '../../../src/device/registers/layout.js';
+import type { TableName } from '../../../src/device/tables.js';
+import type { Configuration, DeviceDefinition } from '../../../src/files/config/configuration.js';
+import type { LoadResult } from '../../../src/files/config/load.js';
+import { NativeDeviceReader } from '../../../src/files/config/native/device.js';
+import { nativeConfiguration } from '../../../src/files/config/native/file.js';
+import { type PymodbusChoice, pymodbusConfiguration } from '../../../src/files/config/pymodbus/file.js';
+import { recordingsIn } from '../../../src/files/config/recording-file.js';
+import { parseText } from '../../../src/files/config/text/parse-text.js';
 
 export function fixture(name: string): string {
-  return fileURLToPath(new URL(`../vectors/config/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`./${name}`, import.meta.url));
 }
 
 /** A function that writes a file into a directory that is gone after the tests. */

@@ -1,8 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkFile, loadConfiguration, loadNativeFile, loadPymodbus } from '../../src/config/load.js';
-import { formatProblems, formatWarnings } from '../../src/schema/problem.js';
+import { formatProblems, formatWarnings } from '../../../src/common/schema/problem.js';
+import {
+  checkFile,
+  loadConfiguration,
+  loadNativeFile,
+  loadPymodbus,
+} from '../../../src/files/config/load.js';
 import { fixture, loaded, problemsOf, scratchFiles } from './helpers.js';
 
 const write = scratchFiles();

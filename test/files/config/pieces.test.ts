@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseText } from '../../src/config/text/parse-text.js';
-import { Assembly, piecesOf } from '../../src/config/text/pieces.js';
+import { parseText } from '../../../src/files/config/text/parse-text.js';
+import { Assembly, piecesOf } from '../../../src/files/config/text/pieces.js';
 
 function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;

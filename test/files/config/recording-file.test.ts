@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { openingRecording, openRecording } from '../../src/config/recording-file.js';
-import { lastBefore } from '../../src/signals/recording/scan.js';
-import type { Track } from '../../src/signals/signal.js';
+import { lastBefore } from '../../../src/device/signals/recording/scan.js';
+import type { Track } from '../../../src/device/signals/signal.js';
+import { openingRecording, openRecording } from '../../../src/files/config/recording-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recording-'));
 afterAll(() => rmSync(folder, { recursive: true }));

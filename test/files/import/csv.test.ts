@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../src/config/load.js';
-import { importText } from '../../src/import/import.js';
-import { writeNative } from '../../src/import/write.js';
-import { tries } from '../support/tries.js';
+import { loadNative } from '../../../src/files/config/load.js';
+import { importText } from '../../../src/files/import/import.js';
+import { writeNative } from '../../../src/files/import/write.js';
+import { tries } from '../../support/tries.js';
 import { imported } from './helpers.js';
 
 describe('a CSV file', () => {

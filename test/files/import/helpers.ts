@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
-import { loadNative } from '../../src/config/load.js';
-import { importText } from '../../src/import/import.js';
-import { noteText, writeNative } from '../../src/import/write.js';
+import { loadNative } from '../../../src/files/config/load.js';
+import { importText } from '../../../src/files/import/import.js';
+import { noteText, writeNative } from '../../../src/files/import/write.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 

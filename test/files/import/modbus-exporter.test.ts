@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importText } from '../../src/import/import.js';
+import { importText } from '../../../src/files/import/import.js';
 import { imported } from './helpers.js';
 
 /* The configuration of modbus_exporter; the facts of its own example, typed again. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { importText } from '../../src/import/import.js';
+import { importText } from '../../../src/files/import/import.js';
 import { imported } from './helpers.js';
 
 /* In the form of samples/project02.xmpp of modbuspal-runtime. */

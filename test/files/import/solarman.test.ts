@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { importText } from '../../src/import/import.js';
+import { importText } from '../../../src/files/import/import.js';
 import { imported } from './helpers.js';
 
 /* In the form of deye_hybrid.yaml (two registers, the low word first) and of sofar_hyd.yaml of ha-solarman (the high word first). */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../src/config/load.js';
-import { sunspecIds } from '../../src/config/sunspec/model.js';
-import { importText } from '../../src/import/import.js';
-import { some } from '../support/tries.js';
+import { loadNative } from '../../../src/files/config/load.js';
+import { sunspecIds } from '../../../src/files/config/sunspec/model.js';
+import { importText } from '../../../src/files/import/import.js';
+import { some } from '../../support/tries.js';
 import { imported } from './helpers.js';
 
 /* The forms are those of evcc's and mbmd's Go programs and of pysunspec2; values as in public threads (evcc-io/evcc#31535, mbmd#98). */
@@ -265,7 +265,7 @@ describe('a dump of SunSpec models', () => {
 describe('a definition of a SunSpec model', () => {
   /** As it is published: symbols are a list. */
   function published(id: number): string {
-    const text = readFileSync(new URL(`../../sunspec/model_${id}.json`, import.meta.url), 'utf8');
+    const text = readFileSync(new URL(`../../../sunspec/model_${id}.json`, import.meta.url), 'utf8');
     return JSON.stringify(
       JSON.parse(text, (key, value) =>
         key === 'symbols'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importText } from '../../src/import/import.js';
+import { importText } from '../../../src/files/import/import.js';
 import { imported } from './helpers.js';
 
 const telegraf = (text: string) => imported(text, 'telegraf.conf');

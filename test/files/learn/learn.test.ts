@@ -1,18 +1,18 @@
 import modbusSerial from 'modbus-serial';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { newClient } from '../../src/client/client.js';
-import { loadNative } from '../../src/config/load.js';
-import { learnFiles } from '../../src/learn/learn.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { hex } from '../../src/protocol/bytes.js';
-import { RTU, SOCKET } from '../../src/protocol/framing.js';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { answerAtOnce } from '../bus/answer-at-once.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
-import { asciiHex, bytesOf, hexOf } from '../vectors/hex.js';
+import { loadNative } from '../../../src/files/config/load.js';
+import { learnFiles } from '../../../src/files/learn/learn.js';
+import { newClient } from '../../../src/modbus/client/client.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { hex } from '../../../src/modbus/protocol/bytes.js';
+import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { asciiHex, bytesOf, hexOf } from '../../modbus/protocol/hex.js';
+import { answerAtOnce } from '../../simulator/bus/answer-at-once.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { THREADS } from './threads.js';
 
 /* Devices learned from logs and captures: each bench gives the same bytes for the same request. */

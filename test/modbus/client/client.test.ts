@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type ClientRequest, type ClientTarget, newClient } from '../../src/client/client.js';
-import type { Wire, WireListener } from '../../src/client/wire.js';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { VirtualClock } from '../support/virtual-clock.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { type ClientRequest, type ClientTarget, newClient } from '../../../src/modbus/client/client.js';
+import type { Wire, WireListener } from '../../../src/modbus/client/wire.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { bytesOf, hexOf } from '../protocol/hex.js';
 
 /* The order and the times of a client, on a wire that the test plays. */
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ReplySearch } from '../../src/client/reply-search.js';
-import { concatBytes } from '../../src/protocol/bytes.js';
-import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
-import { FRAMINGS } from '../../src/protocol/framings.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { ReplySearch } from '../../../src/modbus/client/reply-search.js';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
+import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
+import { bytesOf, hexOf } from '../protocol/hex.js';
 
 /* How a client knows the reply to its request among what it hears. */
 

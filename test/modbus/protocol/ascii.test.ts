@@ -8,9 +8,9 @@ import {
   LINE_FEED,
   MAX_ASCII_LENGTH,
   mayDelimit,
-} from '../../src/protocol/ascii.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+} from '../../../src/modbus/protocol/ascii.js';
 import { byte } from './arbitrary-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 const framing = new AsciiFraming();
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));

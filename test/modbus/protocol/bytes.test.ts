@@ -11,9 +11,9 @@ import {
   putBytes,
   wordAt,
   wordsAt,
-} from '../../src/protocol/bytes.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+} from '../../../src/modbus/protocol/bytes.js';
 import { byte, word } from './arbitrary-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 describe('words and bits in bytes', () => {
   it('puts the most significant byte of a word first', () => {

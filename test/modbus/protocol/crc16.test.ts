@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc16 } from '../../src/protocol/crc16.js';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { CRC_EXAMPLE } from '../vectors/application-protocol.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { crc16 } from '../../../src/modbus/protocol/crc16.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { CRC_EXAMPLE } from './application-protocol.js';
+import { bytesOf, hexOf } from './hex.js';
 
 /** The implementation of another project, bit by bit instead of by a table. */
 const reference = createRequire(import.meta.url)('modbus-serial/utils/crc16.js') as (bytes: Buffer) => number;

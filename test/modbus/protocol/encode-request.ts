@@ -1,5 +1,5 @@
-import { concatBytes, packBits, packWords, setWord } from '../../src/protocol/bytes.js';
-import type { FilePart, Request } from '../../src/protocol/request.js';
+import { concatBytes, packBits, packWords, setWord } from '../../../src/modbus/protocol/bytes.js';
+import type { FilePart, Request } from '../../../src/modbus/protocol/request.js';
 
 /** The request PDU of `request`: the inverse of `decodeRequest`. */
 export function encodeRequest(request: Request): Uint8Array {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RTU, SOCKET } from '../../src/protocol/framing.js';
-import { FRAMINGS } from '../../src/protocol/framings.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
 import { byte, word } from './arbitrary-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 describe('framings', () => {
   it('give back the content of a frame, the transaction identifier only where there is one', () => {

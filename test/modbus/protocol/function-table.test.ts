@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FunctionCode } from '../../src/protocol/function-code.js';
-import { functionOf } from '../../src/protocol/function-table.js';
-import { decodeRequest } from '../../src/protocol/request.js';
-import { encodeRtu, endsAtSilence, requestLength } from '../../src/protocol/rtu.js';
+import { FunctionCode } from '../../../src/modbus/protocol/function-code.js';
+import { functionOf } from '../../../src/modbus/protocol/function-table.js';
+import { decodeRequest } from '../../../src/modbus/protocol/request.js';
+import { encodeRtu, endsAtSilence, requestLength } from '../../../src/modbus/protocol/rtu.js';
 import { arbitraryOtherRequest, arbitraryRegisterRequest, FUNCTIONS } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
 

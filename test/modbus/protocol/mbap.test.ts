@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { concatBytes } from '../../src/protocol/bytes.js';
-import { decodeMbap, encodeMbap, type MbapFrame } from '../../src/protocol/mbap.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
+import { decodeMbap, encodeMbap, type MbapFrame } from '../../../src/modbus/protocol/mbap.js';
 import { arbitraryRequest, byte, word } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 const arbitraryFrame: fc.Arbitrary<MbapFrame> = fc.record({
   transactionId: word,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { functionOf } from '../../src/protocol/function-table.js';
+import { functionOf } from '../../../src/modbus/protocol/function-table.js';
 import {
   addressRanges,
   dataOffset,
@@ -8,11 +8,11 @@ import {
   hasByteCount,
   hasQuantityOf,
   wordsResponse,
-} from '../../src/protocol/pdu.js';
-import type { RegisterRequest } from '../../src/protocol/request.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+} from '../../../src/modbus/protocol/pdu.js';
+import type { RegisterRequest } from '../../../src/modbus/protocol/request.js';
 import { arbitraryRegisterRequest } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 type Range = ReturnType<typeof addressRanges>[number];
 

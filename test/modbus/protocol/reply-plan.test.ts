@@ -11,7 +11,7 @@ import {
   sentFrames,
   silence,
   stepsOf,
-} from '../../src/protocol/reply-plan.js';
+} from '../../../src/modbus/protocol/reply-plan.js';
 
 it('a plain reply is one step at the usual time, and silence has its reason', () => {
   const bytes = Uint8Array.of(1, 2);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeRequest } from '../../src/protocol/request.js';
-import { SPECIFICATION_EXAMPLES } from '../vectors/application-protocol.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { decodeRequest } from '../../../src/modbus/protocol/request.js';
+import { SPECIFICATION_EXAMPLES } from './application-protocol.js';
 import { arbitraryRequest, FUNCTIONS } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 const words = (quantity: number): string => '0000'.repeat(quantity);
 const octets = (quantity: number): string => '00'.repeat(quantity);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/pdu.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import {
+  bitsResponse,
+  echoResponse,
+  exceptionResponse,
+  wordsResponse,
+} from '../../../src/modbus/protocol/pdu.js';
+import { bytesOf, hexOf } from './hex.js';
 
 describe('encoding a response', () => {
   it('fills a PDU with the most that can be read', () => {

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { concatBytes } from '../../src/protocol/bytes.js';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/pdu.js';
-import type { RegisterRequest } from '../../src/protocol/request.js';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
+import {
+  bitsResponse,
+  echoResponse,
+  exceptionResponse,
+  wordsResponse,
+} from '../../../src/modbus/protocol/pdu.js';
+import type { RegisterRequest } from '../../../src/modbus/protocol/request.js';
 import {
   decodeRtu,
   encodeRtu,
@@ -12,10 +17,10 @@ import {
   type PredictedLength,
   requestLength,
   responseLength,
-} from '../../src/protocol/rtu.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+} from '../../../src/modbus/protocol/rtu.js';
 import { arbitraryRegisterRequest, arbitraryRequest, byte } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
+import { bytesOf, hexOf } from './hex.js';
 
 const arbitraryPdu = fc.uint8Array({ minLength: 1, maxLength: 253 });
 

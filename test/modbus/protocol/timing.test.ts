@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { characterTime, t15, t35 } from '../../src/protocol/timing.js';
+import { characterTime, t15, t35 } from '../../../src/modbus/protocol/timing.js';
 
 describe('character times', () => {
   const table: [baudRate: number, t15: number, t35: number][] = [

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/transport/clock.js';
-import { useKernelTimer } from '../../src/transport/port/kernel-timer.js';
-import { bundled } from '../support/bundled.mjs';
+import { systemClock } from '../../../src/modbus/transport/clock.js';
+import { useKernelTimer } from '../../../src/modbus/transport/port/kernel-timer.js';
+import { bundled } from '../../support/bundled.mjs';
 
 /** Keeps this process from doing anything else. */
 function stall(ms: number): void {
@@ -102,8 +102,8 @@ describe.each(["the event loop's timers", "the kernel's timer"])(
 
 it('keeps no process alive for a wait that was called off', async () => {
   const code = await bundled(`
-    import { systemClock } from './src/transport/clock.js';
-    import { useKernelTimer } from './src/transport/port/kernel-timer.js';
+    import { systemClock } from './src/modbus/transport/clock.js';
+    import { useKernelTimer } from './src/modbus/transport/port/kernel-timer.js';
     await useKernelTimer();
     systemClock.callAt(performance.now() + 3_600_000, () => {})();`);
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { RawClient, until } from '../transport/socket/raw-client.js';
+import { RawClient, until } from '../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../support/configuration.js';
 import { Rest } from './rest.js';
 
 const SETUP = {

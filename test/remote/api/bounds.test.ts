@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { conditionSchema } from '../../src/faults/condition.js';
-import { At } from '../../src/schema/at.js';
-import { Findings } from '../../src/schema/findings.js';
-import { bounded } from '../../src/schema/parts.js';
-import { nativeSetup } from '../support/configuration.js';
+import { At } from '../../../src/common/schema/at.js';
+import { Findings } from '../../../src/common/schema/findings.js';
+import { bounded } from '../../../src/common/schema/parts.js';
+import { conditionSchema } from '../../../src/device/faults/condition.js';
+import { nativeSetup } from '../../support/configuration.js';
 import { Rest } from './rest.js';
 
 const SETUP = nativeSetup({

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { limitConnections } from '../../src/api/connection-limit.js';
-import { RawClient, until } from '../transport/socket/raw-client.js';
+import { limitConnections } from '../../../src/remote/api/connection-limit.js';
+import { RawClient, until } from '../../modbus/transport/socket/raw-client.js';
 
 const GET = Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
 

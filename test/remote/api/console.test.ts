@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { VIEW_NAMES } from '../../src/api/console/paths.js';
-import { nativeSetup } from '../support/configuration.js';
+import { VIEW_NAMES } from '../../../src/remote/api/console/paths.js';
+import { nativeSetup } from '../../support/configuration.js';
 import { Rest } from './rest.js';
 
 const SETUP = nativeSetup({

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { PLAYED, restoring, WORLD } from '../../scripts/hostile/document-world.mjs';
-import { type Request, requestsOf } from '../../scripts/hostile/requests.mjs';
-import { nativeSetup } from '../support/configuration.js';
-import { document, expectDocumented } from '../support/documented.js';
+import { PLAYED, restoring, WORLD } from '../../../scripts/hostile/document-world.mjs';
+import { type Request, requestsOf } from '../../../scripts/hostile/requests.mjs';
+import { nativeSetup } from '../../support/configuration.js';
+import { document, expectDocumented } from '../../support/documented.js';
 import { Rest } from './rest.js';
 
 /** How long an answer is read that has no end. */

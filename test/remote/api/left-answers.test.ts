@@ -3,15 +3,15 @@ import { type AddressInfo, connect } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { buildApp } from '../../src/api/app.js';
-import { newDesk } from '../../src/api/desk.js';
-import { DeskEnd } from '../../src/door/desk-end.js';
-import { LineEnd } from '../../src/door/line-end.js';
-import type { Answered, Asked } from '../../src/door/messages.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { newTestRoom } from '../../src/testing/commands.js';
-import { nativeSetup } from '../support/configuration.js';
-import { until } from '../transport/socket/raw-client.js';
+import { buildApp } from '../../../src/remote/api/app.js';
+import { newDesk } from '../../../src/remote/api/desk.js';
+import { DeskEnd } from '../../../src/remote/door/desk-end.js';
+import { LineEnd } from '../../../src/remote/door/line-end.js';
+import type { Answered, Asked } from '../../../src/remote/door/messages.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { newTestRoom } from '../../../src/testing/commands.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../support/configuration.js';
 
 const SILENT = pino({ level: 'silent' });
 

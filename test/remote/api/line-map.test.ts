@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { describe, expect, it, test } from 'vitest';
-import { LineMap } from '../../src/api/line-map.js';
-import { knownValues } from '../../src/control/known-values.js';
-import type { Device } from '../../src/device/device.js';
-import { LocalDoor } from '../../src/door/local-door.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { newTestRoom } from '../../src/testing/commands.js';
+import type { Device } from '../../../src/device/device.js';
+import { LineMap } from '../../../src/remote/api/line-map.js';
+import { LocalDoor } from '../../../src/remote/door/local-door.js';
+import { knownValues } from '../../../src/simulator/control/known-values.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { newTestRoom } from '../../../src/testing/commands.js';
+import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
+import { nativeSetup } from '../../support/configuration.js';
 import { deskOf } from '../mqtt/desk-of.js';
-import { nativeSetup } from '../support/configuration.js';
-import { frameEvent, replyEvent } from '../traffic/events.js';
 
 const meter = {
   registers: {

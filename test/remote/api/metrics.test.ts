@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { brokerFamilies } from '../../src/api/metrics/families.js';
-import { SOCKET } from '../../src/protocol/framing.js';
-import { COUNTERS } from '../../src/traffic/counters.js';
-import { MAX_PAIRS } from '../../src/traffic/meters.js';
-import { openRawClient } from '../main/clients.js';
-import { nativeSetup } from '../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
-import { until } from '../transport/socket/raw-client.js';
+import { SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { brokerFamilies } from '../../../src/remote/api/metrics/families.js';
+import { COUNTERS } from '../../../src/simulator/traffic/counters.js';
+import { MAX_PAIRS } from '../../../src/simulator/traffic/meters.js';
+import { openRawClient } from '../../cli/main/clients.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { Rest } from './rest.js';
 
 stopAfterEach();

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { TAGS } from '../../src/api/openapi/tags.js';
-import { idOfReference, type JsonSchema } from '../../src/api/schema-json.js';
-import { achieved } from '../../src/protocol/reply-plan.js';
-import { isMapping } from '../../src/schema/parts.js';
-import { nativeSetup } from '../support/configuration.js';
+import { isMapping } from '../../../src/common/schema/parts.js';
+import { achieved } from '../../../src/modbus/protocol/reply-plan.js';
+import { TAGS } from '../../../src/remote/api/openapi/tags.js';
+import { idOfReference, type JsonSchema } from '../../../src/remote/api/schema-json.js';
+import { nativeSetup } from '../../support/configuration.js';
 import {
   type DocumentedOperation,
   document,
@@ -16,7 +16,7 @@ import {
   misfit,
   operations,
   type SentAnswer,
-} from '../support/documented.js';
+} from '../../support/documented.js';
 import { Rest } from './rest.js';
 
 const TOKEN = '2f1c6d0b9a8e47c3b5d1e0f4a6978c12';
@@ -318,7 +318,7 @@ const ANEW = [
 ] as const;
 
 describe('the examples of answers', () => {
-  // `npx vitest run test/api/openapi.test.ts -u` writes the file anew.
+  // `npx vitest run test/remote/api/openapi.test.ts -u` writes the file anew.
   it('are recorded from a run', async () => {
     const rest = new Rest(SETUP);
     await rest.simulator.start();
@@ -349,6 +349,6 @@ describe('the examples of answers', () => {
     await rest.app.close();
     await rest.simulator.stop();
     const text = JSON.stringify(Object.fromEntries(steadied), null, 2);
-    await expect(`${text}\n`).toMatchFileSnapshot('../../src/api/openapi/examples.json');
+    await expect(`${text}\n`).toMatchFileSnapshot('../../../src/remote/api/openapi/examples.json');
   });
 });

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import type { ApiRules } from '../../src/api/app.js';
-import type { Configuration } from '../../src/config/configuration.js';
-import { type LocalSimulator, newLocalSimulator } from '../../src/library/local-simulator.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
-import { expectDocumented } from '../support/documented.js';
+import { type LocalSimulator, newLocalSimulator } from '../../../src/cli/library/local-simulator.js';
+import type { Configuration } from '../../../src/files/config/configuration.js';
+import type { ApiRules } from '../../../src/remote/api/app.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { expectDocumented } from '../../support/documented.js';
 
 /** An answer of the REST interface; `body` is undefined where there was none. */
 export interface Answer<Body> {

@@ -1,13 +1,13 @@
 import { MessageChannel } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DeskEnd } from '../../src/door/desk-end.js';
-import { allParts, type Door } from '../../src/door/door.js';
-import { LineEnd } from '../../src/door/line-end.js';
-import { LocalDoor } from '../../src/door/local-door.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { newTestRoom, type TestRoom } from '../../src/testing/commands.js';
-import { nativeSetup } from '../support/configuration.js';
+import { DeskEnd } from '../../../src/remote/door/desk-end.js';
+import { allParts, type Door } from '../../../src/remote/door/door.js';
+import { LineEnd } from '../../../src/remote/door/line-end.js';
+import { LocalDoor } from '../../../src/remote/door/local-door.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { newTestRoom, type TestRoom } from '../../../src/testing/commands.js';
+import { nativeSetup } from '../../support/configuration.js';
 
 const SILENT = pino({ level: 'silent' });
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Broker } from '../../src/mqtt/broker.js';
+import { Broker } from '../../../src/remote/mqtt/broker.js';
 
 const CONNECT = 1;
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { MqttAuthority } from '../../src/config/configuration.js';
-import type { Refusal } from '../../src/control/refusal.js';
-import { INPUTS, isQuery } from '../../src/control/schemas/inputs.js';
-import { CALLS, LISTS } from '../../src/door/table.js';
-import type { Arrived } from '../../src/mqtt/broker.js';
-import { Commands } from '../../src/mqtt/commands.js';
-import type { Message } from '../../src/mqtt/outbox.js';
+import type { MqttAuthority } from '../../../src/files/config/configuration.js';
+import { CALLS, LISTS } from '../../../src/remote/door/table.js';
+import type { Arrived } from '../../../src/remote/mqtt/broker.js';
+import { Commands } from '../../../src/remote/mqtt/commands.js';
+import type { Message } from '../../../src/remote/mqtt/outbox.js';
+import type { Refusal } from '../../../src/simulator/control/refusal.js';
+import { INPUTS, isQuery } from '../../../src/simulator/control/schemas/inputs.js';
 import { deskOf } from './desk-of.js';
 
 const FILE = {

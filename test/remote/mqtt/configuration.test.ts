@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { newClient } from '../../src/client/client.js';
+import { newClient } from '../../../src/modbus/client/client.js';
 import { deskOf } from './desk-of.js';
 
 /* A configuration that is sent to a running bench: `configuration.check` and `configuration.apply` of the door. */

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { newDesk } from '../../src/api/desk.js';
-import { LocalDoor } from '../../src/door/local-door.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { newTestRoom } from '../../src/testing/commands.js';
-import { nativeSetup } from '../support/configuration.js';
+import { newDesk } from '../../../src/remote/api/desk.js';
+import { LocalDoor } from '../../../src/remote/door/local-door.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { newTestRoom } from '../../../src/testing/commands.js';
+import { nativeSetup } from '../../support/configuration.js';
 
 /** A simulator whose lines are open, and its desk. */
 export async function deskOf(file: object) {

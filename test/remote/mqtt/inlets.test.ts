@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Inlets } from '../../src/mqtt/inlets.js';
+import { Inlets } from '../../../src/remote/mqtt/inlets.js';
 import { deskOf } from './desk-of.js';
 
 function fileWith(...signals: readonly object[]) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Outbox } from '../../src/mqtt/outbox.js';
+import { Outbox } from '../../../src/remote/mqtt/outbox.js';
 
 describe('what waits for the broker', () => {
   it('is the newest of each retained topic, and every event', () => {

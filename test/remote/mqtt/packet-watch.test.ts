@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PacketWatch } from '../../src/mqtt/packet-watch.js';
+import { PacketWatch } from '../../../src/remote/mqtt/packet-watch.js';
 
 /** The packets of a stream, and the length of the longest. */
 const CASES: readonly (readonly [what: string, bytes: readonly number[], longest: number])[] = [

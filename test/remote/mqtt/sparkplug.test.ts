@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { done, type Refusal } from '../../src/control/refusal.js';
-import type { Summary } from '../../src/control/schemas/summary.js';
-import type { BrokerEvents } from '../../src/mqtt/broker.js';
-import type { Message } from '../../src/mqtt/outbox.js';
-import { SparkplugNode, type Written } from '../../src/mqtt/sparkplug/node.js';
+import type { BrokerEvents } from '../../../src/remote/mqtt/broker.js';
+import type { Message } from '../../../src/remote/mqtt/outbox.js';
+import { SparkplugNode, type Written } from '../../../src/remote/mqtt/sparkplug/node.js';
+import { done, type Refusal } from '../../../src/simulator/control/refusal.js';
+import type { Summary } from '../../../src/simulator/control/schemas/summary.js';
 import { command, type Decoded, decoded } from './sparkplug-decoder.js';
 
 /*

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../src/mqtt/outbox.js';
-import { Reported, ValuesOut } from '../../src/mqtt/values.js';
+import type { Message } from '../../../src/remote/mqtt/outbox.js';
+import { Reported, ValuesOut } from '../../../src/remote/mqtt/values.js';
 
 function valuesOut() {
   const published: Message[] = [];

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { startProgram } from '../support/program.mjs';
+import { nativeSetup } from '../../support/configuration.js';
+import { startProgram } from '../../support/program.mjs';
 import { openPage, poll, type Served, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 import { networkTo } from './proxy.js';

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import type { ApiRules } from '../../src/api/app.js';
-import type { Configuration } from '../../src/config/configuration.js';
+import type { Configuration } from '../../../src/files/config/configuration.js';
+import type { ApiRules } from '../../../src/remote/api/app.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 import { type Master, tcpMaster } from '../api/masters.js';
-import { nativeSetup } from '../support/configuration.js';
-import { type RunningSimulator, startSimulator } from '../support/simulator.js';
 import { browser } from './chromium.js';
 
 /** The link of the line `bus`. */

@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { describeWithPeer } from '../peers/peer.js';
-import { CHROMIUM_ARGUMENTS, CHROMIUM_MISSING, chromiumPath } from '../support/chromium.mjs';
+import { describeWithPeer } from '../../peers/peer.js';
+import { CHROMIUM_ARGUMENTS, CHROMIUM_MISSING, chromiumPath } from '../../support/chromium.mjs';
 
 let running: Browser | undefined;
 

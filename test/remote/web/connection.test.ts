@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
+import { nativeSetup } from '../../support/configuration.js';
 import { BENCH, openPage, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 

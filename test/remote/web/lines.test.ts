@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
 import { serialMaster } from '../api/masters.js';
-import { nativeSetup } from '../support/configuration.js';
 import { accessibilityFaults, BUS_LINK, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { StreamedView } from '../../src/api/v1/traffic-view.js';
-import { connection, followTraffic, keepConnected, restarts, summary } from '../../src/web/live.js';
-import { until } from '../transport/socket/raw-client.js';
+import type { StreamedView } from '../../../src/remote/api/v1/traffic-view.js';
+import { connection, followTraffic, keepConnected, restarts, summary } from '../../../src/remote/web/live.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
 import { poll, serve } from './browser.js';
 
 /** Where the page would have come from. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { Certificates } from '../transport/socket/certificates.js';
+import { Certificates } from '../../modbus/transport/socket/certificates.js';
+import { nativeSetup } from '../../support/configuration.js';
 import { accessibilityFaults, BENCH, openPage, poll, type Served, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 

@@ -7,7 +7,7 @@ import {
   shareOf,
   timeSpan,
   valueAxis,
-} from '../../src/web/ui/plot-layout.js';
+} from '../../../src/remote/web/ui/plot-layout.js';
 
 describe('the plot of a value', () => {
   it.each([

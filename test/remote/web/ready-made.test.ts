@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { ServedSchema } from '../../src/api/v1/program.js';
-import type { FaultPreviewView } from '../../src/control/schemas/fault.js';
-import { FAULT_KINDS } from '../../src/faults/kinds.js';
-import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
-import { shapeOf } from '../../src/web/ui/schema-form/shape.js';
-import { aimed, freeName, READY_MADE } from '../../src/web/views/faults/ready-made.js';
-import { READY_SCENARIOS } from '../../src/web/views/tests/scenarios.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
+import type { ServedSchema } from '../../../src/remote/api/v1/program.js';
+import { draftOf, readDraft } from '../../../src/remote/web/ui/schema-form/draft.js';
+import { shapeOf } from '../../../src/remote/web/ui/schema-form/shape.js';
+import { aimed, freeName, READY_MADE } from '../../../src/remote/web/views/faults/ready-made.js';
+import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
+import type { FaultPreviewView } from '../../../src/simulator/control/schemas/fault.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 stopAfterEach();
 

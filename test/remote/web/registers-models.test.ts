@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RegisterView } from '../../src/control/schemas/value.js';
-import type { Batch } from '../../src/web/live.js';
-import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
-import { type ObjectShape, shapeOf } from '../../src/web/ui/schema-form/shape.js';
-import { type Format, parseText, textOf } from '../../src/web/views/registers/formats.js';
-import { Known, whyNot } from '../../src/web/views/registers/known.js';
+import type { Batch } from '../../../src/remote/web/live.js';
+import { draftOf, readDraft } from '../../../src/remote/web/ui/schema-form/draft.js';
+import { type ObjectShape, shapeOf } from '../../../src/remote/web/ui/schema-form/shape.js';
+import { type Format, parseText, textOf } from '../../../src/remote/web/views/registers/formats.js';
+import { Known, whyNot } from '../../../src/remote/web/views/registers/known.js';
 import {
   columnsFor,
   moved,
@@ -12,8 +11,9 @@ import {
   rowCells,
   rowOf,
   rowStartsOf,
-} from '../../src/web/views/registers/layout.js';
-import { missingIn, touchesOf, trafficOf } from '../../src/web/views/registers/touches.js';
+} from '../../../src/remote/web/views/registers/layout.js';
+import { missingIn, touchesOf, trafficOf } from '../../../src/remote/web/views/registers/touches.js';
+import type { RegisterView } from '../../../src/simulator/control/schemas/value.js';
 
 const VALUE: RegisterView = {
   table: 'holding',

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding } from '../../support/simulator.js';
 import { tcpMaster } from '../api/masters.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding } from '../support/simulator.js';
 import { accessibilityFaults, openPage, poll, type Served, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { VIEW_NAMES } from '../../src/api/console/paths.js';
+import { VIEW_NAMES } from '../../../src/remote/api/console/paths.js';
 import { accessibilityFaults, BENCH, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { boxesOf } from '../../src/strip/drawing.js';
-import type { Lane, Piece } from '../../src/strip/pieces.js';
-import { pieceAt, snapped } from '../../src/web/strip/gestures.js';
+import { boxesOf } from '../../../src/common/strip/drawing.js';
+import type { Lane, Piece } from '../../../src/common/strip/pieces.js';
+import { pieceAt, snapped } from '../../../src/remote/web/strip/gestures.js';
 import {
   fitted,
   neighbour,
@@ -11,7 +11,7 @@ import {
   usAt,
   xOf,
   zoomed,
-} from '../../src/web/strip/model.js';
+} from '../../../src/remote/web/strip/model.js';
 
 const WIRE = { characterUs: 1000, t35Us: 4000 };
 const SCALE = { fromUs: 0, usPerPixel: 10 };

@@ -1,5 +1,5 @@
-import type { Answer } from '../../src/bus/answer.js';
-import type { Bus, BusRequest } from '../../src/bus/bus.js';
+import type { Answer } from '../../../src/simulator/bus/answer.js';
+import type { Bus, BusRequest } from '../../../src/simulator/bus/bus.js';
 
 /** The answer of a simulated device, which is there at once. */
 export function answerAtOnce(bus: Bus, request: BusRequest): Answer | undefined {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { Bus, type Units } from '../../src/bus/bus.js';
-import type { Device } from '../../src/device/device.js';
-import { abilities } from '../../src/faults/ability.js';
-import { ruleSchema } from '../../src/faults/rule.js';
-import { FaultRules } from '../../src/faults/rules.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
-import { isRtuFrame } from '../../src/protocol/rtu.js';
-import { ask, deviceOf } from '../device/build.js';
-import type { Entry } from '../registers/build.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import type { Device } from '../../../src/device/device.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import { ruleSchema } from '../../../src/device/faults/rule.js';
+import { FaultRules } from '../../../src/device/faults/rules.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { isRtuFrame } from '../../../src/modbus/protocol/rtu.js';
+import { Bus, type Units } from '../../../src/simulator/bus/bus.js';
+import { ask, deviceOf } from '../../device/build.js';
+import type { Entry } from '../../device/registers/build.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
 import { answerAtOnce } from './answer-at-once.js';
 
 const READ = '03 0000 0001';

@@ -1,7 +1,7 @@
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 /* Values that are not available, seen by modbus-serial. */
 

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../../src/config/catalogue.js';
-import { nativeSetup } from '../support/configuration.js';
-import { type RunningSimulator, startSimulator } from '../support/simulator.js';
+import {
+  findMisbehaviour,
+  type Misbehaviour,
+  readCatalogue,
+  rulesOf,
+} from '../../../src/files/config/catalogue.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 import { Master, REGISTERS, ROWS, type Row } from './catalogue-rows.js';
 
 /*
@@ -83,7 +88,7 @@ lines:
   change the line as a \`PUT\` of it does, which may end connections. When the entry is taken back, these settings get their defaults.
 
 A file of [\`catalogue/\`](../catalogue) is one entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the threads, in our words; nobody has tried the
-devices here. This page is made by \`npx vitest run test/line/catalogue.test.ts -u\`.
+devices here. This page is made by \`npx vitest run test/simulator/line/catalogue.test.ts -u\`.
 
 | a client sees | entry |
 | --- | --- |
@@ -129,5 +134,5 @@ it('docs/catalogue.md has every entry, and what was seen', async () => {
     ON_THE_WIRE +
     ROWS.map(wireRow).join('') +
     entries.map(chapter).join('');
-  await expect(page).toMatchFileSnapshot('../../docs/catalogue.md');
+  await expect(page).toMatchFileSnapshot('../../../docs/catalogue.md');
 });

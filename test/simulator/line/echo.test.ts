@@ -1,9 +1,9 @@
 import { SerialPort } from 'serialport';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { openRawClient, pause, readReply, readRequest, writeRequest } from '../main/clients.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding, type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/main/clients.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 const CHUNKS = [1, 8, 16, 'usb'] as const;
 /** Longer than the longest discard gap here, and than any echo is under way: what goes on by itself shows in it. */

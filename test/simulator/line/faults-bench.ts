@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SerialPort } from 'serialport';
-import type { ReplyEvent } from '../../src/traffic/event.js';
-import { ruleOf } from '../faults/plans.js';
-import { nativeSetup } from '../support/configuration.js';
-import { exchangesOf } from '../support/exchanges.js';
-import { type RunningSimulator, startSimulator } from '../support/simulator.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import type { ReplyEvent } from '../../../src/simulator/traffic/event.js';
+import { ruleOf } from '../../device/faults/plans.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { exchangesOf } from '../../support/exchanges.js';
+import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 const BAUD_RATE = 38_400;
 /** t3.5 above 19200 baud, in ms. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { rtu } from '../faults/plans.js';
-import { exchangesOf } from '../support/exchanges.js';
+import { rtu } from '../../device/faults/plans.js';
+import { exchangesOf } from '../../support/exchanges.js';
 import { type Bench, CHARACTER, LAZY, SerialClient, sentPieces, startBench, T35 } from './faults-bench.js';
 
 /** Between two pieces, in ms. */

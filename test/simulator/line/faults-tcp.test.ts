@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsmodbus from 'jsmodbus';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ReplyEvent } from '../../src/traffic/event.js';
-import { exchangesOf } from '../support/exchanges.js';
-import { RawClient, until } from '../transport/socket/raw-client.js';
-import { bytesOf } from '../vectors/hex.js';
+import type { ReplyEvent } from '../../../src/simulator/traffic/event.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
+import { RawClient, until } from '../../modbus/transport/socket/raw-client.js';
+import { exchangesOf } from '../../support/exchanges.js';
 import { type Bench, sentPieces, startBench } from './faults-bench.js';
 
 const READ = '1234 0000 0006 01 03 0000 0002';

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import jsmodbus from 'jsmodbus';
 import { SerialPort } from 'serialport';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { METER, PEER_CONFIG } from '../support/peer-config.js';
-import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { METER, PEER_CONFIG } from '../../support/peer-config.js';
+import { type RunningProgram, startProgram } from '../../support/program.mjs';
 
 let program: RunningProgram;
 beforeAll(async () => {

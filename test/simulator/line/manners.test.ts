@@ -1,8 +1,8 @@
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
-import { THEN } from '../../src/faults/rule.js';
-import { nativeSetup } from '../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
+import { THEN } from '../../../src/device/faults/rule.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 /* Manners of devices, seen by modbus-serial. */
 

@@ -1,7 +1,7 @@
 import modbusSerial from 'modbus-serial';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AT, MANY, METER, PEER_CONFIG } from '../support/peer-config.js';
-import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { AT, MANY, METER, PEER_CONFIG } from '../../support/peer-config.js';
+import { type RunningProgram, startProgram } from '../../support/program.mjs';
 
 type Client = InstanceType<typeof modbusSerial.default>;
 

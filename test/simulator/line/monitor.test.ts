@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { type Framing, RTU } from '../../src/protocol/framing.js';
-import type { TrafficEvent } from '../../src/traffic/event.js';
-import { openRawClient, pause } from '../main/clients.js';
-import { plugIn } from '../main/wire.js';
-import { nativeSetup } from '../support/configuration.js';
-import { type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU } from '../../../src/modbus/protocol/framing.js';
+import type { TrafficEvent } from '../../../src/simulator/traffic/event.js';
+import { openRawClient, pause } from '../../cli/main/clients.js';
+import { plugIn } from '../../cli/main/wire.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 /** A net for what is never recorded. */
 const LIMIT_MS = 30_000;

@@ -1,7 +1,7 @@
 import modbusSerial from 'modbus-serial';
 import { describe, expect, it } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator } from '../support/simulator.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator } from '../../support/simulator.js';
 
 /** A valve with a command, a feedback and a position, behind a password. */
 const SETUP = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { encodeMbap } from '../../src/protocol/mbap.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding, type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { encodeMbap } from '../../../src/modbus/protocol/mbap.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 /* A real device behind a simulated one. The real device is another simulator, which its own tests hold against the specification. */
 

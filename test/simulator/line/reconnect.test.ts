@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { pause, readReply, readRequest, writeRequest } from '../main/clients.js';
-import { plugIn, unplug, type Wire } from '../main/wire.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding, type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { pause, readReply, readRequest, writeRequest } from '../../cli/main/clients.js';
+import { plugIn, unplug, type Wire } from '../../cli/main/wire.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 /** Nets for what is never noticed, and never served; the line looks after its port every 0.5 s. */
 const NOTICED_MS = 30_000;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { decodeEvent } from '../../src/traffic/decode.js';
-import { nativeSetup } from '../support/configuration.js';
-import { exchangesOf } from '../support/exchanges.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
-import { until } from '../transport/socket/raw-client.js';
-import { bytesOf } from '../vectors/hex.js';
+import { decodeEvent } from '../../../src/simulator/traffic/decode.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { exchangesOf } from '../../support/exchanges.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 stopAfterEach();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { concatBytes } from '../../src/protocol/bytes.js';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { RtuFramer } from '../../src/transport/framer/rtu-framer.js';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { RtuFramer } from '../../../src/modbus/transport/framer/rtu-framer.js';
 import {
   openRawClient,
   pause,
@@ -9,9 +9,9 @@ import {
   readReply,
   readRequest,
   writeRequest,
-} from '../main/clients.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding, type RunningSimulator, startSimulator } from '../support/simulator.js';
+} from '../../cli/main/clients.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 /** More than the discard gap, 41.8 ms on this line: what a client waits before it gives up a request. */
 const SILENCE = 90;

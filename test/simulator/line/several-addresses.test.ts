@@ -3,9 +3,9 @@ import { connect, createServer } from 'node:net';
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { nativeMistakes } from '../config/helpers.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding, type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
+import { nativeMistakes } from '../../files/config/helpers.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 const HOSTS = Array.from({ length: 8 }, (_, i) => `127.1.0.${i + 1}`);
 const METER = {

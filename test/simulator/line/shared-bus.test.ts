@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-const SOAK = fileURLToPath(new URL('../../scripts/bus-soak.mjs', import.meta.url));
+const SOAK = fileURLToPath(new URL('../../../scripts/bus-soak.mjs', import.meta.url));
 const TRANSACTIONS = 1000;
 const LIMIT_MS = 120_000;
 

@@ -1,9 +1,9 @@
 import modbusSerial from 'modbus-serial';
 import { describe, expect, it } from 'vitest';
-import { loadNativeFile } from '../../src/config/load.js';
-import { Rest } from '../api/rest.js';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator } from '../support/simulator.js';
+import { loadNativeFile } from '../../../src/files/config/load.js';
+import { Rest } from '../../remote/api/rest.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator } from '../../support/simulator.js';
 
 const DAY_MS = 86_400_000;
 

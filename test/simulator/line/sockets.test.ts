@@ -3,11 +3,11 @@ import { connect as connectSocket } from 'node:net';
 import jsmodbus from 'jsmodbus';
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { encodeRtu } from '../../src/protocol/rtu.js';
-import { nativeSetup } from '../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
-import { readRequest } from '../transport/socket/holding-registers.js';
-import { until } from '../transport/socket/raw-client.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import { readRequest } from '../../modbus/transport/socket/holding-registers.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 /* Lines that are full, and requests that stand behind others, seen by modbus-serial, jsmodbus and bare sockets. */
 

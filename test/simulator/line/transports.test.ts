@@ -1,16 +1,16 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import modbusSerial from 'modbus-serial';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { hex } from '../../src/protocol/bytes.js';
-import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
-import { openRawClient } from '../main/clients.js';
-import { nativeSetup } from '../support/configuration.js';
-import { exchangesOf } from '../support/exchanges.js';
-import { type RunningSimulator, startSimulator } from '../support/simulator.js';
-import { Certificates, type Identity, roleExtension } from '../transport/socket/certificates.js';
-import { RawClient } from '../transport/socket/raw-client.js';
-import { TlsClient } from '../transport/socket/tls-client.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { hex } from '../../../src/modbus/protocol/bytes.js';
+import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { openRawClient } from '../../cli/main/clients.js';
+import { Certificates, type Identity, roleExtension } from '../../modbus/transport/socket/certificates.js';
+import { RawClient } from '../../modbus/transport/socket/raw-client.js';
+import { TlsClient } from '../../modbus/transport/socket/tls-client.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { exchangesOf } from '../../support/exchanges.js';
+import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 /** Sends bytes and takes what comes back, whatever carries them. */
 interface Peer {

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import modbusSerial from 'modbus-serial';
 import { SerialPort } from 'serialport';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
 /* What a line sends unasked, as clients see it: modbus-serial, and whoever listens. */
 

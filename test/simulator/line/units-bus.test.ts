@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { concatBytes } from '../../src/protocol/bytes.js';
-import { openRawClient, pause, readReply, readRequest, writeRequest } from '../main/clients.js';
-import { nativeSetup } from '../support/configuration.js';
-import { holding, type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
+import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/main/clients.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
 /** Longer than any reply takes on these lines. */
 const SILENCE = 150;

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { ModbusClient, Outcome } from '../../src/client/client.js';
-import type { RealDefinition } from '../../src/config/configuration.js';
-import type { RealOutcome } from '../../src/device/real.js';
-import { Bridge } from '../../src/real/bridge.js';
-import { RealLine } from '../../src/real/real-line.js';
-import { deviceOf } from '../device/build.js';
-import { VirtualClock } from '../support/virtual-clock.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import type { RealOutcome } from '../../../src/device/real.js';
+import type { RealDefinition } from '../../../src/files/config/configuration.js';
+import type { ModbusClient, Outcome } from '../../../src/modbus/client/client.js';
+import { Bridge } from '../../../src/simulator/real/bridge.js';
+import { RealLine } from '../../../src/simulator/real/real-line.js';
+import { deviceOf } from '../../device/build.js';
+import { bytesOf, hexOf } from '../../modbus/protocol/hex.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 
 /* What reaches a real device, and who answers. The test plays the client that asks the real device. */
 

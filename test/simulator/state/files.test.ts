@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { StateFiles } from '../../src/service/state/state-files.js';
+import { StateFiles } from '../../../src/cli/service/state/state-files.js';
 import { stateDirectory } from './kept.js';
 
 it('one program at a time has a directory, and one in the same process counts', async () => {

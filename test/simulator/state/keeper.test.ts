@@ -2,10 +2,10 @@ import { promises, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Device } from '../../src/device/device.js';
-import type { FileSystem } from '../../src/service/state/state-files.js';
-import { deviceStateText } from '../../src/state/device-state.js';
-import { tries } from '../support/tries.js';
+import type { FileSystem } from '../../../src/cli/service/state/state-files.js';
+import type { Device } from '../../../src/device/device.js';
+import { deviceStateText } from '../../../src/simulator/state/device-state.js';
+import { tries } from '../../support/tries.js';
 import { filesIn, type KeptSimulator, keep, stateDirectory } from './kept.js';
 
 const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { ownersRoom } from '../../src/control/room.js';
-import { type RestoredState, restoreState } from '../../src/service/state/restore-state.js';
-import { type FileSystem, StateFiles } from '../../src/service/state/state-files.js';
-import { StateKeeper } from '../../src/service/state/state-keeper.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { nativeSetup } from '../support/configuration.js';
+import { type RestoredState, restoreState } from '../../../src/cli/service/state/restore-state.js';
+import { type FileSystem, StateFiles } from '../../../src/cli/service/state/state-files.js';
+import { StateKeeper } from '../../../src/cli/service/state/state-keeper.js';
+import { ownersRoom } from '../../../src/simulator/control/room.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { nativeSetup } from '../../support/configuration.js';
 
 /** A simulator that is not started, with its state in a directory. */
 export interface KeptSimulator {

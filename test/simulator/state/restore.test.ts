@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Device } from '../../src/device/device.js';
-import { ruleSchema } from '../../src/faults/rule.js';
-import { At } from '../../src/schema/at.js';
-import { fileFindings } from '../../src/schema/findings.js';
-import type { Line } from '../../src/simulator/line.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import { At } from '../../../src/common/schema/at.js';
+import { fileFindings } from '../../../src/common/schema/findings.js';
+import type { Device } from '../../../src/device/device.js';
+import { ruleSchema } from '../../../src/device/faults/rule.js';
+import type { Line } from '../../../src/simulator/line.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
 import { filesIn, keep, stateDirectory } from './kept.js';
 
 const METER = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
-import { FunctionCode } from '../../src/protocol/function-code.js';
-import { notAchieved, silence } from '../../src/protocol/reply-plan.js';
-import { decodeEvent } from '../../src/traffic/decode.js';
-import type { NoticeEvent, TrafficEvent } from '../../src/traffic/event.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { FunctionCode } from '../../../src/modbus/protocol/function-code.js';
+import { notAchieved, silence } from '../../../src/modbus/protocol/reply-plan.js';
+import { decodeEvent } from '../../../src/simulator/traffic/decode.js';
+import type { NoticeEvent, TrafficEvent } from '../../../src/simulator/traffic/event.js';
 import { adu, bytesOf, frameEvent, replyEvent, sendPlan } from './events.js';
 
 const NOTHING = () => undefined;

@@ -1,12 +1,12 @@
-import { type Framing, RTU } from '../../src/protocol/framing.js';
+import { type Framing, RTU } from '../../../src/modbus/protocol/framing.js';
 import {
   achieved,
   type PlayReport,
   plainReply,
   type ReplyPlan,
   type Step,
-} from '../../src/protocol/reply-plan.js';
-import type { FrameEvent, ReplyEvent } from '../../src/traffic/event.js';
+} from '../../../src/modbus/protocol/reply-plan.js';
+import type { FrameEvent, ReplyEvent } from '../../../src/simulator/traffic/event.js';
 
 /** The bytes that a text of hexadecimal digits stands for: `03 0000 000a`. */
 export function bytesOf(text: string): Uint8Array {

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { RTU } from '../../src/protocol/framing.js';
-import { plainReply } from '../../src/protocol/reply-plan.js';
-import type { NewEvent } from '../../src/traffic/event.js';
-import { EventLog } from '../../src/traffic/log-event.js';
+import { RTU } from '../../../src/modbus/protocol/framing.js';
+import { plainReply } from '../../../src/modbus/protocol/reply-plan.js';
+import type { NewEvent } from '../../../src/simulator/traffic/event.js';
+import { EventLog } from '../../../src/simulator/traffic/log-event.js';
 
 interface Entry {
   readonly level: number;

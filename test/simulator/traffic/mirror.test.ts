@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RTU } from '../../src/protocol/framing.js';
-import type { NewEvent, TrafficEvent } from '../../src/traffic/event.js';
-import { EventBlock } from '../../src/traffic/kept-events.js';
-import { TrafficMirror } from '../../src/traffic/mirror.js';
-import { TrafficCursor } from '../../src/traffic/reading.js';
-import { type StreamChange, TrafficStream } from '../../src/traffic/stream.js';
+import { RTU } from '../../../src/modbus/protocol/framing.js';
+import type { NewEvent, TrafficEvent } from '../../../src/simulator/traffic/event.js';
+import { EventBlock } from '../../../src/simulator/traffic/kept-events.js';
+import { TrafficMirror } from '../../../src/simulator/traffic/mirror.js';
+import { TrafficCursor } from '../../../src/simulator/traffic/reading.js';
+import { type StreamChange, TrafficStream } from '../../../src/simulator/traffic/stream.js';
 
 /** A stream, its mirror, and the messages between them that have not arrived yet. */
 function mirrored(events: number, bytes: number) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
 import {
   achieved,
   notAchieved,
@@ -7,9 +7,9 @@ import {
   plainReply,
   type Step,
   type StepReport,
-} from '../../src/protocol/reply-plan.js';
-import type { FrameEvent, NewEvent, ReplyEvent } from '../../src/traffic/event.js';
-import { DEFAULT_LIMITS, TrafficStream } from '../../src/traffic/stream.js';
+} from '../../../src/modbus/protocol/reply-plan.js';
+import type { FrameEvent, NewEvent, ReplyEvent } from '../../../src/simulator/traffic/event.js';
+import { DEFAULT_LIMITS, TrafficStream } from '../../../src/simulator/traffic/stream.js';
 import { adu } from './events.js';
 
 const WALL = 1_790_000_000_000;

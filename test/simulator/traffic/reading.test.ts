@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { NewEvent } from '../../src/traffic/event.js';
-import type { TrafficFilter } from '../../src/traffic/filter.js';
-import { beginningOfNewest, TrafficCursor, wantedNewestFirst } from '../../src/traffic/reading.js';
-import { TrafficStream } from '../../src/traffic/stream.js';
+import type { NewEvent } from '../../../src/simulator/traffic/event.js';
+import type { TrafficFilter } from '../../../src/simulator/traffic/filter.js';
+import {
+  beginningOfNewest,
+  TrafficCursor,
+  wantedNewestFirst,
+} from '../../../src/simulator/traffic/reading.js';
+import { TrafficStream } from '../../../src/simulator/traffic/stream.js';
 import { adu, frameEvent, replyEvent } from './events.js';
 
 const NONE: TrafficFilter = { kinds: new Set(['collision']) };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
-import type { Step, StepReport } from '../../src/protocol/reply-plan.js';
-import type { EventOf, NewEvent, TrafficEvent } from '../../src/traffic/event.js';
-import { newestFirst } from '../../src/traffic/reading.js';
-import { DEFAULT_LIMITS, TrafficStream } from '../../src/traffic/stream.js';
+import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import type { Step, StepReport } from '../../../src/modbus/protocol/reply-plan.js';
+import type { EventOf, NewEvent, TrafficEvent } from '../../../src/simulator/traffic/event.js';
+import { newestFirst } from '../../../src/simulator/traffic/reading.js';
+import { DEFAULT_LIMITS, TrafficStream } from '../../../src/simulator/traffic/stream.js';
 
 const WALL = 1_790_000_000_000;
 

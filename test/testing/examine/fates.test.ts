@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { abilities } from '../../../src/faults/ability.js';
-import { ruleSchema } from '../../../src/faults/rule.js';
+import { abilities } from '../../../src/device/faults/ability.js';
+import { ruleSchema } from '../../../src/device/faults/rule.js';
 import { OwnRules } from '../../../src/testing/examine/trial/rules.js';
 import type { Finding } from '../../../src/testing/report/report.js';
 import type { Habits } from './habits.js';

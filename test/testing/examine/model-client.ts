@@ -1,7 +1,7 @@
-import { RTU, SOCKET } from '../../../src/protocol/framing.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import { type Random, seededRandom } from '../../../src/random.js';
-import type { Clock } from '../../../src/transport/clock.js';
+import { type Random, seededRandom } from '../../../src/common/random.js';
+import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import type { Clock } from '../../../src/modbus/transport/clock.js';
 import type { Habits, Mistake, ModelQuestion } from './habits.js';
 
 /** What a model client sends its bytes on. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { valueAt } from '../../../src/schema/parts.js';
+import { valueAt } from '../../../src/common/schema/parts.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { commandObserver } from '../../../src/testing/examine/observer/command-observer.js';
 import type { Observer } from '../../../src/testing/examine/observer/observer.js';

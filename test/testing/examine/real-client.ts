@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { SerialPort } from 'serialport';
-import { systemClock } from '../../../src/transport/clock.js';
+import { systemClock } from '../../../src/modbus/transport/clock.js';
 import { FAULTLESS, type Habits } from './habits.js';
 import { ModelClient, type Wire } from './model-client.js';
 

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, vi } from 'vitest';
+import { SerialLine } from '../../../src/modbus/transport/serial/serial-line.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { CHECKS, chosenChecks } from '../../../src/testing/checks.js';
 import { Examination } from '../../../src/testing/examine/examination.js';
 import type { Observer } from '../../../src/testing/examine/observer/observer.js';
 import type { Check } from '../../../src/testing/examine/trial/exam.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
-import { SerialLine } from '../../../src/transport/serial/serial-line.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { FAULTLESS, type Habits } from './habits.js';

@@ -1,7 +1,7 @@
-import { type Random, seededRandom } from '../../../src/random.js';
-import type { Clock } from '../../../src/transport/clock.js';
-import { ptyAdapter } from '../../../src/transport/port/adapter.js';
-import type { BytePort, PortListener } from '../../../src/transport/port/port.js';
+import { type Random, seededRandom } from '../../../src/common/random.js';
+import type { Clock } from '../../../src/modbus/transport/clock.js';
+import { ptyAdapter } from '../../../src/modbus/transport/port/adapter.js';
+import type { BytePort, PortListener } from '../../../src/modbus/transport/port/port.js';
 import type { Wire } from './model-client.js';
 
 /** How long bytes take from one end to the other, in ms: a call within a call would have no order. */

@@ -1,14 +1,14 @@
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { notReached, type StepReport } from '../../../src/protocol/reply-plan.js';
-import { type Random, seededRandom } from '../../../src/random.js';
-import type { Clock } from '../../../src/transport/clock.js';
+import { type Random, seededRandom } from '../../../src/common/random.js';
+import { SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { notReached, type StepReport } from '../../../src/modbus/protocol/reply-plan.js';
+import type { Clock } from '../../../src/modbus/transport/clock.js';
 import type {
   LineHandler,
   LineReply,
   LineState,
   Transport,
   TransportStart,
-} from '../../../src/transport/transport.js';
+} from '../../../src/modbus/transport/transport.js';
 import type { Wire } from './model-client.js';
 import type { Lateness } from './virtual-port.js';
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { plainReply } from '../../../src/protocol/reply-plan.js';
+import { SOCKET } from '../../../src/modbus/protocol/framing.js';
+import { plainReply } from '../../../src/modbus/protocol/reply-plan.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../src/simulator/traffic/event.js';
+import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { escaped } from '../../../src/testing/report/escape.js';
 import { examinationJson, examinationSchema } from '../../../src/testing/report/examination-json.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
@@ -10,9 +12,7 @@ import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { stripSvg } from '../../../src/testing/report/strip-svg.js';
 import { testJsonByStep, testsJson } from '../../../src/testing/report/test-json.js';
 import { viewOnDemand, viewReport } from '../../../src/testing/report/view.js';
-import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../src/traffic/event.js';
-import { trafficView } from '../../../src/traffic/view.js';
-import { bytesOf } from '../../vectors/hex.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
 
 const ADU = SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 00 00 00 01') });
 const COMMON = { line: 'bus', client: undefined, clientId: 1, framing: SOCKET, unitId: 1, functionCode: 3 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { seededRandom } from '../../../src/random.js';
+import { seededRandom } from '../../../src/common/random.js';
+import { SOCKET } from '../../../src/modbus/protocol/framing.js';
+import type { FrameEvent } from '../../../src/simulator/traffic/event.js';
 import type { GoalWatch } from '../../../src/testing/scenario/goal.js';
 import { InOrder } from '../../../src/testing/scenario/in-order.js';
 import { matches } from '../../../src/testing/scenario/matcher.js';
@@ -8,8 +9,7 @@ import { type NextPoll, PollIntervals } from '../../../src/testing/scenario/poll
 import { RhythmWatch } from '../../../src/testing/scenario/rhythm.js';
 import type { Goal, Scenario } from '../../../src/testing/scenario/scenario.js';
 import { type Seen, seenOf } from '../../../src/testing/scenario/seen.js';
-import type { FrameEvent } from '../../../src/traffic/event.js';
-import { bytesOf } from '../../vectors/hex.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
 import { newLocalSimulator, read } from './read.js';
 
 const bench = newLocalSimulator();

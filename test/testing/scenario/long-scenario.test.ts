@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { At } from '../../../src/schema/at.js';
-import { fileFindings } from '../../../src/schema/findings.js';
+import { At } from '../../../src/common/schema/at.js';
+import { fileFindings } from '../../../src/common/schema/findings.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { Runs } from '../../../src/testing/runs.js';
 import { readingScenario } from '../../../src/testing/scenario/read-scenario.js';

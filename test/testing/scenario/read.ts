@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { At } from '../../../src/schema/at.js';
-import { fileFindings } from '../../../src/schema/findings.js';
-import { pathText } from '../../../src/schema/problem.js';
+import { At } from '../../../src/common/schema/at.js';
+import { fileFindings } from '../../../src/common/schema/findings.js';
+import { pathText } from '../../../src/common/schema/problem.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { readScenario } from '../../../src/testing/scenario/read-scenario.js';
 import type { Scenario } from '../../../src/testing/scenario/scenario.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
-import { READY_SCENARIOS } from '../../../src/web/views/tests/scenarios.js';
 import type { Habits, Mistake, ModelQuestion } from '../examine/habits.js';
 import { ONE, SEVERAL } from '../examine/shapes.js';
 import { inVirtualTime, untilOver, virtualBench } from '../examine/virtual-bench.js';

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Device } from '../../../src/device/device.js';
 import type { Report } from '../../../src/testing/report/report.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
+import type { RawClient } from '../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import type { RawClient } from '../../transport/socket/raw-client.js';
-import { bytesOf } from '../../vectors/hex.js';
 import { BENCH, scenarioOf } from './read.js';
 
 stopAfterEach();

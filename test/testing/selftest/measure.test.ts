@@ -3,15 +3,15 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Line } from '../../src/simulator/line.js';
-import { tcpClient } from '../../src/simulator/selftest/client.js';
-import { type Measurements, measureLine } from '../../src/simulator/selftest/measure.js';
-import { asksOn, patience } from '../../src/simulator/selftest/query.js';
-import { verdict } from '../../src/simulator/selftest/verdict.js';
-import { Simulator } from '../../src/simulator/simulator.js';
-import { METER } from '../main/plant.js';
-import { scratchSpace } from '../main/run.js';
-import { nativeSetup } from '../support/configuration.js';
+import type { Line } from '../../../src/simulator/line.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { tcpClient } from '../../../src/testing/selftest/client.js';
+import { type Measurements, measureLine } from '../../../src/testing/selftest/measure.js';
+import { asksOn, patience } from '../../../src/testing/selftest/query.js';
+import { verdict } from '../../../src/testing/selftest/verdict.js';
+import { METER } from '../../cli/main/plant.js';
+import { scratchSpace } from '../../cli/main/run.js';
+import { nativeSetup } from '../../support/configuration.js';
 
 const { newDirectory } = scratchSpace();
 

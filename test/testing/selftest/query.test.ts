@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { RTU } from '../../src/protocol/framing.js';
-import { lostBetween } from '../../src/simulator/selftest/measure.js';
-import { query } from '../../src/simulator/selftest/query.js';
+import { RTU } from '../../../src/modbus/protocol/framing.js';
+import { lostBetween } from '../../../src/testing/selftest/measure.js';
+import { query } from '../../../src/testing/selftest/query.js';
 
 const queries = Array.from({ length: 500 }, (_, i) => query(i + 1, 9));
 const short = queries.filter(({ request }) => request.pdu[0] === 8);

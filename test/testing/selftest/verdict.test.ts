@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Measurements } from '../../src/simulator/selftest/measure.js';
-import { percentiles } from '../../src/simulator/selftest/percentiles.js';
-import { verdict } from '../../src/simulator/selftest/verdict.js';
+import type { Measurements } from '../../../src/testing/selftest/measure.js';
+import { percentiles } from '../../../src/testing/selftest/percentiles.js';
+import { verdict } from '../../../src/testing/selftest/verdict.js';
 
 const COUNTERS = {
   requests: 100,

@@ -1,20 +1,14 @@
-import { DURATION, milliseconds } from '../../schema/milliseconds.js';
-import { quote } from '../../schema/problem.js';
-import { compact } from '../compact.js';
-import type { RealTarget } from '../configuration.js';
+import { compact } from '../../../common/compact.js';
+import { DURATION, milliseconds } from '../../../common/schema/milliseconds.js';
+import { quote } from '../../../common/schema/problem.js';
+import type { CloneOrder } from '../../../files/clone/clone.js';
+import type { RealTarget } from '../../../files/config/configuration.js';
 import { command, type Values } from './scan.js';
 import { numberFrom, OUTPUT_OPTIONS, type Output, option, text, wholeNumber, wordOf } from './values.js';
 
-/** Read real devices, and write a native file that answers as they do. Times are in ms. */
-export interface CloneCommand extends Output {
+/** Read real devices, and write a native file that answers as they do. */
+export interface CloneCommand extends CloneOrder, Output {
   readonly kind: 'clone';
-  readonly target: RealTarget;
-  readonly units: readonly number[];
-  readonly ranges: readonly (readonly [first: number, last: number])[];
-  readonly watch: number;
-  readonly functions: readonly number[];
-  readonly pause: number;
-  readonly timeout: number;
   /** A file that `import` understands, with names and types. */
   readonly map?: string;
 }

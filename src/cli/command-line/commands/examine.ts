@@ -1,6 +1,7 @@
-import { MAX_SEED } from '../../random.js';
-import { compact } from '../compact.js';
-import type { ConfigurationSource } from '../load.js';
+import { compact } from '../../../common/compact.js';
+import { MAX_SEED } from '../../../common/random.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
+import type { WrittenObserver } from '../../../testing/examine/observer/read-observer.js';
 import { command, type Given, type Values } from './scan.js';
 import { FREE_PORTS_OPTION, sourceOf } from './source.js';
 import {
@@ -54,14 +55,6 @@ export interface ExaminationOrder {
 
 /** The examination that a user asks for. */
 export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
-
-/** The options `--witness-…`, as they were written. */
-interface WrittenObserver {
-  readonly register?: string;
-  readonly url?: string;
-  readonly path?: string;
-  readonly command?: string;
-}
 
 const DEFAULT_LIMIT_MS = 600_000;
 const SHORTEST_LIMIT_MS = 1000;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { expectedMessage } from '../../schema/problem.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
 import { type Described, seeHelp } from './scan.js';
 import { DEFAULT_URL, flag, REMOTE_OPTIONS } from './values.js';
 

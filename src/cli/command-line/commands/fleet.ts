@@ -1,5 +1,5 @@
-import { quote } from '../../schema/problem.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import { quote } from '../../../common/schema/problem.js';
 import { type ExaminationOrder, examinationOrder, ORDER_OPTIONS } from './examine.js';
 import { allOf, command, type Given } from './scan.js';
 import { flag, option, REPORT_OPTIONS, type Reports, reportsOf, text, timeFrom } from './values.js';

@@ -1,4 +1,4 @@
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
 import { command } from './scan.js';
 import { OUTPUT_OPTIONS, type Output, text } from './values.js';
 

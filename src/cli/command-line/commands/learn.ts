@@ -1,4 +1,4 @@
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, text } from './values.js';
 

@@ -1,5 +1,5 @@
-import { quote } from '../../schema/problem.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import { quote } from '../../../common/schema/problem.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, flag, REMOTE_OPTIONS, text } from './values.js';
 

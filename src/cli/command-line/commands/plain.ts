@@ -1,5 +1,5 @@
-import type { ApiOverrides } from '../api-definition.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import { command } from './scan.js';
 
 /* The commands without options of their own. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../../schema/nearest.js';
-import { expectedMessage, quote } from '../../schema/problem.js';
+import { nearest } from '../../../common/schema/nearest.js';
+import { expectedMessage, quote } from '../../../common/schema/problem.js';
 
 /** An option, as node:util.parseArgs takes it, and what its text means. */
 export interface Option<Value = unknown, Type = 'string' | 'boolean'> {

@@ -1,5 +1,5 @@
-import type { ApiOverrides } from '../api-definition.js';
-import type { ConfigurationSource } from '../load.js';
+import type { ApiOverrides } from '../../../files/config/api-definition.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
 import { command } from './scan.js';
 import { SOURCE_OPTIONS, sourceOf } from './source.js';
 import { option } from './values.js';

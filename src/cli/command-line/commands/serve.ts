@@ -1,7 +1,7 @@
-import { expectedMessage } from '../../schema/problem.js';
-import type { ApiOverrides } from '../api-definition.js';
-import { compact } from '../compact.js';
-import type { ConfigurationSource } from '../load.js';
+import { compact } from '../../../common/compact.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import type { ApiOverrides } from '../../../files/config/api-definition.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { Values } from './scan.js';
 import { FREE_PORTS_OPTION, SOURCE_OPTIONS, sourceOf } from './source.js';
 import { numberFrom, text, wordOf } from './values.js';

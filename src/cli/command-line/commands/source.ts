@@ -1,5 +1,5 @@
-import { compact } from '../compact.js';
-import type { ConfigurationSource } from '../load.js';
+import { compact } from '../../../common/compact.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { Values } from './scan.js';
 import { flag, text } from './values.js';
 

@@ -1,4 +1,4 @@
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
 import { allOf, command } from './scan.js';
 import { FREE_PORTS_OPTION } from './source.js';
 import {

@@ -1,5 +1,5 @@
-import { milliseconds } from '../../schema/milliseconds.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import { milliseconds } from '../../../common/schema/milliseconds.js';
 import type { Option, Values } from './scan.js';
 
 /** An option without a value. @param help what it does */

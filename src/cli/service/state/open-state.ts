@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import type { StateOptions } from '../../config/commands/serve.js';
-import type { Configuration } from '../../config/configuration.js';
-import type { Room } from '../../control/room.js';
+import type { Configuration } from '../../../files/config/configuration.js';
+import type { Room } from '../../../simulator/control/room.js';
+import type { StateOptions } from '../../command-line/commands/serve.js';
 import { restoreState } from './restore-state.js';
 import { StateFiles } from './state-files.js';
 import { StateKeeper } from './state-keeper.js';

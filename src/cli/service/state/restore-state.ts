@@ -1,13 +1,18 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { problemText } from '../../control/refusal.js';
-import type { Room } from '../../control/room.js';
-import { defineRegisters, restoreSignal } from '../../control/values.js';
-import { pathText } from '../../schema/problem.js';
-import { restoreDevice } from '../../state/device-state.js';
-import type { FileContent } from '../../state/kept-state.js';
-import { restoreSimulator } from '../../state/restore-simulator.js';
-import { type ClockState, clockStateSchema, deviceStateSchema, keptStateSchema } from '../../state/schema.js';
+import { pathText } from '../../../common/schema/problem.js';
+import { problemText } from '../../../simulator/control/refusal.js';
+import type { Room } from '../../../simulator/control/room.js';
+import { defineRegisters, restoreSignal } from '../../../simulator/control/values.js';
+import { restoreDevice } from '../../../simulator/state/device-state.js';
+import type { FileContent } from '../../../simulator/state/kept-state.js';
+import { restoreSimulator } from '../../../simulator/state/restore-simulator.js';
+import {
+  type ClockState,
+  clockStateSchema,
+  deviceStateSchema,
+  keptStateSchema,
+} from '../../../simulator/state/schema.js';
 import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE } from './file-names.js';
 import type { StateFiles } from './state-files.js';
 

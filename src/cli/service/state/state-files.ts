@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { promises } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from '../../config/make-directory.js';
-import { loadLibc } from '../../transport/port/libc.js';
-import { lockHolder } from '../../transport/port/port-path.js';
-import { readShort } from '../../transport/read-short.js';
+import { makeDirectory } from '../../../files/config/make-directory.js';
+import { loadLibc } from '../../../modbus/transport/port/libc.js';
+import { lockHolder } from '../../../modbus/transport/port/port-path.js';
+import { readShort } from '../../../modbus/transport/read-short.js';
 
 /** The part of `node:fs/promises` that is used; tests pass a disk that is full. */
 export type FileSystem = Pick<typeof promises, 'open' | 'readdir' | 'rename' | 'rm'>;

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { Device } from '../../device/device.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import { deviceStateText, hasCounters, hasSignals } from '../../state/device-state.js';
-import { deviceFingerprint } from '../../state/fingerprint.js';
-import { type FileContent, isAsInFile, keptState } from '../../state/kept-state.js';
-import { type ClockState, FORMAT } from '../../state/schema.js';
+import type { Device } from '../../../device/device.js';
+import type { Simulator } from '../../../simulator/simulator.js';
+import { deviceStateText, hasCounters, hasSignals } from '../../../simulator/state/device-state.js';
+import { deviceFingerprint } from '../../../simulator/state/fingerprint.js';
+import { type FileContent, isAsInFile, keptState } from '../../../simulator/state/kept-state.js';
+import { type ClockState, FORMAT } from '../../../simulator/state/schema.js';
 import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './file-names.js';
 import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';
 import type { StateFiles } from './state-files.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { concatBytes } from '../../protocol/bytes.js';
-import { hexadecimal, wholeNumber } from '../../schema/parts.js';
+import { hexadecimal, wholeNumber } from '../../../common/schema/parts.js';
+import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import { WORK } from '../budget.js';
 import { type FaultContext, fault } from '../kind.js';
 import { countFrames, mapFrameSteps, mapFrames, withOneFrame } from '../plan.js';

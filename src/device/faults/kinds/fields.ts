@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { packWords } from '../../protocol/bytes.js';
-import type { AduContent } from '../../protocol/framing.js';
-import { MAX_REGISTERS_READ } from '../../protocol/limits.js';
-import { dataOffset, hasByteCount } from '../../protocol/pdu.js';
-import type { ReplyPlan } from '../../protocol/reply-plan.js';
-import { numberFrom, probability, section, wholeNumber } from '../../schema/parts.js';
+import { numberFrom, probability, section, wholeNumber } from '../../../common/schema/parts.js';
+import { packWords } from '../../../modbus/protocol/bytes.js';
+import type { AduContent } from '../../../modbus/protocol/framing.js';
+import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
+import { dataOffset, hasByteCount } from '../../../modbus/protocol/pdu.js';
+import type { ReplyPlan } from '../../../modbus/protocol/reply-plan.js';
 import { type Applied, type FaultContext, fault } from '../kind.js';
 import { mapFrames } from '../plan.js';
 import { pick } from '../random.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { setWord, wordAt } from '../../protocol/bytes.js';
-import { section, wholeNumber } from '../../schema/parts.js';
+import { section, wholeNumber } from '../../../common/schema/parts.js';
+import { setWord, wordAt } from '../../../modbus/protocol/bytes.js';
 import { type FaultContext, fault } from '../kind.js';
 import { mapFrames } from '../plan.js';
 import { changeFields } from './fields.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MAX_PDU_LENGTH } from '../../protocol/limits.js';
-import { exceptionResponse } from '../../protocol/pdu.js';
-import { type SendStep, type Step, silence, stepsOf } from '../../protocol/reply-plan.js';
-import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
+import { MAX_PDU_LENGTH } from '../../../modbus/protocol/limits.js';
+import { exceptionResponse } from '../../../modbus/protocol/pdu.js';
+import { type SendStep, type Step, silence, stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { fault } from '../kind.js';
 import { repeatFrames, withOneFrame, withSteps } from '../plan.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { stepsOf } from '../../protocol/reply-plan.js';
-import { numberFrom, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { numberFrom, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
+import { stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { fault } from '../kind.js';
 import { countFrames, cutFrames, withSteps } from '../plan.js';
 

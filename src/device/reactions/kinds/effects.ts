@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isMapping, section } from '../../schema/parts.js';
-import { expectedMessage, type Path } from '../../schema/problem.js';
-import { duration } from '../../schema/units.js';
+import { isMapping, section } from '../../../common/schema/parts.js';
+import { expectedMessage, type Path } from '../../../common/schema/problem.js';
+import { duration } from '../../../common/schema/units.js';
 import { type Expression, parseExpression } from '../../signals/expression/parse.js';
 import { looksUntil, looksWithin } from '../../signals/looks.js';
 import { MAX_DELAY, MIN_PERIOD, type Pace, type Signal } from '../../signals/signal.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ExceptionCode } from '../../protocol/exception-code.js';
-import { ADDRESS_SPACE } from '../../protocol/limits.js';
+import { number, section, text } from '../../../common/schema/parts.js';
+import { ExceptionCode } from '../../../modbus/protocol/exception-code.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import { nearestValue } from '../../registers/value.js';
-import { number, section, text } from '../../schema/parts.js';
 import { reaction, unlessNumber, unlessWritable } from '../reaction.js';
 
 const MAX_ALLOWED = 1000;

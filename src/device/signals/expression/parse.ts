@@ -1,6 +1,6 @@
 import jsep from 'jsep';
-import { unknownName } from '../../schema/nearest.js';
-import { quote } from '../../schema/problem.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { quote } from '../../../common/schema/problem.js';
 import { BINARY, choose, type Evaluate, FUNCTIONS, UNARY } from './functions.js';
 
 /** A value of another name at a time, in ms since the device's clock began. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { number, numberFrom, section, text, UNLIMITED } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { number, numberFrom, section, text, UNLIMITED } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
 import { type Course, constant, courseAt, courseFrom, courseIntegral, limitedCourse } from '../course.js';
 import { parseExpression } from '../expression/parse.js';
 import { gridIntegral } from '../grid-integral.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { number, section } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { number, section } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
 import { type InletSource, signal } from '../signal.js';
 
 /** What MQTT 5, 4.7, allows in the name of a topic to which is published. */

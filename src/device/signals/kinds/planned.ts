@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { flag, number, numberFrom, oneOf, section, text } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { flag, number, numberFrom, oneOf, section, text } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
 import { lastBefore } from '../recording/scan.js';
 import { MIN_PERIOD, type Signal, signal, type Track, type TrackSource } from '../signal.js';
 

@@ -1,6 +1,6 @@
-import { randomAt } from '../../random.js';
-import { number, numberFrom, section, UNLIMITED } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { randomAt } from '../../../common/random.js';
+import { number, numberFrom, section, UNLIMITED } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
 import { MIN_PERIOD, signal } from '../signal.js';
 
 /** Signals that move by chance. The same seed gives the same values at the same times. */

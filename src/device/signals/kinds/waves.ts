@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { number, numberFrom, section } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import { number, numberFrom, section } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
 import { MIN_PERIOD, type Signal, signal } from '../signal.js';
 
 /** One cycle of a wave between -1 and 1, as a function of the completed share of the cycle (0 to below 1). */

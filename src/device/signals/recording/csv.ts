@@ -1,5 +1,5 @@
-import { unknownName } from '../../schema/nearest.js';
-import { quote } from '../../schema/problem.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { quote } from '../../../common/schema/problem.js';
 import type { TrackSource } from '../signal.js';
 
 /** The places of the time and value columns in the lines of a CSV file. */

@@ -1,9 +1,9 @@
-import type { PlacedSignal, PointDefinition } from '../../device/point.js';
-import type { TableName } from '../../device/tables.js';
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
-import { ordering } from '../../signals/dependencies.js';
-import { atOnce, type Work } from '../../work.js';
+import type { At } from '../../../common/schema/at.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { atOnce, type Work } from '../../../common/work.js';
+import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
+import { ordering } from '../../../device/signals/dependencies.js';
+import type { TableName } from '../../../device/tables.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { type EntryFinder, entryFinder } from './life.js';
 import { pointsByName } from './named-values.js';

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { MAX_RECORDS } from '../../device/files.js';
-import { IDENTITY_NAMES } from '../../device/identification.js';
-import { MAX_SEED } from '../../random.js';
+import { MAX_SEED } from '../../../common/random.js';
 import {
   each,
   flag,
@@ -11,10 +9,12 @@ import {
   section,
   text,
   wholeNumber,
-} from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
-import { MAX_SPEED } from '../../signals/clock.js';
-import { MIN_PERIOD } from '../../signals/signal.js';
+} from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
+import { MAX_RECORDS } from '../../../device/files.js';
+import { IDENTITY_NAMES } from '../../../device/identification.js';
+import { MAX_SPEED } from '../../../device/signals/clock.js';
+import { MIN_PERIOD } from '../../../device/signals/signal.js';
 
 /* The schemas of a device, but for the entries of its tables. */
 

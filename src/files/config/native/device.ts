@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { TableName } from '../../device/tables.js';
-import { LayoutBuilder } from '../../registers/layout.js';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
-import { atOnce, type Work } from '../../work.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { atOnce, type Work } from '../../../common/work.js';
+import { LayoutBuilder } from '../../../device/registers/layout.js';
+import type { TableName } from '../../../device/tables.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
 import type { OpenRecording } from '../recording-file.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';

@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
+import type { At } from '../../../common/schema/at.js';
+import { unknownName } from '../../../common/schema/nearest.js';
 import type { LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
 import { copySchema, type DeviceNames } from './units.js';
 

@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import type { Path } from '../../schema/problem.js';
+import type { At } from '../../../common/schema/at.js';
+import type { Path } from '../../../common/schema/problem.js';
 import type { LineDefinition } from '../configuration.js';
 
 /** What only one user can open: a serial port, a link, a port of TCP or UDP. */

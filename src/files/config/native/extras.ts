@@ -1,12 +1,12 @@
-import type { FileDefinition } from '../../device/files.js';
-import { FIRST_EXTENDED_OBJECT } from '../../device/identification.js';
-import type { FeedDefinition } from '../../device/queue-feed.js';
-import type { ServerId } from '../../device/server.js';
-import type { At } from '../../schema/at.js';
-import { identityText, isMapping } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { identityText, isMapping } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import type { FileDefinition } from '../../../device/files.js';
+import { FIRST_EXTENDED_OBJECT } from '../../../device/identification.js';
+import type { FeedDefinition } from '../../../device/queue-feed.js';
+import type { ServerId } from '../../../device/server.js';
 import { findMisbehaviour, type Misbehaviour } from '../catalogue.js';
-import { compact } from '../compact.js';
 import type { DeviceExtras, Identity } from '../configuration.js';
 import type { OpenRecording } from '../recording-file.js';
 import {

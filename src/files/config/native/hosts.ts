@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
-import type { At } from '../../schema/at.js';
-import { expectedMessage } from '../../schema/problem.js';
+import type { At } from '../../../common/schema/at.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
 
 /** The most addresses of a line. Each takes a socket, and a file descriptor for it and for each of its clients. */
 export const MAX_HOSTS = 4096;

@@ -1,9 +1,9 @@
-import type { DeviceLife } from '../../device/device.js';
-import type { PointDefinition } from '../../device/point.js';
-import type { FeedDefinition } from '../../device/queue-feed.js';
-import type { TableName } from '../../device/tables.js';
-import type { At } from '../../schema/at.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import type { DeviceLife } from '../../../device/device.js';
+import type { PointDefinition } from '../../../device/point.js';
+import type { FeedDefinition } from '../../../device/queue-feed.js';
+import type { TableName } from '../../../device/tables.js';
 import { clockSchema, seedSchema } from './device-schema.js';
 
 /** What moves in a device; undefined where nothing does. */

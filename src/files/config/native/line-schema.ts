@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { flag, hexadecimal, oneOf, readApart, section, text, wholeNumber } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
+import {
+  flag,
+  hexadecimal,
+  oneOf,
+  readApart,
+  section,
+  text,
+  wholeNumber,
+} from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
 import { usualClients } from './hosts.js';
 import { startSchema } from './schema.js';
 

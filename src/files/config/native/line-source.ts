@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hex } from '../../protocol/bytes.js';
-import { isMapping } from '../../schema/parts.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { hex } from '../../../modbus/protocol/bytes.js';
 import type {
   LineDefinition,
   SerialLineDefinition,

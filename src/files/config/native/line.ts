@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { t35 } from '../../protocol/timing.js';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
-import { describeFound } from '../../schema/problem.js';
-import type { Rs485Settings } from '../../transport/settings.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { describeFound } from '../../../common/schema/problem.js';
+import { t35 } from '../../../modbus/protocol/timing.js';
+import type { Rs485Settings } from '../../../modbus/transport/settings.js';
 import type {
   LineDefinition,
   SerialLineDefinition,

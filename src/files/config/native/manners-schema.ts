@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Lock, Manners } from '../../device/manners.js';
-import { TABLE_NAMES } from '../../device/tables.js';
-import { bounded, flag, oneOf, section, wholeNumber } from '../../schema/parts.js';
-import type { Issue } from '../../schema/problem.js';
-import { duration } from '../../schema/units.js';
+import { bounded, flag, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
+import type { Issue } from '../../../common/schema/problem.js';
+import { duration } from '../../../common/schema/units.js';
+import type { Lock, Manners } from '../../../device/manners.js';
+import { TABLE_NAMES } from '../../../device/tables.js';
 import type { LineDefinition } from '../configuration.js';
 
 const address = wholeNumber(0, 0xffff, 'an address');

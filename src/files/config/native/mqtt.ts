@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { At } from '../../schema/at.js';
-import { flag, oneOf, secret, section, text } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
-import { duration } from '../../schema/units.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { flag, oneOf, secret, section, text } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import { duration } from '../../../common/schema/units.js';
 import type { MqttDefinition } from '../configuration.js';
 
 const URL_TEXT = 'the address of a broker, such as mqtts://broker:8883';

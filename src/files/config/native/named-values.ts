@@ -1,6 +1,6 @@
-import type { PointDefinition } from '../../device/point.js';
-import type { FindValue } from '../../faults/rule.js';
-import { unknownName } from '../../schema/nearest.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import type { FindValue } from '../../../device/faults/rule.js';
+import type { PointDefinition } from '../../../device/point.js';
 
 /** The values of a device by name; undefined when there is no such device. */
 type ValuesOf = (device: string) => ReadonlyMap<string, PointDefinition> | undefined;

@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import { hasControls, NO_CONTROLS } from '../../schema/parts.js';
+import type { At } from '../../../common/schema/at.js';
+import { hasControls, NO_CONTROLS } from '../../../common/schema/parts.js';
 
 /** Device and line names appear in addresses of the REST interface, in logs and in metrics. */
 export function checkName(kind: string, name: string, at: At): void {

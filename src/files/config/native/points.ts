@@ -1,15 +1,15 @@
-import type { PlacedSignal, PointDefinition } from '../../device/point.js';
-import type { TableName } from '../../device/tables.js';
-import { isOpen, scheduleSchema } from '../../faults/window.js';
-import { REACTIONS, readReactions } from '../../reactions/kinds.js';
-import type { ValueType } from '../../registers/cell-type.js';
-import { parseValue } from '../../registers/parse-value.js';
-import { usualSentinel, type Value, withoutSentinel } from '../../registers/value.js';
-import { At } from '../../schema/at.js';
-import { fileFindings } from '../../schema/findings.js';
-import { isMapping } from '../../schema/parts.js';
-import { signalSchema } from '../../signals/kinds.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import { At } from '../../../common/schema/at.js';
+import { fileFindings } from '../../../common/schema/findings.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { isOpen, scheduleSchema } from '../../../device/faults/window.js';
+import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
+import { REACTIONS, readReactions } from '../../../device/reactions/kinds.js';
+import type { ValueType } from '../../../device/registers/cell-type.js';
+import { parseValue } from '../../../device/registers/parse-value.js';
+import { usualSentinel, type Value, withoutSentinel } from '../../../device/registers/value.js';
+import { signalSchema } from '../../../device/signals/kinds.js';
+import type { TableName } from '../../../device/tables.js';
 import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
 

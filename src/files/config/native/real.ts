@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { At } from '../../schema/at.js';
-import { flag, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
-import { type Issue, quote } from '../../schema/problem.js';
-import { duration } from '../../schema/units.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { flag, oneOf, section, text, wholeNumber } from '../../../common/schema/parts.js';
+import { type Issue, quote } from '../../../common/schema/problem.js';
+import { duration } from '../../../common/schema/units.js';
 import type { DeviceDefinition, LineDefinition, RealDefinition, RealTarget } from '../configuration.js';
 import { readPort } from './line.js';
 import { serialLineSchema } from './line-schema.js';

@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { REACTIONS } from '../../reactions/kinds.js';
-import { ACTION_NAMES } from '../../registers/actions.js';
-import { CELL_TYPES, PADDINGS, type ValueType } from '../../registers/cell-type.js';
 import {
   flag,
   number,
@@ -11,8 +8,11 @@ import {
   text,
   WITHOUT_CONTROLS,
   wholeNumber,
-} from '../../schema/parts.js';
-import { TIME_NAME } from '../../signals/expression/parse.js';
+} from '../../../common/schema/parts.js';
+import { REACTIONS } from '../../../device/reactions/kinds.js';
+import { ACTION_NAMES } from '../../../device/registers/actions.js';
+import { CELL_TYPES, PADDINGS, type ValueType } from '../../../device/registers/cell-type.js';
+import { TIME_NAME } from '../../../device/signals/expression/parse.js';
 import { seedSchema } from './device-schema.js';
 
 export const ADDRESSES = 65536;

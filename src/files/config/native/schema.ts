@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
-import { size } from '../../schema/units.js';
+import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import { size } from '../../../common/schema/units.js';
 
 /*
  * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked separately, so

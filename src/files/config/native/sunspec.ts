@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
-import { parseValue } from '../../registers/parse-value.js';
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
-import { isMapping, oneOf, section, wholeNumber } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
+import type { At } from '../../../common/schema/at.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { isMapping, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
+import { parseValue } from '../../../device/registers/parse-value.js';
 import { findSunspecModel } from '../sunspec/model.js';
 import {
   MOST_REPEATS,

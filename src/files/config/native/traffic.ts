@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import type { At } from '../../schema/at.js';
+import type { At } from '../../../common/schema/at.js';
 import type { TrafficDefinition, TrafficFileDefinition } from '../configuration.js';
 import { type trafficFileSchema, trafficSchema } from './schema.js';
 

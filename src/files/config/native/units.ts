@@ -1,7 +1,7 @@
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
-import { section, text } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
+import type { At } from '../../../common/schema/at.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { section, text } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
 import type { UnitNames } from '../configuration.js';
 
 /** Names that units may have for their devices, and the copies that units ask for: `meter-17` is one of `meter`. */

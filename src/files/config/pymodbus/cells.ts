@@ -1,12 +1,11 @@
-import { ACTIONS, type Action, type ActionName, RANDOM_MAX } from '../../registers/actions.js';
-
-import { BIG_ENDIAN, CELLS_PER_VALUE, type ValueOrder } from '../../registers/cell-type.js';
-import { parseValue } from '../../registers/parse-value.js';
-import { integerRange, type Value } from '../../registers/value.js';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import { ACTIONS, type Action, type ActionName, RANDOM_MAX } from '../../../device/registers/actions.js';
+import { BIG_ENDIAN, CELLS_PER_VALUE, type ValueOrder } from '../../../device/registers/cell-type.js';
+import { parseValue } from '../../../device/registers/parse-value.js';
+import { integerRange, type Value } from '../../../device/registers/value.js';
 import type { PlacedValues } from '../place-values.js';
 import { IGNORED_IN_ENTRIES, withoutIgnored } from './ignored.js';
 import { type CellRange, readList, readRange } from './ranges.js';

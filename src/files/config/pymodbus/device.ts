@@ -1,7 +1,7 @@
-import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
-import { notDefined } from '../../registers/undefined.js';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
+import type { At } from '../../../common/schema/at.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { LayoutBuilder, type RegisterLayout } from '../../../device/registers/layout.js';
+import { notDefined } from '../../../device/registers/undefined.js';
 import type { DeviceRegisters, WindowDefinition } from '../configuration.js';
 import { definePlaced, withoutOverlaps } from '../place-values.js';
 import { readTypeSection } from './cells.js';

@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import { unknownName } from '../../schema/nearest.js';
+import type { At } from '../../../common/schema/at.js';
+import { unknownName } from '../../../common/schema/nearest.js';
 import { type ApiOverrides, resolveApi } from '../api-definition.js';
 import type { Configuration, DeviceRegisters } from '../configuration.js';
 import { hasBitfields, pymodbusDevice } from './device.js';

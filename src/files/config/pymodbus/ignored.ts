@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
+import type { At } from '../../../common/schema/at.js';
+import { isMapping } from '../../../common/schema/parts.js';
 
 /**
  * Keys of a server that versions of pymodbus take, or took up to 3.3, and that change nothing for clients. Their

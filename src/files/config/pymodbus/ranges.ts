@@ -1,5 +1,5 @@
-import type { At } from '../../schema/at.js';
-import { describeFound } from '../../schema/problem.js';
+import type { At } from '../../../common/schema/at.js';
+import { describeFound } from '../../../common/schema/problem.js';
 
 /** Cells from `first` to `last`, both included; none when `last` is before `first`. */
 export interface CellRange {

@@ -1,5 +1,5 @@
-import { type LayoutBuilder, typeOfMeta } from '../../registers/layout.js';
-import type { At } from '../../schema/at.js';
+import type { At } from '../../../common/schema/at.js';
+import { type LayoutBuilder, typeOfMeta } from '../../../device/registers/layout.js';
 import { type CellRange, readList, readRange } from './ranges.js';
 import { repeatEntrySchema } from './schema.js';
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { IDENTITY_NAMES } from '../../device/identification.js';
 import {
   each,
   flag,
@@ -10,7 +9,8 @@ import {
   section,
   text,
   wholeNumber,
-} from '../../schema/parts.js';
+} from '../../../common/schema/parts.js';
+import { IDENTITY_NAMES } from '../../../device/identification.js';
 
 /*
  * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator", "Configuring").

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import type { At } from '../../schema/at.js';
-import { isMapping } from '../../schema/parts.js';
-import { compact } from '../compact.js';
+import { compact } from '../../../common/compact.js';
+import type { At } from '../../../common/schema/at.js';
+import { isMapping } from '../../../common/schema/parts.js';
 import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
 import { IGNORED_IN_SERVERS, withoutIgnored } from './ignored.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './schema.js';

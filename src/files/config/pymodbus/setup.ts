@@ -1,8 +1,8 @@
-import { ACTION_NAMES, type ActionName } from '../../registers/actions.js';
-import { parseValue } from '../../registers/parse-value.js';
-import type { Value } from '../../registers/value.js';
-import type { At } from '../../schema/at.js';
-import { expectedMessage } from '../../schema/problem.js';
+import type { At } from '../../../common/schema/at.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import { ACTION_NAMES, type ActionName } from '../../../device/registers/actions.js';
+import { parseValue } from '../../../device/registers/parse-value.js';
+import type { Value } from '../../../device/registers/value.js';
 import { byType, type PymodbusType, setupSchema } from './schema.js';
 
 /** The section `setup` of a device. Sizes are in cells of 16 bits. */

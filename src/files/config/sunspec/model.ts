@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { packageFile } from '../../package.js';
-import { unknownName } from '../../schema/nearest.js';
+import { packageFile } from '../../../common/package.js';
+import { unknownName } from '../../../common/schema/nearest.js';
 
 /* The models of SunSpec as they are published (https://github.com/sunspec/models), without what is not needed to serve them. */
 

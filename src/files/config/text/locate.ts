@@ -8,7 +8,7 @@ import {
   type Pair,
   type YAMLMap,
 } from 'yaml';
-import { type Issue, type Path, type Problem, pathText } from '../../schema/problem.js';
+import { type Issue, type Path, type Problem, pathText } from '../../../common/schema/problem.js';
 import { keyOf } from './yaml-nodes.js';
 
 /**

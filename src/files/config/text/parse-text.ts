@@ -1,6 +1,6 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
-import { DEEPEST } from '../../schema/parts.js';
-import type { Issue, Problem } from '../../schema/problem.js';
+import { DEEPEST } from '../../../common/schema/parts.js';
+import type { Issue, Problem } from '../../../common/schema/problem.js';
 import { Locator, position } from './locate.js';
 import { findUnclosed } from './unclosed.js';
 import { NodeReader } from './yaml-nodes.js';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../schema/parts.js';
+import { isMapping } from '../../../common/schema/parts.js';
 
 /** Names, numbers and texts of one piece, about. */
 const PIECE = 400;

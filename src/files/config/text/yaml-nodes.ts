@@ -1,6 +1,6 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
-import { DEEPEST } from '../../schema/parts.js';
-import { describeFound, type Issue, type Path, quote } from '../../schema/problem.js';
+import { DEEPEST } from '../../../common/schema/parts.js';
+import { describeFound, type Issue, type Path, quote } from '../../../common/schema/problem.js';
 
 /** The most nodes of a file with its aliases followed. A device with every address listed takes 262,144. */
 const MOST_VALUES = 2_000_000;

@@ -1,4 +1,4 @@
-import type { TableName } from '../../device/tables.js';
+import type { TableName } from '../../../device/tables.js';
 
 /** An address as a file has it. */
 export interface WrittenAddress {

@@ -1,5 +1,5 @@
-import type { TableName } from '../../device/tables.js';
-import { quote } from '../../schema/problem.js';
+import { quote } from '../../../common/schema/problem.js';
+import type { TableName } from '../../../device/tables.js';
 import { Collector, type Found, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
 import { isOfBits } from '../parts.js';

@@ -1,5 +1,5 @@
-import type { TableName } from '../../device/tables.js';
-import { functionOf } from '../../protocol/function-table.js';
+import type { TableName } from '../../../device/tables.js';
+import { functionOf } from '../../../modbus/protocol/function-table.js';
 
 /** A table in words, and whether clients may write it by the functions that are named. */
 export interface TableWord {

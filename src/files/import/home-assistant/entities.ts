@@ -1,6 +1,6 @@
-import type { TableName } from '../../device/tables.js';
-import type { ValueType } from '../../registers/cell-type.js';
-import { describeFound, type Path, quote } from '../../schema/problem.js';
+import { describeFound, type Path, quote } from '../../../common/schema/problem.js';
+import type { ValueType } from '../../../device/registers/cell-type.js';
+import type { TableName } from '../../../device/tables.js';
 import { type Collector, cellsOf, type Found, middleOf } from '../collected.js';
 import { NUMBER_TYPES } from '../data-types.js';
 import { isOfBits, numberOf, type Section, sectionOf, wordOf } from '../parts.js';

@@ -1,4 +1,4 @@
-import type { Path } from '../../schema/problem.js';
+import type { Path } from '../../../common/schema/problem.js';
 import { Collector, type Imported } from '../collected.js';
 import { readYaml, type Section, sectionOf } from '../parts.js';
 import { HubReader } from './entities.js';

@@ -1,4 +1,4 @@
-import type { Order, ValueType } from '../../registers/cell-type.js';
+import type { Order, ValueType } from '../../../device/registers/cell-type.js';
 
 /** A value at its place behind others. */
 export interface Field {

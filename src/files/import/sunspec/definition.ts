@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { At } from '../../../common/schema/at.js';
+import { fileFindings } from '../../../common/schema/findings.js';
+import { oneOf, text, wholeNumber } from '../../../common/schema/parts.js';
+import { formatProblems, pathText } from '../../../common/schema/problem.js';
 import { findSunspecModel, SUNSPEC_TYPES, type SunspecModel } from '../../config/sunspec/model.js';
 import { placeModel, SUNSPEC_END, SUNSPEC_MARKER, type SunspecEntry } from '../../config/sunspec/place.js';
-import { At } from '../../schema/at.js';
-import { fileFindings } from '../../schema/findings.js';
-import { oneOf, text, wholeNumber } from '../../schema/parts.js';
-import { formatProblems, pathText } from '../../schema/problem.js';
 
 /* Definitions of models as SunSpec publishes them (json/model_103.json of https://github.com/sunspec/models), and those of vendors. */
 

@@ -1,5 +1,5 @@
+import { formatProblems } from '../../../common/schema/problem.js';
 import { parseText } from '../../config/text/parse-text.js';
-import { formatProblems } from '../../schema/problem.js';
 import { Collector, type Imported } from '../collected.js';
 import { sectionOf } from '../parts.js';
 import { readDefinition } from './definition.js';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import type { Code } from '../../control/refusal.js';
-import { quote } from '../../schema/problem.js';
+import { quote } from '../../../common/schema/problem.js';
+import type { Code } from '../../../simulator/control/refusal.js';
 
 /** Why a request is not let in. */
 export interface Refusal<Reason extends Code = Code> {

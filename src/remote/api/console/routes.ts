@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import { packageFile } from '../../package.js';
+import { packageFile } from '../../../common/package.js';
 import { ASSETS, VIEW_NAMES } from './paths.js';
 
-/** What `scripts/ready.mjs build` makes of `src/web`. */
+/** What `scripts/ready.mjs build` makes of `src/remote/web`. */
 const BUILT = fileURLToPath(packageFile('dist/web/'));
 const PAGE = 'index.html';
 const PATHS = ['/', ...VIEW_NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])];

@@ -1,7 +1,7 @@
-import type { LineMetrics, ProgramMetrics } from '../../control/program.js';
-import type { MqttStatus } from '../../control/schemas/mqtt.js';
-import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
-import type { FrameCounts } from '../../traffic/meters.js';
+import type { LineMetrics, ProgramMetrics } from '../../../simulator/control/program.js';
+import type { MqttStatus } from '../../../simulator/control/schemas/mqtt.js';
+import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters.js';
+import type { FrameCounts } from '../../../simulator/traffic/meters.js';
 import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from './family.js';
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';

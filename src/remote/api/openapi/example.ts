@@ -1,4 +1,4 @@
-import { isMapping } from '../../schema/parts.js';
+import { isMapping } from '../../../common/schema/parts.js';
 import type { Components, JsonSchema } from '../schema-json.js';
 
 /**

@@ -1,4 +1,4 @@
-import { isMapping } from '../../schema/parts.js';
+import { isMapping } from '../../../common/schema/parts.js';
 import { idOfReference, type JsonSchema } from '../schema-json.js';
 import { type Html, html, prose } from './html.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { fileBesideCode, version } from '../../package.js';
+import { fileBesideCode, version } from '../../../common/package.js';
 import { JSON_TYPE } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { type OpenApiDocument, openApiDocument } from './document.js';
@@ -72,7 +72,7 @@ const DOCUMENT = {
 
 /** The style of the console, and what is the page's own. */
 const style = once(() =>
-  ['web/base.css', 'api/openapi/docs.css']
+  ['remote/web/base.css', 'remote/api/openapi/docs.css']
     .map((file) => readFileSync(fileBesideCode(file), 'utf8'))
     .join('\n'),
 );

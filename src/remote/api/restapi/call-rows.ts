@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { concatBytes, hex } from '../../protocol/bytes.js';
-import { addressRanges } from '../../protocol/pdu.js';
-import { sentBytes } from '../../protocol/reply-plan.js';
-import { decodeEvent, requestPduOf } from '../../traffic/decode.js';
-import type { EventOf } from '../../traffic/event.js';
-import type { KeptEvents } from '../../traffic/kept-events.js';
-import { wantedNewestFirst } from '../../traffic/reading.js';
+import { concatBytes, hex } from '../../../modbus/protocol/bytes.js';
+import { addressRanges } from '../../../modbus/protocol/pdu.js';
+import { sentBytes } from '../../../modbus/protocol/reply-plan.js';
+import { decodeEvent, requestPduOf } from '../../../simulator/traffic/decode.js';
+import type { EventOf } from '../../../simulator/traffic/event.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
+import { wantedNewestFirst } from '../../../simulator/traffic/reading.js';
 import type { MonitorRequest } from './call-request.js';
 import { listFilter } from './fields.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KeptEvents } from '../../traffic/kept-events.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import type { Desk } from '../desk.js';
 import type { Failure } from '../failure.js';
 import { CALLS_REQUESTS, type MonitorRequest, NO_SIMULATION } from './call-request.js';

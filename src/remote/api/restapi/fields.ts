@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { thousandths } from '../../control/thousandths.js';
-import { MAX_REPLY_MS } from '../../faults/budget.js';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
-import { oneOf } from '../../schema/parts.js';
-import type { TrafficFilter } from '../../traffic/filter.js';
+import { At } from '../../../common/schema/at.js';
+import { Findings } from '../../../common/schema/findings.js';
+import { oneOf } from '../../../common/schema/parts.js';
+import { MAX_REPLY_MS } from '../../../device/faults/budget.js';
+import { thousandths } from '../../../simulator/control/thousandths.js';
+import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { type Failure, mistakes } from '../failure.js';
 
 /** A request of each kind: `submit`, and the fields that fit the schema of its kind. */

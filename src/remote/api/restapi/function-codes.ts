@@ -1,4 +1,4 @@
-import { FunctionCode, type FunctionName } from '../../protocol/function-code.js';
+import { FunctionCode, type FunctionName } from '../../../modbus/protocol/function-code.js';
 
 /** Functions by the names that REST clients know. */
 const CLIENT_NAMES: Readonly<Record<FunctionName, string>> = {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { unknownName } from '../../schema/nearest.js';
-import { oneOf } from '../../schema/parts.js';
-import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
-import type { TrafficFilter } from '../../traffic/filter.js';
-import { wantedNewestFirst, wantedOldestFirst } from '../../traffic/reading.js';
-import { trafficView } from '../../traffic/view.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { oneOf } from '../../../common/schema/parts.js';
+import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../../simulator/traffic/event.js';
+import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
+import { wantedNewestFirst, wantedOldestFirst } from '../../../simulator/traffic/reading.js';
+import { trafficView } from '../../../simulator/traffic/view.js';
 import type { Desk } from '../desk.js';
 import { type Failure, failure } from '../failure.js';
 import { moment } from '../moment.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { CellBlock } from '../../control/cells.js';
-import type { Action } from '../../registers/actions.js';
-import { CELL_TYPES, type CellType } from '../../registers/cell-type.js';
-import { isWritableMeta, orderOfMeta, typeOfMeta } from '../../registers/layout.js';
-import { valueOfWords } from '../../registers/value.js';
+import type { Action } from '../../../device/registers/actions.js';
+import { CELL_TYPES, type CellType } from '../../../device/registers/cell-type.js';
+import { isWritableMeta, orderOfMeta, typeOfMeta } from '../../../device/registers/layout.js';
+import { valueOfWords } from '../../../device/registers/value.js';
+import type { CellBlock } from '../../../simulator/control/cells.js';
 import { accessText, actionText, typeText, valueText } from './register-text.js';
 
 /** A register as REST clients see it: every field is text. */

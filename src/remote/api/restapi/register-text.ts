@@ -1,6 +1,6 @@
-import { ACTION_NAMES, type Action } from '../../registers/actions.js';
-import type { CellType } from '../../registers/cell-type.js';
-import type { Value } from '../../registers/value.js';
+import { ACTION_NAMES, type Action } from '../../../device/registers/actions.js';
+import type { CellType } from '../../../device/registers/cell-type.js';
+import type { Value } from '../../../device/registers/value.js';
 
 /** Numbers of the types that REST clients know. */
 export const REGISTER_TYPES = {

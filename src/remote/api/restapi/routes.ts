@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { isMapping } from '../../schema/parts.js';
-import { expectedMessage, quote } from '../../schema/problem.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { expectedMessage, quote } from '../../../common/schema/problem.js';
 import { JSON_TYPE, sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failure, failureSchema } from '../failure.js';

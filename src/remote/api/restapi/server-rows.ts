@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { LineView } from '../../control/schemas/line.js';
-import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
+import type { LineView } from '../../../simulator/control/schemas/line.js';
+import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters.js';
 import { snakeCase } from '../metrics/family.js';
 import { flatSettings, kindOf } from './server-change.js';
 

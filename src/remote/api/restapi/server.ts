@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Outcome as Came } from '../../control/refusal.js';
-import type { LineView } from '../../control/schemas/line.js';
+import { At } from '../../../common/schema/at.js';
+import { Findings } from '../../../common/schema/findings.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import type { Outcome as Came } from '../../../simulator/control/refusal.js';
+import type { LineView } from '../../../simulator/control/schemas/line.js';
 import { allParts, type Door } from '../../door/door.js';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
-import { unknownName } from '../../schema/nearest.js';
-import { expectedMessage } from '../../schema/problem.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
 import { flatNames, nativeChange } from './server-change.js';
 import { SERVER_REQUESTS, type SetRequest, withoutEmptyFields } from './server-request.js';

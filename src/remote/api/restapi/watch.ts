@@ -1,4 +1,4 @@
-import type { KeptEvents } from '../../traffic/kept-events.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 
 /** Which events are listed: all that pass from the first request to watch until the one to stop, with the newest filter. */
 export class Watch<Filter> {

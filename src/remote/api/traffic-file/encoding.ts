@@ -1,8 +1,8 @@
-import { Capture } from '../../traffic/capture/capture.js';
-import type { CaptureLines } from '../../traffic/capture/packet.js';
-import type { TrafficEvent } from '../../traffic/event.js';
-import type { KeptEvents } from '../../traffic/kept-events.js';
-import { trafficView } from '../../traffic/view.js';
+import { Capture } from '../../../simulator/traffic/capture/capture.js';
+import type { CaptureLines } from '../../../simulator/traffic/capture/packet.js';
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
+import { trafficView } from '../../../simulator/traffic/view.js';
 
 /** How the events of one file become bytes. */
 export interface Encoding {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { TrafficFileDefinition } from '../../config/configuration.js';
-import type { TrafficEvent } from '../../traffic/event.js';
-import type { KeptEvents } from '../../traffic/kept-events.js';
-import { TrafficCursor } from '../../traffic/reading.js';
+import type { TrafficFileDefinition } from '../../../files/config/configuration.js';
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
+import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import type { Encoding } from './encoding.js';
 import { NumberedFiles } from './numbered-files.js';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { TrafficFileDefinition } from '../../config/configuration.js';
-import type { KeptEvents } from '../../traffic/kept-events.js';
+import type { TrafficFileDefinition } from '../../../files/config/configuration.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import type { LineMap } from '../line-map.js';
 import { TrafficFile, type TrafficFileStatus } from './traffic-file.js';
 

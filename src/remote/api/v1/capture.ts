@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { refusal } from '../../control/refusal.js';
-import type { LearnedFile } from '../../learn/learn.js';
-import type { Capture } from '../../traffic/capture/capture.js';
-import { TrafficCursor } from '../../traffic/reading.js';
+import type { LearnedFile } from '../../../files/learn/learn.js';
+import { refusal } from '../../../simulator/control/refusal.js';
+import type { Capture } from '../../../simulator/traffic/capture/capture.js';
+import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
 import type { Desk } from '../desk.js';
@@ -115,7 +115,7 @@ async function learnedOf(desk: Desk, query: Omit<Asked, 'form' | 'follow'>): Pro
       return `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
     pieces.push(piece);
   }
-  const { learnFiles } = await import('../../learn/learn.js');
+  const { learnFiles } = await import('../../../files/learn/learn.js');
   return learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
 }
 
@@ -137,7 +137,7 @@ async function* captured(
     filter,
     query.after ?? (isLive ? traffic.last : traffic.first - 1),
   );
-  const { Capture } = await import('../../traffic/capture/capture.js');
+  const { Capture } = await import('../../../simulator/traffic/capture/capture.js');
   const capture = new Capture(query.form, map);
   await map.refresh();
   yield Buffer.concat(capture.header(filter.lines));

@@ -1,5 +1,5 @@
-import type { TrafficFilter } from '../../traffic/filter.js';
-import { TrafficCursor } from '../../traffic/reading.js';
+import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
+import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import type { Desk } from '../desk.js';
 import { batchesOf, streamed } from './traffic-page.js';
 

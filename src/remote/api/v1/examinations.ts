@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Run } from '../../testing/commands.js';
-import { orderSchema } from '../../testing/examination-order-schema.js';
+import type { Run } from '../../../testing/commands.js';
+import { orderSchema } from '../../../testing/examination-order-schema.js';
 import {
   examinationJsonByCheck,
   examinationSchema,
   examinationShape,
   examinationSummary,
-} from '../../testing/report/examination-json.js';
+} from '../../../testing/report/examination-json.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';
 import type { Routes } from './route.js';

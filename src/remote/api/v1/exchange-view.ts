@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { replySchema } from '../../control/schemas/reply.js';
-import { hex } from '../../protocol/bytes.js';
-import type { ReplyEvent } from '../../traffic/event.js';
-import { replyView } from '../../traffic/reply-view.js';
-import { isoTime } from '../../traffic/time.js';
+import { hex } from '../../../modbus/protocol/bytes.js';
+import { replySchema } from '../../../simulator/control/schemas/reply.js';
+import type { ReplyEvent } from '../../../simulator/traffic/event.js';
+import { replyView } from '../../../simulator/traffic/reply-view.js';
+import { isoTime } from '../../../simulator/traffic/time.js';
 
 export const exchangeViewSchema = z
   .object({

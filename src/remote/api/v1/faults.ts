@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { done, refusal } from '../../control/refusal.js';
-import { previewBody, previewSchema, RULE, ruleViewSchema } from '../../control/schemas/fault.js';
-import { ruleSchema } from '../../faults/rule.js';
-import { isMapping } from '../../schema/parts.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { ruleSchema } from '../../../device/faults/rule.js';
+import { done, refusal } from '../../../simulator/control/refusal.js';
+import {
+  previewBody,
+  previewSchema,
+  RULE,
+  ruleViewSchema,
+} from '../../../simulator/control/schemas/fault.js';
 import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 

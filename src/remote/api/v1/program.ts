@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { LINE_SCHEMAS } from '../../config/native/line-schema.js';
-import { refusal } from '../../control/refusal.js';
-import { seenSchema, statusSchema } from '../../control/schemas/mqtt.js';
-import { ruleSchema } from '../../faults/rule.js';
-import { type PortStatus, portStatuses } from '../../simulator/ports.js';
-import { orderSchema } from '../../testing/examination-order-schema.js';
+import { ruleSchema } from '../../../device/faults/rule.js';
+import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
+import { refusal } from '../../../simulator/control/refusal.js';
+import { seenSchema, statusSchema } from '../../../simulator/control/schemas/mqtt.js';
+import { type PortStatus, portStatuses } from '../../../simulator/ports.js';
+import { orderSchema } from '../../../testing/examination-order-schema.js';
 import { JSON_TYPE, refuse, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { madeOnce } from '../made.js';

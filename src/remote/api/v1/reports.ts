@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Outcome } from '../../control/refusal.js';
+import type { Outcome } from '../../../simulator/control/refusal.js';
+import { unpackEvents } from '../../../simulator/traffic/packed-events.js';
+import type { PackedFinding, Run } from '../../../testing/commands.js';
+import type { Inconclusive } from '../../../testing/report/junit.js';
+import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../../testing/report/view.js';
 import { allParts } from '../../door/door.js';
-import type { PackedFinding, Run } from '../../testing/commands.js';
-import type { Inconclusive } from '../../testing/report/junit.js';
-import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../testing/report/view.js';
-import { unpackEvents } from '../../traffic/packed-events.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';
 import type { Route, Routes } from './route.js';
 
 /** A finding as the `report` of a run has it. */
-export type { FindingView } from '../../testing/report/view.js';
+export type { FindingView } from '../../../testing/report/view.js';
 
 /** What tests have in common with examinations, each in its own words. */
 export interface RunKind {
@@ -59,7 +59,7 @@ const FORMS = {
     answer: 'A page.',
     type: HTML,
     pieces: async (reports: readonly ReportView[], _?: Inconclusive) =>
-      (await import('../../testing/report/html.js')).htmlPieces(reports),
+      (await import('../../../testing/report/html.js')).htmlPieces(reports),
     querystring: z.object({}),
   },
   'junit.xml': {
@@ -69,7 +69,7 @@ const FORMS = {
     answer: 'A suite.',
     type: XML,
     pieces: async (reports: readonly ReportView[], inconclusive?: Inconclusive) =>
-      (await import('../../testing/report/junit.js')).junitPieces(reports, inconclusive),
+      (await import('../../../testing/report/junit.js')).junitPieces(reports, inconclusive),
     querystring: z.object({
       inconclusive: z
         .enum(['skipped', 'failure'])

@@ -7,8 +7,8 @@ import type {
   RouteOptions,
 } from 'fastify';
 import { z } from 'zod';
-import { done, type Outcome } from '../../control/refusal.js';
-import { INPUTS, meantBy, type Takes } from '../../control/schemas/inputs.js';
+import { done, type Outcome } from '../../../simulator/control/refusal.js';
+import { INPUTS, meantBy, type Takes } from '../../../simulator/control/schemas/inputs.js';
 import type { CallName, ListName } from '../../door/door.js';
 import { refuse, send, sendJson } from '../answers.js';
 import type { Desk } from '../desk.js';

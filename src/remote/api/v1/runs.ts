@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Run } from '../../testing/commands.js';
+import type { Run } from '../../../testing/commands.js';
 import { refuse, sendJson } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';

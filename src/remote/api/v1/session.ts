@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { refusal } from '../../control/refusal.js';
-import { secret, section } from '../../schema/parts.js';
+import { secret, section } from '../../../common/schema/parts.js';
+import { refusal } from '../../../simulator/control/refusal.js';
 import type { Access } from '../access/access.js';
 import { refuse } from '../answers.js';
 import { errorSchema } from '../problem.js';

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ParsedText } from '../../config/text/parse-text.js';
-import type { Refusal } from '../../control/refusal.js';
-import { MOST_LISTED } from '../../schema/findings.js';
-import type { Problem } from '../../schema/problem.js';
-import type { Run } from '../../testing/commands.js';
-import { testJsonByStep, testJsonSchema } from '../../testing/report/test-json.js';
+import { MOST_LISTED } from '../../../common/schema/findings.js';
+import type { Problem } from '../../../common/schema/problem.js';
+import type { ParsedText } from '../../../files/config/text/parse-text.js';
+import type { Refusal } from '../../../simulator/control/refusal.js';
+import type { Run } from '../../../testing/commands.js';
+import { testJsonByStep, testJsonSchema } from '../../../testing/report/test-json.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { MAX_PARTS, readText } from '../json-body.js';
@@ -76,7 +76,7 @@ export function acceptYaml(app: FastifyInstance): void {
   app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
     const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
     if (!body.ok) throw asError(body);
-    const { parseText } = await import('../../config/text/parse-text.js');
+    const { parseText } = await import('../../../files/config/text/parse-text.js');
     return new YamlText(parseText(body.text, MAX_PARTS));
   });
 }

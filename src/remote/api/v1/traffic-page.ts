@@ -1,8 +1,8 @@
-import type { NamedView } from '../../control/shown-values.js';
-import type { TrafficEvent } from '../../traffic/event.js';
-import type { TrafficFilter } from '../../traffic/filter.js';
-import type { KeptEvents } from '../../traffic/kept-events.js';
-import { beginningOfNewest, TrafficCursor } from '../../traffic/reading.js';
+import type { NamedView } from '../../../simulator/control/shown-values.js';
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
+import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
+import { beginningOfNewest, TrafficCursor } from '../../../simulator/traffic/reading.js';
 import type { LineMap } from '../line-map.js';
 import { type LeftOut, leftOut } from './traffic-view.js';
 

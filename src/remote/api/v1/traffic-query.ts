@@ -1,15 +1,14 @@
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
-import { inQuery } from '../../control/schemas/value.js';
-import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import type { AddressRange } from '../../protocol/pdu.js';
-
-import { unknownName } from '../../schema/nearest.js';
-import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
-import { FORM_NAMES } from '../../traffic/capture/packet.js';
-import { DIRECTIONS, EVENT_KINDS } from '../../traffic/event.js';
-import type { TrafficFilter } from '../../traffic/filter.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import { oneOf, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
+import type { AddressRange } from '../../../modbus/protocol/pdu.js';
+import { inQuery } from '../../../simulator/control/schemas/value.js';
+import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
+import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
+import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { moment } from '../moment.js';
 
 const MAX_UNIT = 255;

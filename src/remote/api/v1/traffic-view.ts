@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { replySchema } from '../../control/schemas/reply.js';
-import { DIRECTIONS, EVENT_KINDS } from '../../traffic/event.js';
+import { replySchema } from '../../../simulator/control/schemas/reply.js';
+import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
 
 const { omittedBytes, ...replyFields } = replySchema;
 

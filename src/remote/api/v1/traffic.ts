@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReplyEvent } from '../../traffic/event.js';
+import type { ReplyEvent } from '../../../simulator/traffic/event.js';
 import { sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import type { LineMap } from '../line-map.js';

@@ -1,6 +1,11 @@
 import { z } from 'zod';
-import { kindSchema, registerViewSchema, valueViewSchema, wordsSchema } from '../../control/schemas/value.js';
-import { SIGNAL_KINDS } from '../../signals/kinds.js';
+import { SIGNAL_KINDS } from '../../../device/signals/kinds.js';
+import {
+  kindSchema,
+  registerViewSchema,
+  valueViewSchema,
+  wordsSchema,
+} from '../../../simulator/control/schemas/value.js';
 import { JSON_TYPE } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { errorSchema, failures } from '../problem.js';

@@ -1,9 +1,9 @@
-import type { SparkplugDefinition } from '../../config/configuration.js';
-import { done, type Outcome, type Refusal, refusal } from '../../control/refusal.js';
-import type { SparkplugStatus } from '../../control/schemas/mqtt.js';
-import type { Summary } from '../../control/schemas/summary.js';
-import type { ValueView } from '../../control/schemas/value.js';
-import { unknownName } from '../../schema/nearest.js';
+import { unknownName } from '../../../common/schema/nearest.js';
+import type { SparkplugDefinition } from '../../../files/config/configuration.js';
+import { done, type Outcome, type Refusal, refusal } from '../../../simulator/control/refusal.js';
+import type { SparkplugStatus } from '../../../simulator/control/schemas/mqtt.js';
+import type { Summary } from '../../../simulator/control/schemas/summary.js';
+import type { ValueView } from '../../../simulator/control/schemas/value.js';
 import type { Arrived, Broker, BrokerEvents } from '../broker.js';
 import type { Message } from '../outbox.js';
 import { level, nameIn } from '../topics.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { section } from '../../schema/parts.js';
+import { section } from '../../../common/schema/parts.js';
 
 const anything = z.record(z.string(), z.unknown());
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { mannersSchema } from '../../config/native/manners-schema.js';
-import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
-import { duration } from '../../schema/units.js';
-import { MAX_SPEED } from '../../signals/clock.js';
+import { flag, numberFrom, oneOf, section } from '../../../common/schema/parts.js';
+import { duration } from '../../../common/schema/units.js';
+import { MAX_SPEED } from '../../../device/signals/clock.js';
+import { mannersSchema } from '../../../files/config/native/manners-schema.js';
 
 export const deviceViewSchema = z
   .object({

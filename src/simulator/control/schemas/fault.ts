@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ruleSchema, THEN } from '../../faults/rule.js';
-import { flag, section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, section, text, wholeNumber } from '../../../common/schema/parts.js';
+import { ruleSchema, THEN } from '../../../device/faults/rule.js';
 import { replySchema } from './reply.js';
 
 /** A rule for examples. */

@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { findMisbehaviour, rulesOf, type Target } from '../../config/catalogue.js';
-import { TABLE_NAMES } from '../../device/tables.js';
-import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import {
   flag,
   number,
@@ -11,7 +8,10 @@ import {
   text,
   UNLIMITED,
   wholeNumber,
-} from '../../schema/parts.js';
+} from '../../../common/schema/parts.js';
+import { TABLE_NAMES } from '../../../device/tables.js';
+import { findMisbehaviour, rulesOf, type Target } from '../../../files/config/catalogue.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import { MOST_TAKEN } from '../inlets.js';
 import { type Outcome, refusal } from '../refusal.js';
 import { targetRequest } from './catalogue.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isMapping } from '../../schema/parts.js';
+import { isMapping } from '../../../common/schema/parts.js';
 
 /** There are 256 unit identifiers and `*`, and each may also be in a range. More entries than this must overlap. */
 const MOST_ENTRIES = 512;

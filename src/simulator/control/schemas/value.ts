@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { TABLE_NAMES } from '../../device/tables.js';
-import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import { flag, oneOf, section, wholeNumber } from '../../schema/parts.js';
+import { flag, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
+import { TABLE_NAMES } from '../../../device/tables.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import { deviceViewSchema } from './device.js';
 
 /** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */

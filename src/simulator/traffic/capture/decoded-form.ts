@@ -1,6 +1,6 @@
-import { concatBytes } from '../../protocol/bytes.js';
-import type { Framing } from '../../protocol/framing.js';
-import { encodeRtu, MIN_RTU_LENGTH } from '../../protocol/rtu.js';
+import { concatBytes } from '../../../modbus/protocol/bytes.js';
+import type { Framing } from '../../../modbus/protocol/framing.js';
+import { encodeRtu, MIN_RTU_LENGTH } from '../../../modbus/protocol/rtu.js';
 import type { ReplyEvent, TrafficEvent } from '../event.js';
 import { type Endpoint, endpointOf, MAX_DATAGRAM, udpPacket } from './ip-packet.js';
 import {

@@ -1,4 +1,4 @@
-import { concatBytes, setWord, wordAt } from '../../protocol/bytes.js';
+import { concatBytes, setWord, wordAt } from '../../../modbus/protocol/bytes.js';
 
 /** One end of a conversation on IP. */
 export interface Endpoint {

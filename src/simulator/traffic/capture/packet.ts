@@ -1,4 +1,4 @@
-import { type Step, type StepReport, stepsOf } from '../../protocol/reply-plan.js';
+import { type Step, type StepReport, stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { damageText } from '../decode.js';
 import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnaskedEvent } from '../event.js';
 import type { LinkType } from './pcapng.js';

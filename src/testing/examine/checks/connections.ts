@@ -1,4 +1,4 @@
-import type { TrafficEvent } from '../../../traffic/event.js';
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';

@@ -1,4 +1,4 @@
-import { sentBytes } from '../../../protocol/reply-plan.js';
+import { sentBytes } from '../../../modbus/protocol/reply-plan.js';
 import { type Exchange, readingOf, transactionOf, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import {

@@ -1,5 +1,5 @@
-import { type Misbehaviour, readCatalogue } from '../../../config/catalogue.js';
-import { includesNumber } from '../../../faults/condition.js';
+import { includesNumber } from '../../../device/faults/condition.js';
+import { type Misbehaviour, readCatalogue } from '../../../files/config/catalogue.js';
 import { durationText } from '../../scenario/words.js';
 import { type Exchange, isAlike, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
 import { EntryPlayer } from '../trial/entry-player.js';

@@ -1,7 +1,7 @@
-import { ExceptionCode } from '../../../protocol/exception-code.js';
-import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
-import { addressRanges } from '../../../protocol/pdu.js';
-import { decodeRequest } from '../../../protocol/request.js';
+import { ExceptionCode } from '../../../modbus/protocol/exception-code.js';
+import { EXCEPTION_FLAG } from '../../../modbus/protocol/function-code.js';
+import { addressRanges } from '../../../modbus/protocol/pdu.js';
+import { decodeRequest } from '../../../modbus/protocol/request.js';
 import { pduOf } from '../../line-watch.js';
 import { median } from '../../times.js';
 import { type Exchange, wentWell } from '../heard/exchange.js';

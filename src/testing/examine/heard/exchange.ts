@@ -1,7 +1,7 @@
-import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
-import { addressRanges } from '../../../protocol/pdu.js';
-import { requestMessage } from '../../../traffic/decode-request.js';
-import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../traffic/event.js';
+import { EXCEPTION_FLAG } from '../../../modbus/protocol/function-code.js';
+import { addressRanges } from '../../../modbus/protocol/pdu.js';
+import { requestMessage } from '../../../simulator/traffic/decode-request.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import { isRequest, pduOf } from '../../line-watch.js';
 import { median } from '../../times.js';
 

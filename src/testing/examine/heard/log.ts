@@ -1,4 +1,4 @@
-import type { TrafficEvent } from '../../../traffic/event.js';
+import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import { type Exchange, exchangeOf, type OwnRule } from './exchange.js';
 
 /** Of each kind, the newest so many are kept: a client may flood the line for the whole examination. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../transport/clock.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
 
 /** What is heard of the line. */
 interface Heard {

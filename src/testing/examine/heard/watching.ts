@@ -1,4 +1,4 @@
-import type { Clock } from '../../../transport/clock.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
 import { durationText } from '../../scenario/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';

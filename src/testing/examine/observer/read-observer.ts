@@ -1,4 +1,3 @@
-import type { ExaminationWanted } from '../../../config/commands/examine.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import { commandObserver } from './command-observer.js';
 import type { Observer } from './observer.js';
@@ -12,7 +11,12 @@ import { readJsonPath, urlObserver } from './url-observer.js';
 export type MakeObserver = (bench: Simulator) => Observer | string;
 
 /** What was written of an observer: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a command. */
-export type WrittenObserver = ExaminationWanted['witness'];
+export interface WrittenObserver {
+  readonly register?: string;
+  readonly url?: string;
+  readonly path?: string;
+  readonly command?: string;
+}
 
 type ReadObserver =
   | { readonly ok: true; readonly observer: MakeObserver | undefined }

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../schema/parts.js';
+import { valueAt } from '../../../common/schema/parts.js';
 import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
 
 const PACE_MS = 200;

@@ -1,8 +1,8 @@
-import type { Misbehaviour } from '../../../config/catalogue.js';
-import { needConnections } from '../../../config/native/manners-schema.js';
-import { lackOf } from '../../../faults/ability.js';
-import { type FaultRule, lineProblems, ruleSchema } from '../../../faults/rule.js';
-import type { Random } from '../../../random.js';
+import type { Random } from '../../../common/random.js';
+import { lackOf } from '../../../device/faults/ability.js';
+import { type FaultRule, lineProblems, ruleSchema } from '../../../device/faults/rule.js';
+import type { Misbehaviour } from '../../../files/config/catalogue.js';
+import { needConnections } from '../../../files/config/native/manners-schema.js';
 import type { Line } from '../../../simulator/line.js';
 import { durationText } from '../../scenario/words.js';
 import type { OwnRule } from '../heard/exchange.js';

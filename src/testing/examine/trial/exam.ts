@@ -1,7 +1,7 @@
-import type { Ability } from '../../../faults/ability.js';
-import type { Random } from '../../../random.js';
+import type { Random } from '../../../common/random.js';
+import type { Ability } from '../../../device/faults/ability.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
 import type { Line } from '../../../simulator/line.js';
-import type { Clock } from '../../../transport/clock.js';
 import type { CheckAbout } from '../../report/report.js';
 import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
 import type { Found } from '../heard/found.js';
@@ -27,7 +27,7 @@ export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
 export interface CheckPlace {
   /** What the line must carry; any when absent. */
   readonly transports?: readonly ('serial' | 'tcp' | 'tls' | 'udp')[];
-  /** What faults on the line need; see `faults/ability.ts`. */
+  /** What faults on the line need; see `device/faults/ability.ts`. */
   readonly abilities?: readonly Ability[];
   /** Checks that have to be run before, because this one uses what they find. */
   readonly needs?: readonly string[];

@@ -1,4 +1,4 @@
-import { characterTime, t15, t35 } from '../../../protocol/timing.js';
+import { characterTime, t15, t35 } from '../../../modbus/protocol/timing.js';
 import type { Line } from '../../../simulator/line.js';
 
 /** The line as checks need it. Times in ms. */

@@ -1,10 +1,10 @@
-import type { Misbehaviour } from '../../../config/catalogue.js';
 import type { TableName } from '../../../device/tables.js';
-import { concatBytes } from '../../../protocol/bytes.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../../../protocol/function-code.js';
-import { functionOf } from '../../../protocol/function-table.js';
-import { sentFrames } from '../../../protocol/reply-plan.js';
-import type { FrameEvent } from '../../../traffic/event.js';
+import type { Misbehaviour } from '../../../files/config/catalogue.js';
+import { concatBytes } from '../../../modbus/protocol/bytes.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../../../modbus/protocol/function-code.js';
+import { functionOf } from '../../../modbus/protocol/function-table.js';
+import { sentFrames } from '../../../modbus/protocol/reply-plan.js';
+import type { FrameEvent } from '../../../simulator/traffic/event.js';
 import { pduOf } from '../../line-watch.js';
 import {
   type Exchange,

@@ -1,5 +1,5 @@
-import { type FaultRule, ruleSchema } from '../../../faults/rule.js';
-import type { FaultRules, RuleStatus } from '../../../faults/rules.js';
+import { type FaultRule, ruleSchema } from '../../../device/faults/rule.js';
+import type { FaultRules, RuleStatus } from '../../../device/faults/rules.js';
 import type { OwnRule } from '../heard/exchange.js';
 
 /** A fault rule as it is written; it gets a name of its own. */

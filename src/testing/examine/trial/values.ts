@@ -1,6 +1,6 @@
-import { wordAt } from '../../../protocol/bytes.js';
-import { dataOffset } from '../../../protocol/pdu.js';
-import type { Clock } from '../../../transport/clock.js';
+import { wordAt } from '../../../modbus/protocol/bytes.js';
+import { dataOffset } from '../../../modbus/protocol/pdu.js';
+import type { Clock } from '../../../modbus/transport/clock.js';
 import { pduOf } from '../../line-watch.js';
 import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
 import type { Found } from '../heard/found.js';

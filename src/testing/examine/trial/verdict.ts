@@ -1,4 +1,4 @@
-import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../traffic/event.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { Verdict } from '../../report/report.js';
 
 /** A question that was asked, and what became of it. */

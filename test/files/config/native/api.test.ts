@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ApiOverrides } from '../../../src/config/api-definition.js';
-import { loadNativeFile } from '../../../src/config/load.js';
+import type { ApiOverrides } from '../../../../src/files/config/api-definition.js';
+import { loadNativeFile } from '../../../../src/files/config/load.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-api-'));
 afterAll(() => rmSync(directory, { recursive: true }));

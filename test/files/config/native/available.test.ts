@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkFile } from '../../../src/config/load.js';
+import { checkFile } from '../../../../src/files/config/load.js';
 import { nativeMistakes, scratchFiles } from '../helpers.js';
 
 const write = scratchFiles();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { loadNativeFile } from '../../../src/config/load.js';
-import type { ActionSource } from '../../../src/registers/actions.js';
-import { buildDevice } from '../../../src/simulator/devices.js';
-import { ask } from '../../device/build.js';
-import { asciiHex } from '../../vectors/hex.js';
+import type { ActionSource } from '../../../../src/device/registers/actions.js';
+import { loadNativeFile } from '../../../../src/files/config/load.js';
+import { buildDevice } from '../../../../src/simulator/devices.js';
+import { ask } from '../../../device/build.js';
+import { asciiHex } from '../../../modbus/protocol/hex.js';
 import { deviceOf, fixture, loaded, nativeMistakes, scratchFiles } from '../helpers.js';
 
 const write = scratchFiles();

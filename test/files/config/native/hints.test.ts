@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkFile, loadNative } from '../../../src/config/load.js';
+import { checkFile, loadNative } from '../../../../src/files/config/load.js';
 
 /** What is told about a file with these holding registers and fault rules. */
 function told(holding: object[], faults: object[] = []) {

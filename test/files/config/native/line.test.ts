@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nativeLine } from '../../../src/config/native/line.js';
-import { lineSource, mergedSource } from '../../../src/config/native/line-source.js';
-import { DeviceNames } from '../../../src/config/native/units.js';
+import { nativeLine } from '../../../../src/files/config/native/line.js';
+import { lineSource, mergedSource } from '../../../../src/files/config/native/line-source.js';
+import { DeviceNames } from '../../../../src/files/config/native/units.js';
 import { cursor, mistakesOf } from '../helpers.js';
 
 const context = () => ({ devices: new DeviceNames(['meter']), directory: '/etc/modbus-sim' });

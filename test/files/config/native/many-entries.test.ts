@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { At } from '../../../src/schema/at.js';
+import { At } from '../../../../src/common/schema/at.js';
 import { nativeMistakes } from '../helpers.js';
 
 afterEach(() => {

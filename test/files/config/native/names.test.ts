@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadNative } from '../../../src/config/load.js';
+import { loadNative } from '../../../../src/files/config/load.js';
 
 const meter = { registers: { holding: [{ address: 0, name: 'a\u001bb' }] } };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../src/config/load.js';
+import { loadNative } from '../../../../src/files/config/load.js';
 
 /* Mistakes in the entry of a real device, and what is read of a right one. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadNativeFile } from '../../../src/config/load.js';
+import { loadNativeFile } from '../../../../src/files/config/load.js';
 import { deviceOf, fixture, imageOf, loaded, nativeMistakes, scratchFiles, valueAt } from '../helpers.js';
 
 const bench = loaded(loadNativeFile(fixture('bench.yaml')));

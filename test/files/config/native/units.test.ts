@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeviceNames, readUnits } from '../../../src/config/native/units.js';
+import { DeviceNames, readUnits } from '../../../../src/files/config/native/units.js';
 import { cursor, mistakesOf } from '../helpers.js';
 
 function read(value: unknown, isTcp = false) {

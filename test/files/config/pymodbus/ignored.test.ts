@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkFile, loadPymodbus } from '../../../src/config/load.js';
-import { pymodbusConfiguration } from '../../../src/config/pymodbus/file.js';
+import { checkFile, loadPymodbus } from '../../../../src/files/config/load.js';
+import { pymodbusConfiguration } from '../../../../src/files/config/pymodbus/file.js';
 import { cursor, deviceOf, imageOf, mistakesOf, problemsOf, scratchFiles, warningsOf } from '../helpers.js';
 
 const write = scratchFiles();

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkFile, loadPymodbus } from '../../../src/config/load.js';
-import { checkPymodbus, pymodbusConfiguration } from '../../../src/config/pymodbus/file.js';
-import { At } from '../../../src/schema/at.js';
-import { fileFindings } from '../../../src/schema/findings.js';
+import { At } from '../../../../src/common/schema/at.js';
+import { fileFindings } from '../../../../src/common/schema/findings.js';
+import { checkFile, loadPymodbus } from '../../../../src/files/config/load.js';
+import { checkPymodbus, pymodbusConfiguration } from '../../../../src/files/config/pymodbus/file.js';
 import { cursor, deviceOf, fixture, imageOf, loaded, pymodbusMistakes, valueAt } from '../helpers.js';
 
 const file = fixture('plant.json');

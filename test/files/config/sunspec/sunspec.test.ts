@@ -1,9 +1,13 @@
 import modbusSerial from 'modbus-serial';
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../src/config/load.js';
-import { findSunspecModel, type SunspecGroup, sunspecIds } from '../../../src/config/sunspec/model.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { holding, startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { loadNative } from '../../../../src/files/config/load.js';
+import {
+  findSunspecModel,
+  type SunspecGroup,
+  sunspecIds,
+} from '../../../../src/files/config/sunspec/model.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { holding, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 /* Devices by their SunSpec models, walked as a client does that knows the specification alone. */
 

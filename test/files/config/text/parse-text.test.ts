@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseText } from '../../../src/config/text/parse-text.js';
+import { parseText } from '../../../../src/files/config/text/parse-text.js';
 
 it.each([
   ['- '.repeat(64), ''],

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AsciiFraming, MAX_ASCII_LENGTH } from '../../../src/protocol/ascii.js';
-import { RTU } from '../../../src/protocol/framing.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import { AsciiFramer } from '../../../src/transport/framer/ascii-framer.js';
-import type { FramerEvent } from '../../../src/transport/framer/framer.js';
-import { newFramer } from '../../../src/transport/framer/new-framer.js';
-import { message } from '../../faults/plans.js';
+import { AsciiFraming, MAX_ASCII_LENGTH } from '../../../../src/modbus/protocol/ascii.js';
+import { RTU } from '../../../../src/modbus/protocol/framing.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import { AsciiFramer } from '../../../../src/modbus/transport/framer/ascii-framer.js';
+import type { FramerEvent } from '../../../../src/modbus/transport/framer/framer.js';
+import { newFramer } from '../../../../src/modbus/transport/framer/new-framer.js';
+import { message } from '../../../device/faults/plans.js';
 
 const OURS = 17;
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import type { FramerEvent } from '../../../src/transport/framer/framer.js';
-import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import type { FramerEvent } from '../../../../src/modbus/transport/framer/framer.js';
+import { RtuFramer } from '../../../../src/modbus/transport/framer/rtu-framer.js';
 
 const T35 = 4;
 /** Longer than t3.5, shorter than the discard gap. */

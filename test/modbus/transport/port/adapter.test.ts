@@ -6,7 +6,7 @@ import {
   identifyAdapter,
   outputHold,
   ptyAdapter,
-} from '../../../src/transport/port/adapter.js';
+} from '../../../../src/modbus/transport/port/adapter.js';
 import { useMachine } from './machine.js';
 
 const { root, file, link, driver, port } = useMachine();

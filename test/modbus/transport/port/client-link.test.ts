@@ -20,8 +20,8 @@ import {
   createClientLink,
   removeClientLink,
   servingProcess,
-} from '../../../src/transport/port/client-link.js';
-import { openPty } from '../../../src/transport/port/pty.js';
+} from '../../../../src/modbus/transport/port/client-link.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
 
 let directory: string;
 let link: string;

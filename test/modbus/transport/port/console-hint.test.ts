@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { consoleHint } from '../../../src/transport/port/list-ports.js';
+import { consoleHint } from '../../../../src/modbus/transport/port/list-ports.js';
 import { useMachine } from './machine.js';
 
 const { root, file, link } = useMachine();

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { itimerspec, openKernelTimer } from '../../../src/transport/port/kernel-timer.js';
-import { loadLibc } from '../../../src/transport/port/libc.js';
+import { itimerspec, openKernelTimer } from '../../../../src/modbus/transport/port/kernel-timer.js';
+import { loadLibc } from '../../../../src/modbus/transport/port/libc.js';
 
 /** Seconds and ns of the first time. */
 function firstTime(ms: number): [seconds: bigint, nanoseconds: bigint] {

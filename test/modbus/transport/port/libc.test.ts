@@ -1,6 +1,11 @@
 import { getSystemErrorName } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Libc, loadLibc, processorProblem, TCGETS2 } from '../../../src/transport/port/libc.js';
+import {
+  type Libc,
+  loadLibc,
+  processorProblem,
+  TCGETS2,
+} from '../../../../src/modbus/transport/port/libc.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -48,7 +53,7 @@ describe('where the C library can not be called', () => {
   /** A fresh module, because the outcome of the first call is kept. */
   const reasonNow = async (): Promise<string> => {
     vi.resetModules();
-    const fresh = await import('../../../src/transport/port/libc.js');
+    const fresh = await import('../../../../src/modbus/transport/port/libc.js');
     const loaded = await fresh.loadLibc();
     return loaded.ok ? 'loaded' : loaded.reason;
   };

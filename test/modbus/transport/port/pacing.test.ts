@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { characterTime } from '../../../src/protocol/timing.js';
-import { createPacedQueue, type Pacing, startPacedLane } from '../../../src/transport/port/pacing.js';
+import { characterTime } from '../../../../src/modbus/protocol/timing.js';
+import {
+  createPacedQueue,
+  type Pacing,
+  startPacedLane,
+} from '../../../../src/modbus/transport/port/pacing.js';
 
 /** Characters of 11 bits. */
 const EVEN = { dataBits: 8, parity: 'even', stopBits: 1 } as const;

@@ -1,10 +1,10 @@
 import { pbkdf2 } from 'node:crypto';
 import { ReadStream } from 'node:tty';
 import { afterEach, expect, it } from 'vitest';
-import { type LibcResult, loadLibc, TCGETS2, TCSETS2 } from '../../../src/transport/port/libc.js';
-import { openPty } from '../../../src/transport/port/pty.js';
-import { openRealPort } from '../../../src/transport/port/real-port.js';
-import { TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
+import { type LibcResult, loadLibc, TCGETS2, TCSETS2 } from '../../../../src/modbus/transport/port/libc.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
+import { openRealPort } from '../../../../src/modbus/transport/port/real-port.js';
+import { TERMIOS2_BYTES } from '../../../../src/modbus/transport/port/termios.js';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

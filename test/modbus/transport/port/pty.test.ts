@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadLibc, TCGETS2, TIOCEXCL, TIOCGEXCL } from '../../../src/transport/port/libc.js';
-import { openPty, type Pty } from '../../../src/transport/port/pty.js';
-import { parseTermios2, TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
+import { loadLibc, TCGETS2, TIOCEXCL, TIOCGEXCL } from '../../../../src/modbus/transport/port/libc.js';
+import { openPty, type Pty } from '../../../../src/modbus/transport/port/pty.js';
+import { parseTermios2, TERMIOS2_BYTES } from '../../../../src/modbus/transport/port/termios.js';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -2,13 +2,19 @@ import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { ReadStream } from 'node:tty';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ptyAdapter } from '../../../src/transport/port/adapter.js';
-import { loadLibc, TIOCMBIC, TIOCMBIS, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/port/libc.js';
-import { openPty } from '../../../src/transport/port/pty.js';
-import { openExclusively } from '../../../src/transport/port/real-port-binding.js';
-import { runPort } from '../../../src/transport/port/real-port-run.js';
-import type { Direction } from '../../../src/transport/port/rs485-direction.js';
-import type { PortSettings } from '../../../src/transport/settings.js';
+import { ptyAdapter } from '../../../../src/modbus/transport/port/adapter.js';
+import {
+  loadLibc,
+  TIOCMBIC,
+  TIOCMBIS,
+  TIOCOUTQ,
+  TIOCSERGETLSR,
+} from '../../../../src/modbus/transport/port/libc.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
+import { openExclusively } from '../../../../src/modbus/transport/port/real-port-binding.js';
+import { runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
+import type { Direction } from '../../../../src/modbus/transport/port/rs485-direction.js';
+import type { PortSettings } from '../../../../src/modbus/transport/settings.js';
 import { switching } from './rs485-settings.js';
 
 const ends: (() => unknown)[] = [];

@@ -28,13 +28,17 @@ import {
   TIOCMBIS,
   TIOCMGET,
   TIOCSRS485,
-} from '../../../src/transport/port/libc.js';
-import type { BytePort, OpenResult } from '../../../src/transport/port/port.js';
-import { openPty } from '../../../src/transport/port/pty.js';
-import { openRealPort } from '../../../src/transport/port/real-port.js';
-import { explainOpenError } from '../../../src/transport/port/real-port-binding.js';
-import { hasParityMarks, rawTermios2, TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
-import type { PortSettings } from '../../../src/transport/settings.js';
+} from '../../../../src/modbus/transport/port/libc.js';
+import type { BytePort, OpenResult } from '../../../../src/modbus/transport/port/port.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
+import { openRealPort } from '../../../../src/modbus/transport/port/real-port.js';
+import { explainOpenError } from '../../../../src/modbus/transport/port/real-port-binding.js';
+import {
+  hasParityMarks,
+  rawTermios2,
+  TERMIOS2_BYTES,
+} from '../../../../src/modbus/transport/port/termios.js';
+import type { PortSettings } from '../../../../src/modbus/transport/settings.js';
 import { rs485 } from './rs485-settings.js';
 
 // Permissions can't be tested here: tests run as root, whom no mode keeps out.

@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type Libc, TIOCGRS485, TIOCMGET, TIOCSRS485 } from '../../../src/transport/port/libc.js';
-import { openDirection, rtsWhileListening } from '../../../src/transport/port/rs485-direction.js';
-import type { Rs485Settings } from '../../../src/transport/settings.js';
+import { type Libc, TIOCGRS485, TIOCMGET, TIOCSRS485 } from '../../../../src/modbus/transport/port/libc.js';
+import { openDirection, rtsWhileListening } from '../../../../src/modbus/transport/port/rs485-direction.js';
+import type { Rs485Settings } from '../../../../src/modbus/transport/settings.js';
 import { rs485 } from './rs485-settings.js';
 
 const { ENOTTY, EINVAL } = constants.errno;

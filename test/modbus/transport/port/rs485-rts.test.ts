@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { characterTime } from '../../../src/protocol/timing.js';
-import { startRtsSwitch } from '../../../src/transport/port/rs485-rts.js';
-import type { TransmitterState } from '../../../src/transport/port/uart.js';
-import type { PortSettings, RtsSwitching } from '../../../src/transport/settings.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { characterTime } from '../../../../src/modbus/protocol/timing.js';
+import { startRtsSwitch } from '../../../../src/modbus/transport/port/rs485-rts.js';
+import type { TransmitterState } from '../../../../src/modbus/transport/port/uart.js';
+import type { PortSettings, RtsSwitching } from '../../../../src/modbus/transport/settings.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 import { switching } from './rs485-settings.js';
 
 type Format = Pick<PortSettings, 'baudRate' | 'dataBits' | 'parity' | 'stopBits'>;

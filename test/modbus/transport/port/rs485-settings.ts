@@ -1,4 +1,4 @@
-import type { Rs485Settings, RtsSwitching } from '../../../src/transport/settings.js';
+import type { Rs485Settings, RtsSwitching } from '../../../../src/modbus/transport/settings.js';
 
 /** RTS high while sending and no delays, but for what the test is about. */
 export function switching(of: Partial<RtsSwitching> = {}): RtsSwitching {

@@ -4,8 +4,8 @@ import {
   packRs485,
   parseRs485,
   rs485Difference,
-} from '../../../src/transport/port/rs485-direction.js';
-import type { Rs485Settings } from '../../../src/transport/settings.js';
+} from '../../../../src/modbus/transport/port/rs485-direction.js';
+import type { Rs485Settings } from '../../../../src/modbus/transport/settings.js';
 import { rs485 } from './rs485-settings.js';
 
 /** struct serial_rs485: flags, delay before, delay after as little-endian hex; the rest is zero. */

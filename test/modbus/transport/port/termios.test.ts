@@ -7,7 +7,7 @@ import {
   parseTermios2,
   rawTermios2,
   settingsDifference,
-} from '../../../src/transport/port/termios.js';
+} from '../../../../src/modbus/transport/port/termios.js';
 
 /**
  * struct termios2 as TCGETS2 delivered it on a new pseudo-terminal (x64, Linux 6.18): 38400 8N1, cooked.

@@ -1,7 +1,7 @@
 import { constants, release } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type Libc, loadLibc } from '../../../src/transport/port/libc.js';
-import { shortenTimeSlice, timeSliceText } from '../../../src/transport/port/time-slice.js';
+import { type Libc, loadLibc } from '../../../../src/modbus/transport/port/libc.js';
+import { shortenTimeSlice, timeSliceText } from '../../../../src/modbus/transport/port/time-slice.js';
 
 const POLICY_AT = 4;
 const FLAGS_AT = 8;

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Libc, loadLibc, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/port/libc.js';
-import { openPty } from '../../../src/transport/port/pty.js';
-import { transmitterState } from '../../../src/transport/port/uart.js';
+import { type Libc, loadLibc, TIOCOUTQ, TIOCSERGETLSR } from '../../../../src/modbus/transport/port/libc.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
+import { transmitterState } from '../../../../src/modbus/transport/port/uart.js';
 
 async function libc(): Promise<Libc> {
   const loaded = await loadLibc();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadLibc } from '../../../src/transport/port/libc.js';
-import { openPty } from '../../../src/transport/port/pty.js';
-import { parseErrorCounts, readErrorCounts } from '../../../src/transport/port/uart.js';
+import { loadLibc } from '../../../../src/modbus/transport/port/libc.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
+import { parseErrorCounts, readErrorCounts } from '../../../../src/modbus/transport/port/uart.js';
 
 describe('error counts of a UART', () => {
   it('are the seventh to eleventh of twenty ints', () => {

@@ -19,7 +19,7 @@ import {
   openVirtualPort,
   type VirtualPort,
   type VirtualPortOptions,
-} from '../../../src/transport/port/virtual-port.js';
+} from '../../../../src/modbus/transport/port/virtual-port.js';
 
 /** Characters of 11 bits. */
 const EVEN = { dataBits: 8, parity: 'even', stopBits: 1 } as const;

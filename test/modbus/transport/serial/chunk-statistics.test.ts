@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AsciiFraming } from '../../../src/protocol/ascii.js';
-import { type Framing, RTU } from '../../../src/protocol/framing.js';
-import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
+import { AsciiFraming } from '../../../../src/modbus/protocol/ascii.js';
+import { type Framing, RTU } from '../../../../src/modbus/protocol/framing.js';
+import { ChunkStatistics } from '../../../../src/modbus/transport/serial/chunk-statistics.js';
 
 const REQUEST = RTU.encode({ transactionId: 0, unitId: 1, pdu: Uint8Array.of(3, 0, 0, 0, 1) });
 const ASCII = new AsciiFraming();

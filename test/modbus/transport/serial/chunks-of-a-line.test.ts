@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
-import type { SerialSession } from '../../../src/transport/serial/serial-session.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { plainReply } from '../../../../src/modbus/protocol/reply-plan.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import { ChunkStatistics } from '../../../../src/modbus/transport/serial/chunk-statistics.js';
+import type { SerialSession } from '../../../../src/modbus/transport/serial/serial-session.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 import { playedPort, rtuSession } from './played-line.js';
 
 const REQUEST = encodeRtu(1, Uint8Array.of(3, 0, 0, 0, 1));

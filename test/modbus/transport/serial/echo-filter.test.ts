@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { encodeRtu, isRtuFrame, mayBeRequest } from '../../../src/protocol/rtu.js';
-import { EchoFilter } from '../../../src/transport/serial/echo-filter.js';
-import type { EchoSetting } from '../../../src/transport/settings.js';
+import { encodeRtu, isRtuFrame, mayBeRequest } from '../../../../src/modbus/protocol/rtu.js';
+import { EchoFilter } from '../../../../src/modbus/transport/serial/echo-filter.js';
+import type { EchoSetting } from '../../../../src/modbus/transport/settings.js';
 
 /** When a reply is on the wire that was written at 0: its eight characters take 1 ms each. */
 const ENDS = 8;

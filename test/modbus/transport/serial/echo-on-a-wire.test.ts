@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import { characterTime, t35 as t35At } from '../../../src/protocol/timing.js';
-import { discardGap, ptyAdapter } from '../../../src/transport/port/adapter.js';
-import { startPacedLane } from '../../../src/transport/port/pacing.js';
-import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
-import type { SerialSession } from '../../../src/transport/serial/serial-session.js';
-import type { EchoSetting } from '../../../src/transport/settings.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { plainReply } from '../../../../src/modbus/protocol/reply-plan.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import { characterTime, t35 as t35At } from '../../../../src/modbus/protocol/timing.js';
+import { discardGap, ptyAdapter } from '../../../../src/modbus/transport/port/adapter.js';
+import { startPacedLane } from '../../../../src/modbus/transport/port/pacing.js';
+import { ChunkStatistics } from '../../../../src/modbus/transport/serial/chunk-statistics.js';
+import type { SerialSession } from '../../../../src/modbus/transport/serial/serial-session.js';
+import type { EchoSetting } from '../../../../src/modbus/transport/settings.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 import { playedPort, rtuSession } from './played-line.js';
 
 const CHUNKS = [1, 8, 16, 'usb'] as const;

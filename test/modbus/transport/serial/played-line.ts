@@ -1,13 +1,13 @@
-import { RTU } from '../../../src/protocol/framing.js';
-import { mayBeRequest } from '../../../src/protocol/rtu.js';
-import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
-import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js';
-import type { BytePort } from '../../../src/transport/port/port.js';
-import type { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
-import { SerialSession } from '../../../src/transport/serial/serial-session.js';
-import type { EchoSetting, WhenBusy } from '../../../src/transport/settings.js';
-import type { LineHandler } from '../../../src/transport/transport.js';
-import type { VirtualClock } from '../../support/virtual-clock.js';
+import { RTU } from '../../../../src/modbus/protocol/framing.js';
+import { mayBeRequest } from '../../../../src/modbus/protocol/rtu.js';
+import { RtuFramer } from '../../../../src/modbus/transport/framer/rtu-framer.js';
+import { type Adapter, ptyAdapter } from '../../../../src/modbus/transport/port/adapter.js';
+import type { BytePort } from '../../../../src/modbus/transport/port/port.js';
+import type { ChunkStatistics } from '../../../../src/modbus/transport/serial/chunk-statistics.js';
+import { SerialSession } from '../../../../src/modbus/transport/serial/serial-session.js';
+import type { EchoSetting, WhenBusy } from '../../../../src/modbus/transport/settings.js';
+import type { LineHandler } from '../../../../src/modbus/transport/transport.js';
+import type { VirtualClock } from '../../../support/virtual-clock.js';
 
 /** A port that the test plays. */
 export function playedPort(write: BytePort['write'], adapter: Adapter = ptyAdapter): BytePort {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type PlayReport, plainReply, silence } from '../../../src/protocol/reply-plan.js';
-import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { type PlayReport, plainReply, silence } from '../../../../src/modbus/protocol/reply-plan.js';
+import { ReplyPlayer } from '../../../../src/modbus/transport/serial/reply-player.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const T35 = 4;
 /** Of an adapter with a FIFO of 16. */

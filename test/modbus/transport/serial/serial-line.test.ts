@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RTU } from '../../../src/protocol/framing.js';
-import { type PlayReport, plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import { characterTime } from '../../../src/protocol/timing.js';
-import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js';
-import type { BytePort, OpenResult, PortListener } from '../../../src/transport/port/port.js';
-import { SerialLine } from '../../../src/transport/serial/serial-line.js';
-import type { SerialSettings } from '../../../src/transport/settings.js';
-import type { LineEvent, LineReply, LineRequest } from '../../../src/transport/transport.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { RTU } from '../../../../src/modbus/protocol/framing.js';
+import { type PlayReport, plainReply } from '../../../../src/modbus/protocol/reply-plan.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import { characterTime } from '../../../../src/modbus/protocol/timing.js';
+import { type Adapter, ptyAdapter } from '../../../../src/modbus/transport/port/adapter.js';
+import type { BytePort, OpenResult, PortListener } from '../../../../src/modbus/transport/port/port.js';
+import { SerialLine } from '../../../../src/modbus/transport/serial/serial-line.js';
+import type { SerialSettings } from '../../../../src/modbus/transport/settings.js';
+import type { LineEvent, LineReply, LineRequest } from '../../../../src/modbus/transport/transport.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 import { rs485 } from '../port/rs485-settings.js';
 import { playedPort } from './played-line.js';
 

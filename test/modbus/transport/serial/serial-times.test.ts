@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ptyAdapter } from '../../../src/transport/port/adapter.js';
-import { serialTimes } from '../../../src/transport/serial/behaviour.js';
-import type { SerialSettings } from '../../../src/transport/settings.js';
+import { ptyAdapter } from '../../../../src/modbus/transport/port/adapter.js';
+import { serialTimes } from '../../../../src/modbus/transport/serial/behaviour.js';
+import type { SerialSettings } from '../../../../src/modbus/transport/settings.js';
 
 const LINE: SerialSettings = {
   kind: 'serial',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SilenceDetector } from '../../../src/transport/serial/silence-detector.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { SilenceDetector } from '../../../../src/modbus/transport/serial/silence-detector.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const GAP = 10;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Step, StepReport } from '../../../src/protocol/reply-plan.js';
-import { StepRunner } from '../../../src/transport/serial/step-runner.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import type { Step, StepReport } from '../../../../src/modbus/protocol/reply-plan.js';
+import { StepRunner } from '../../../../src/modbus/transport/serial/step-runner.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const bytes = (waitMs: number, ...content: number[]): Step => ({
   kind: 'bytes',

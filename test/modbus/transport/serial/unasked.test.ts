@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
-import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
-import type { LineEvent } from '../../../src/transport/transport.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { plainReply } from '../../../../src/modbus/protocol/reply-plan.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
+import { ChunkStatistics } from '../../../../src/modbus/transport/serial/chunk-statistics.js';
+import type { LineEvent } from '../../../../src/modbus/transport/transport.js';
+import { VirtualClock } from '../../../support/virtual-clock.js';
 import { playedPort, rtuSession } from './played-line.js';
 
 const STRAY = Uint8Array.of(0);

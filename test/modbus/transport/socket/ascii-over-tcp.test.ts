@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AsciiFraming } from '../../../src/protocol/ascii.js';
-import { concatBytes } from '../../../src/protocol/bytes.js';
+import { AsciiFraming } from '../../../../src/modbus/protocol/ascii.js';
+import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
 import { openLine, type TestLine } from './line.js';
 import { type RawClient, until } from './raw-client.js';
 

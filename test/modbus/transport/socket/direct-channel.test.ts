@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { concatBytes } from '../../../src/protocol/bytes.js';
-import { seededRandom } from '../../../src/random.js';
-import { type Channel, DirectChannel, StreamChannel } from '../../../src/transport/socket/channel.js';
-import { TcpWriter } from '../../../src/transport/socket/tcp-writer.js';
+import { seededRandom } from '../../../../src/common/random.js';
+import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
+import {
+  type Channel,
+  DirectChannel,
+  StreamChannel,
+} from '../../../../src/modbus/transport/socket/channel.js';
+import { TcpWriter } from '../../../../src/modbus/transport/socket/tcp-writer.js';
 import { RawClient, until } from './raw-client.js';
 
 const ended: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { concatBytes, wordAt } from '../../../src/protocol/bytes.js';
+import { concatBytes, wordAt } from '../../../../src/modbus/protocol/bytes.js';
 import { readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
 import { until } from './raw-client.js';

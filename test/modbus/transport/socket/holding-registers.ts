@@ -1,8 +1,18 @@
-import { wordAt } from '../../../src/protocol/bytes.js';
-import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
-import { encodeMbap } from '../../../src/protocol/mbap.js';
-import { type PlayReport, plainReply, type ReplyPlan, silence } from '../../../src/protocol/reply-plan.js';
-import type { LineEvent, LineHandler, LineReply, LineRequest } from '../../../src/transport/transport.js';
+import { wordAt } from '../../../../src/modbus/protocol/bytes.js';
+import { type Framing, SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { encodeMbap } from '../../../../src/modbus/protocol/mbap.js';
+import {
+  type PlayReport,
+  plainReply,
+  type ReplyPlan,
+  silence,
+} from '../../../../src/modbus/protocol/reply-plan.js';
+import type {
+  LineEvent,
+  LineHandler,
+  LineReply,
+  LineRequest,
+} from '../../../../src/modbus/transport/transport.js';
 
 /** A small device: functions 3, 6 and 16 on 1000 holding registers, exception 01 for the rest. Remembers what happened. */
 export class HoldingRegisters implements LineHandler {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { concatBytes } from '../../../src/protocol/bytes.js';
+import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
 import { delayed, readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
 import { RawClient, until } from './raw-client.js';

@@ -1,6 +1,6 @@
-import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
-import type { TlsFiles, WhenFull } from '../../../src/transport/settings.js';
-import { type SocketLimits, SocketLine } from '../../../src/transport/socket/socket-line.js';
+import { type Framing, SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import type { TlsFiles, WhenFull } from '../../../../src/modbus/transport/settings.js';
+import { type SocketLimits, SocketLine } from '../../../../src/modbus/transport/socket/socket-line.js';
 import { HoldingRegisters } from './holding-registers.js';
 import { RawClient } from './raw-client.js';
 import { socketSettings } from './socket-settings.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { SocketLine } from '../../../src/transport/socket/socket-line.js';
-import type { Transport } from '../../../src/transport/transport.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { SocketLine } from '../../../../src/modbus/transport/socket/socket-line.js';
+import type { Transport } from '../../../../src/modbus/transport/transport.js';
 import { HoldingRegisters } from './holding-registers.js';
 import { socketSettings } from './socket-settings.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { concatBytes } from '../../../src/protocol/bytes.js';
-import { type ReplyPlan, silence } from '../../../src/protocol/reply-plan.js';
+import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
+import { type ReplyPlan, silence } from '../../../../src/modbus/protocol/reply-plan.js';
 import { delayed, readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
 import { RawClient, until } from './raw-client.js';

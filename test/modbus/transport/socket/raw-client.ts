@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeMbap, type MbapFrame } from '../../../src/protocol/mbap.js';
+import { decodeMbap, type MbapFrame } from '../../../../src/modbus/protocol/mbap.js';
 
 /** Waits until `holds`, at most `timeoutMs`: a generous bound for what should come soon. */
 export async function until(holds: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {

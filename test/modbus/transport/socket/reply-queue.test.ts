@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PlayReport, ReplyPlan } from '../../../src/protocol/reply-plan.js';
-import { ReplyQueue, type ReplyWriter } from '../../../src/transport/socket/reply-queue.js';
+import type { PlayReport, ReplyPlan } from '../../../../src/modbus/protocol/reply-plan.js';
+import { ReplyQueue, type ReplyWriter } from '../../../../src/modbus/transport/socket/reply-queue.js';
 import { until } from './raw-client.js';
 
 /** An writer into which every step takes 5 ms, and when each began and ended. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { concatBytes } from '../../../src/protocol/bytes.js';
-import { RTU } from '../../../src/protocol/framing.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
+import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
+import { RTU } from '../../../../src/modbus/protocol/framing.js';
+import { encodeRtu } from '../../../../src/modbus/protocol/rtu.js';
 import { openLine, type TestLine } from './line.js';
 import { type RawClient, until } from './raw-client.js';
 

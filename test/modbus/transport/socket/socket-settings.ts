@@ -1,4 +1,4 @@
-import type { SocketSettings } from '../../../src/transport/settings.js';
+import type { SocketSettings } from '../../../../src/modbus/transport/settings.js';
 
 /** The settings of a line on a free port of the loopback, as the native file's defaults have them. */
 export function socketSettings(

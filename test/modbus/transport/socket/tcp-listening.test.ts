@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { SocketLine } from '../../../src/transport/socket/socket-line.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { SocketLine } from '../../../../src/modbus/transport/socket/socket-line.js';
 import { delayed, HoldingRegisters, readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
 import { RawClient, until } from './raw-client.js';

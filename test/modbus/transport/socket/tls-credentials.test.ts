@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import type { TlsFiles } from '../../../src/transport/settings.js';
-import { SocketLine } from '../../../src/transport/socket/socket-line.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import type { TlsFiles } from '../../../../src/modbus/transport/settings.js';
+import { SocketLine } from '../../../../src/modbus/transport/socket/socket-line.js';
 import { Certificates, type Identity } from './certificates.js';
 import { HoldingRegisters } from './holding-registers.js';
 import { socketSettings } from './socket-settings.js';

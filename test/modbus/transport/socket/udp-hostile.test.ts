@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { concatBytes } from '../../../src/protocol/bytes.js';
-import { RTU } from '../../../src/protocol/framing.js';
+import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
+import { RTU } from '../../../../src/modbus/protocol/framing.js';
 import { delayed, openUdpLine, Peer, readRequest, type TestUdpLine, until } from './udp-peers.js';
 
 let line: TestUdpLine;

@@ -1,8 +1,8 @@
 import modbusSerial from 'modbus-serial';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AsciiFraming } from '../../../src/protocol/ascii.js';
-import { RTU, SOCKET } from '../../../src/protocol/framing.js';
-import { type ReplyPlan, type Step, silence } from '../../../src/protocol/reply-plan.js';
+import { AsciiFraming } from '../../../../src/modbus/protocol/ascii.js';
+import { RTU, SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { type ReplyPlan, type Step, silence } from '../../../../src/modbus/protocol/reply-plan.js';
 import { delayed, openUdpLine, readRequest, type TestUdpLine, until } from './udp-peers.js';
 
 let line: TestUdpLine;

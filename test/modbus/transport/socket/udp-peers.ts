@@ -1,10 +1,15 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wordAt } from '../../../src/protocol/bytes.js';
-import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
-import { type PlayReport, plainReply, type ReplyPlan } from '../../../src/protocol/reply-plan.js';
-import { SocketLine } from '../../../src/transport/socket/socket-line.js';
-import type { LineEvent, LineHandler, LineReply, LineRequest } from '../../../src/transport/transport.js';
+import { wordAt } from '../../../../src/modbus/protocol/bytes.js';
+import { type Framing, SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { type PlayReport, plainReply, type ReplyPlan } from '../../../../src/modbus/protocol/reply-plan.js';
+import { SocketLine } from '../../../../src/modbus/transport/socket/socket-line.js';
+import type {
+  LineEvent,
+  LineHandler,
+  LineReply,
+  LineRequest,
+} from '../../../../src/modbus/transport/transport.js';
 import { socketSettings } from './socket-settings.js';
 
 export interface UdpLineSettings {

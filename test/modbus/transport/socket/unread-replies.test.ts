@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ReplyPlan } from '../../../src/protocol/reply-plan.js';
+import type { ReplyPlan } from '../../../../src/modbus/protocol/reply-plan.js';
 import { readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
 import { type RawClient, until } from './raw-client.js';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { FailedAttempts } from '../../../src/api/access/failed-attempts.js';
-import { nativeSetup } from '../../support/configuration.js';
+import { FailedAttempts } from '../../../../src/remote/api/access/failed-attempts.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Access } from '../../../src/api/access/access.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { RawClient, until } from '../../transport/socket/raw-client.js';
+import { Access } from '../../../../src/remote/api/access/access.js';
+import { RawClient, until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { Certificates, type Identity } from '../../transport/socket/certificates.js';
-import { RawClient, until } from '../../transport/socket/raw-client.js';
-import { TlsClient } from '../../transport/socket/tls-client.js';
+import { Certificates, type Identity } from '../../../modbus/transport/socket/certificates.js';
+import { RawClient, until } from '../../../modbus/transport/socket/raw-client.js';
+import { TlsClient } from '../../../modbus/transport/socket/tls-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

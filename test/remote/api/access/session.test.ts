@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Sessions } from '../../../src/api/access/clients.js';
-import { nativeSetup } from '../../support/configuration.js';
+import { Sessions } from '../../../../src/remote/api/access/clients.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import type { RawClient } from '../../transport/socket/raw-client.js';
+import type { RawClient } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import type { Rest } from '../rest.js';
 
 interface LogRow {

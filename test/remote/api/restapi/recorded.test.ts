@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { pymodbusSetup } from '../../support/configuration.js';
-import { RECORDED, type RecordedState } from '../../vectors/restapi/recorded.js';
+import { pymodbusSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
+import { RECORDED, type RecordedState } from './recorded.js';
 
-const METER = fileURLToPath(new URL('../../vectors/restapi/meter.json', import.meta.url));
+const METER = fileURLToPath(new URL('./meter.json', import.meta.url));
 
 const COLUMNS = ['index', 'type', 'access', 'action', 'value', 'count_read', 'count_write'];
 

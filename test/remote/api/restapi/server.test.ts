@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COUNTERS } from '../../../src/traffic/counters.js';
-import { nativeSetup, pymodbusSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { COUNTERS } from '../../../../src/simulator/traffic/counters.js';
+import { nativeSetup, pymodbusSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
 import type { Rest } from '../rest.js';
 
@@ -366,7 +366,7 @@ describe('Start, Stop and Restart', () => {
 
 describe('with a pymodbus file', () => {
   it('the one line needs no name, and a change of its units disconnects nobody', async () => {
-    const file = fileURLToPath(new URL('../../vectors/restapi/meter.json', import.meta.url));
+    const file = fileURLToPath(new URL('./meter.json', import.meta.url));
     rest = (await startSimulator(pymodbusSetup(file, 'tcp', 'meter'))).rest;
     const { place } = await row({ submit: 'Status' });
     const master = await tcpMaster(Number(String(place).split(':')[1]));

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import modbusSerial from 'modbus-serial';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { type RawClient, until } from '../../transport/socket/raw-client.js';
+import { type RawClient, until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import type { CallsBody, Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

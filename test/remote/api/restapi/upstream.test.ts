@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { pymodbusSetup } from '../../support/configuration.js';
+import { pymodbusSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 /*
@@ -8,7 +8,7 @@ import { Rest } from '../rest.js';
  * facts about ours. One of them is not followed: there, /restapi/server is missing.
  */
 
-const METER = fileURLToPath(new URL('../../vectors/restapi/meter.json', import.meta.url));
+const METER = fileURLToPath(new URL('./meter.json', import.meta.url));
 
 let rest: Rest;
 

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
-import { bytesOf, hexOf } from '../../vectors/hex.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { bytesOf, hexOf } from '../../../modbus/protocol/hex.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 const SETUP = {
   devices: {

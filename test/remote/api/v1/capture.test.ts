@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { stopAfterEach } from '../../../support/simulator.js';
 import {
   blockTypes,
   EVENTS,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogueIds } from '../../../src/config/catalogue.js';
-import { MAX_RULES } from '../../../src/faults/rules.js';
-import { nativeSetup } from '../../support/configuration.js';
+import { MAX_RULES } from '../../../../src/device/faults/rules.js';
+import { catalogueIds } from '../../../../src/files/config/catalogue.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const registers = { holding: [{ address: 0, value: [1, 2, 3] }] };

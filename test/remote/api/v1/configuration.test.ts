@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Configuration } from '../../../src/config/configuration.js';
-import { checkFile, loadConfiguration, loadNativeFile } from '../../../src/config/load.js';
-import { lineSource } from '../../../src/config/native/line-source.js';
-import type { Device } from '../../../src/device/device.js';
-import { formatProblems } from '../../../src/schema/problem.js';
-import type { Simulator } from '../../../src/simulator/simulator.js';
-import { nativeSetup, pymodbusSetup } from '../../support/configuration.js';
-import { tries } from '../../support/tries.js';
+import { formatProblems } from '../../../../src/common/schema/problem.js';
+import type { Device } from '../../../../src/device/device.js';
+import type { Configuration } from '../../../../src/files/config/configuration.js';
+import { checkFile, loadConfiguration, loadNativeFile } from '../../../../src/files/config/load.js';
+import { lineSource } from '../../../../src/files/config/native/line-source.js';
+import type { Simulator } from '../../../../src/simulator/simulator.js';
+import { nativeSetup, pymodbusSetup } from '../../../support/configuration.js';
+import { tries } from '../../../support/tries.js';
 import { Rest } from '../rest.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'configuration-'));
@@ -364,7 +364,7 @@ describe('GET /api/v1/configuration', () => {
   });
 
   it('says what a native file can not say about a pymodbus file', async () => {
-    const rest = new Rest(pymodbusSetup('test/vectors/restapi/meter.json', 'tcp', 'meter'));
+    const rest = new Rest(pymodbusSetup('test/remote/api/restapi/meter.json', 'tcp', 'meter'));
     const text = await written(rest);
     expect(text).toContain('# From a pymodbus file.');
     const again = simulatorOf(text);

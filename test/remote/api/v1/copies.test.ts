@@ -1,8 +1,8 @@
 import dns from 'node:dns';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { serialMaster, tcpMaster } from '../masters.js';
 import type { Rest } from '../rest.js';
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { ErrorBody } from '../../../src/api/problem.js';
-import type { DeviceView } from '../../../src/control/schemas/device.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
-import { bytesOf } from '../../vectors/hex.js';
+import type { ErrorBody } from '../../../../src/remote/api/problem.js';
+import type { DeviceView } from '../../../../src/simulator/control/schemas/device.js';
+import { bytesOf } from '../../../modbus/protocol/hex.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 stopAfterEach();
 

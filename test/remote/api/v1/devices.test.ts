@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator } from '../../support/simulator.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator } from '../../../support/simulator.js';
 import { Rest } from '../rest.js';
 
 interface ErrorBody {

@@ -1,5 +1,5 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import { until } from '../../transport/socket/raw-client.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
 
 interface Message {
   readonly id: string | undefined;

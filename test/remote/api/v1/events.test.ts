@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { tries } from '../../support/tries.js';
-import { type RawClient, until } from '../../transport/socket/raw-client.js';
+import { type RawClient, until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
+import { tries } from '../../../support/tries.js';
 import { Rest } from '../rest.js';
 import { EventSource, type Told } from './event-source.js';
 

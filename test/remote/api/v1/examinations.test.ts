@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CHECKS } from '../../../src/testing/checks.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { BENCH } from '../../testing/scenario/read.js';
-import { bytesOf } from '../../vectors/hex.js';
+import { CHECKS } from '../../../../src/testing/checks.js';
+import { bytesOf } from '../../../modbus/protocol/hex.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
+import { BENCH } from '../../../testing/scenario/read.js';
 
 stopAfterEach();
 

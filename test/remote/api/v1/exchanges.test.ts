@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { exchangesOf, requestsOf } from '../../support/exchanges.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { tries } from '../../support/tries.js';
-import { type RawClient, until } from '../../transport/socket/raw-client.js';
+import { type RawClient, until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { exchangesOf, requestsOf } from '../../../support/exchanges.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
+import { tries } from '../../../support/tries.js';
 import type { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
-import { bytesOf } from '../../vectors/hex.js';
+import { bytesOf } from '../../../modbus/protocol/hex.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 stopAfterEach();
 

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { FaultLine } from '../../../src/faults/ability.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
+import type { FaultLine } from '../../../../src/device/faults/ability.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { Rest } from '../rest.js';
 
 const SLOW = { name: 'slow', when: { unit: 1, function: [3, 4], address: [0, 9] }, do: [{ delay: 5 }] };

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { tries } from '../../support/tries.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
+import { tries } from '../../../support/tries.js';
 import { tcpMaster } from '../masters.js';
 
 stopAfterEach();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { bytesOf } from '../../vectors/hex.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { bytesOf } from '../../../modbus/protocol/hex.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 const SETUP = {
   devices: {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { newClient } from '../../../src/client/client.js';
-import { loadNative } from '../../../src/config/load.js';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { loadNative } from '../../../../src/files/config/load.js';
+import { newClient } from '../../../../src/modbus/client/client.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 /* Devices made of the traffic, over REST. */
 

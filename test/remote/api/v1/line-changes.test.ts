@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { Certificates } from '../../transport/socket/certificates.js';
-import { until } from '../../transport/socket/raw-client.js';
+import { Certificates } from '../../../modbus/transport/socket/certificates.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
 import type { Rest } from '../rest.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const METER = { registers: { holding: [{ address: 0, value: 7 }] } };

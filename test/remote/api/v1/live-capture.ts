@@ -1,8 +1,8 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator } from '../../../support/simulator.js';
 
 export const EVENTS = 2000;
 const SETUP = nativeSetup({

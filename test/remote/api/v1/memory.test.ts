@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 stopAfterEach();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({

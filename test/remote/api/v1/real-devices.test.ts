@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 /* Devices with a real one behind them, over REST. */

@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { expect, it, onTestFinished } from 'vitest';
-import { openPty } from '../../../src/transport/port/pty.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
+import { openPty } from '../../../../src/modbus/transport/port/pty.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 stopAfterEach();
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Summary } from '../../../src/control/schemas/summary.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
-import { until } from '../../transport/socket/raw-client.js';
+import type { Summary } from '../../../../src/simulator/control/schemas/summary.js';
+import { until } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { EventSource } from './event-source.js';
 
 const SETUP = nativeSetup({

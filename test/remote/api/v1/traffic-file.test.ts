@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { nativeSetup } from '../../support/configuration.js';
-import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
 const PATH = '/api/v1/traffic/file';
 const devices = { meter: { registers: { holding: [{ address: 0 }] } } };

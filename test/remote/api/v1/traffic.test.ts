@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { csvOf } from '../../../src/api/v1/traffic-csv.js';
-import { trafficViewSchema } from '../../../src/api/v1/traffic-view.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
-import type { RawClient } from '../../transport/socket/raw-client.js';
+import { csvOf } from '../../../../src/remote/api/v1/traffic-csv.js';
+import { trafficViewSchema } from '../../../../src/remote/api/v1/traffic-view.js';
+import type { RawClient } from '../../../modbus/transport/socket/raw-client.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import type { Rest } from '../rest.js';
 
 type View = z.infer<typeof trafficViewSchema>;

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { changeLine } from '../../../src/control/lines.js';
-import { ownersRoom } from '../../../src/control/room.js';
-import { readReply, readRequest } from '../../main/clients.js';
-import { plugIn, unplug } from '../../main/wire.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { changeLine } from '../../../../src/simulator/control/lines.js';
+import { ownersRoom } from '../../../../src/simulator/control/room.js';
+import { readReply, readRequest } from '../../../cli/main/clients.js';
+import { plugIn, unplug } from '../../../cli/main/wire.js';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { takenPort } from '../masters.js';
 
 stopAfterEach();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorBody } from '../../../src/api/problem.js';
-import type { SignalKindView, Words } from '../../../src/control/schemas/value.js';
-import { nativeSetup } from '../../support/configuration.js';
+import type { ErrorBody } from '../../../../src/remote/api/problem.js';
+import type { SignalKindView, Words } from '../../../../src/simulator/control/schemas/value.js';
+import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 
 const SETUP = {

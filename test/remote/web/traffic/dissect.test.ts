@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FRAMINGS } from '../../../src/protocol/framings.js';
-import { FunctionCode } from '../../../src/protocol/function-code.js';
-import { dissect, guessedFraming } from '../../../src/web/views/traffic/dissect.js';
-import type { Field } from '../../../src/web/views/traffic/fields.js';
-import { SPECIFICATION_EXAMPLES } from '../../vectors/application-protocol.js';
-import { EXCEPTIONS } from '../../vectors/exceptions.js';
-import { bytesOf } from '../../vectors/hex.js';
+import { FRAMINGS } from '../../../../src/modbus/protocol/framings.js';
+import { FunctionCode } from '../../../../src/modbus/protocol/function-code.js';
+import { dissect, guessedFraming } from '../../../../src/remote/web/views/traffic/dissect.js';
+import type { Field } from '../../../../src/remote/web/views/traffic/fields.js';
+import { SPECIFICATION_EXAMPLES } from '../../../modbus/protocol/application-protocol.js';
+import { EXCEPTIONS } from '../../../modbus/protocol/exceptions.js';
+import { bytesOf } from '../../../modbus/protocol/hex.js';
 
 const NAMES = ['rtu', 'ascii', 'socket'] as const;
 const REQUEST = { isResponse: false };

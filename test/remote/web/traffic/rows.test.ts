@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { CHUNK, Chunks, type Event, isEvent, type Row } from '../../../src/web/views/traffic/chunks.js';
+import {
+  CHUNK,
+  Chunks,
+  type Event,
+  isEvent,
+  type Row,
+} from '../../../../src/remote/web/views/traffic/chunks.js';
 import {
   downloadsOf,
   filterIn,
   laterOf,
   momentOf,
   withValues,
-} from '../../../src/web/views/traffic/filter.js';
+} from '../../../../src/remote/web/views/traffic/filter.js';
 import {
   cellsOf,
   isAtEnd,
@@ -15,8 +21,8 @@ import {
   spanOf,
   timeText,
   toneOf,
-} from '../../../src/web/views/traffic/rows.js';
-import { stripSource } from '../../../src/web/views/traffic/strip-source.js';
+} from '../../../../src/remote/web/views/traffic/rows.js';
+import { stripSource } from '../../../../src/remote/web/views/traffic/strip-source.js';
 
 function event(seq: number, fields: object = {}): Event {
   const time = '2026-01-31T12:00:00.000250Z';

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { nativeSetup } from '../../../support/configuration.js';
+import { startProgram } from '../../../support/program.mjs';
 import { serialMaster } from '../../api/masters.js';
-import { nativeSetup } from '../../support/configuration.js';
-import { startProgram } from '../../support/program.mjs';
 import { accessibilityFaults, openPage, poll, type Served, serve } from '../browser.js';
 import { describeInBrowser } from '../chromium.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { AsciiFraming } from '../../../src/protocol/ascii.js';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { notAchieved, silence } from '../../../src/protocol/reply-plan.js';
-import { Capture, wireForm } from '../../../src/traffic/capture/capture.js';
-import { decodedForm } from '../../../src/traffic/capture/decoded-form.js';
-import type { CaptureLine } from '../../../src/traffic/capture/packet.js';
-import type { NoticeEvent, TrafficEvent } from '../../../src/traffic/event.js';
+import { AsciiFraming } from '../../../../src/modbus/protocol/ascii.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { notAchieved, silence } from '../../../../src/modbus/protocol/reply-plan.js';
+import { Capture, wireForm } from '../../../../src/simulator/traffic/capture/capture.js';
+import { decodedForm } from '../../../../src/simulator/traffic/capture/decoded-form.js';
+import type { CaptureLine } from '../../../../src/simulator/traffic/capture/packet.js';
+import type { NoticeEvent, TrafficEvent } from '../../../../src/simulator/traffic/event.js';
 import { adu, bytesOf, frameEvent, replyEvent, sendPlan } from '../events.js';
 
 const SERIAL: CaptureLine = { name: 'bench', kind: 'serial', describe: () => 'RTU' };

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { SOCKET } from '../../../src/protocol/framing.js';
-import { addressOf, endpointOf, udpPacket } from '../../../src/traffic/capture/ip-packet.js';
-import { enhancedPacket, interfaceDescription, sectionHeader } from '../../../src/traffic/capture/pcapng.js';
-import { serialRecord } from '../../../src/traffic/capture/serial-packets.js';
+import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
+import { addressOf, endpointOf, udpPacket } from '../../../../src/simulator/traffic/capture/ip-packet.js';
+import {
+  enhancedPacket,
+  interfaceDescription,
+  sectionHeader,
+} from '../../../../src/simulator/traffic/capture/pcapng.js';
+import { serialRecord } from '../../../../src/simulator/traffic/capture/serial-packets.js';
 import {
   CapturedConnection,
   CapturedConnections,
   tcpPackets,
-} from '../../../src/traffic/capture/socket-packets.js';
+} from '../../../../src/simulator/traffic/capture/socket-packets.js';
 
 import { bytesOf, frameEvent } from '../events.js';
 

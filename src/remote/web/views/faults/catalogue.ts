@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { CatalogueView } from '../../../control/schemas/catalogue.js';
-import { pathOf } from '../../../rest/client.js';
+import { pathOf } from '../../../../common/rest/client.js';
+import type { CatalogueView } from '../../../../simulator/control/schemas/catalogue.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { pathOf } from '../../../../common/rest/client.js';
 import type { ServedSchema } from '../../../api/v1/program.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
-import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

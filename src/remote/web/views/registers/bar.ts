@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import type { ClockRequest, DeviceView, PowerRequest } from '../../../control/schemas/device.js';
-import type { RegisterView } from '../../../control/schemas/value.js';
-import { pathOf } from '../../../rest/client.js';
+import { pathOf } from '../../../../common/rest/client.js';
+import type { ClockRequest, DeviceView, PowerRequest } from '../../../../simulator/control/schemas/device.js';
+import type { RegisterView } from '../../../../simulator/control/schemas/value.js';
 import { ask, mayWrite } from '../../api.js';
 import { go } from '../../route.js';
 import { Button, Folded, into, Select, State, sent, typed } from '../../ui/controls.js';

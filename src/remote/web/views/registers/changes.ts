@@ -1,6 +1,6 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import type { ChangeRequest, RegisterView } from '../../../control/schemas/value.js';
-import { pathOf } from '../../../rest/client.js';
+import { pathOf } from '../../../../common/rest/client.js';
+import type { ChangeRequest, RegisterView } from '../../../../simulator/control/schemas/value.js';
 import { ask } from '../../api.js';
 import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';

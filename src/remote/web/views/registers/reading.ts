@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import type { RegisterView, Words } from '../../../control/schemas/value.js';
-import { type Answer, pathOf } from '../../../rest/client.js';
+import { type Answer, pathOf } from '../../../../common/rest/client.js';
+import type { RegisterView, Words } from '../../../../simulator/control/schemas/value.js';
 import { ask } from '../../api.js';
 import { restarts } from '../../live.js';
 import { together } from '../../ui/element.js';

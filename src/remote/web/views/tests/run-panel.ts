@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { pathOf } from '../../../../common/rest/client.js';
+import { piecesOf } from '../../../../common/strip/pieces.js';
 import type { FindingView } from '../../../api/v1/reports.js';
-import { pathOf } from '../../../rest/client.js';
-import { piecesOf } from '../../../strip/pieces.js';
 import { ask, mayWrite } from '../../api.js';
 import { hrefOf } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';

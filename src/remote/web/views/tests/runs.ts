@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
+import { pathOf } from '../../../../common/rest/client.js';
 import type { ExaminationSummary } from '../../../api/v1/examinations.js';
 import type { FindingView } from '../../../api/v1/reports.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import { pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
 import { resource } from '../../resource.js';

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import type { Answer } from '../../../../common/rest/client.js';
 import type { ExaminationSummary } from '../../../api/v1/examinations.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import type { Answer } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

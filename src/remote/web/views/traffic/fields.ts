@@ -1,4 +1,4 @@
-import { wordAt } from '../../../protocol/bytes.js';
+import { wordAt } from '../../../../modbus/protocol/bytes.js';
 
 /** A field of a frame. */
 export interface Field {
