@@ -91,7 +91,7 @@ async function wrongLink(
 
 function isIn(root: string, path: string): boolean {
   const way = relative(root, path);
-  return way !== '../..' && !way.startsWith('../../') && !isAbsolute(way);
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
 }
 
 /** The path without symbolic links, of which an end may not exist yet. */
