@@ -51,7 +51,7 @@ const ALL_TRIES = [
   'test/device/faults/{kinds,limits}.test.ts',
   'test/files/import/{csv,esphome,home-assistant,sunspec}.test.ts',
   'test/device/registers/actions.test.ts',
-  'test/simulator/state/keeper.test.ts',
+  'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/examine/{damaged,exceptions,whole}.test.ts',
 ];
 

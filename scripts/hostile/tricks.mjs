@@ -29,6 +29,10 @@ const SOMEBODY = 12_345;
 export const TRICKS = [
   { name: 'a second program on the same state', play: shareState },
   { name: 'one character of a state changed', play: changeState },
+  {
+    name: 'a register defined, a clock stopped without power, a device in place of another, and a restart',
+    play: keepAll,
+  },
   { name: 'a file of entries that take the addresses of each other', play: overlap },
   { name: 'devices and lines named "." and ".."', play: nameDots },
   { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
@@ -90,6 +94,44 @@ async function changeState(directory) {
     assert.match(next.output.stdout, /1 file set aside/);
     await next.stop();
     return said(next, /state set aside: [^"]*checksum[^"]*/);
+  });
+}
+
+/** @param {string} directory */
+async function keepAll(directory) {
+  const args = ['--state', directory];
+  const done = async (/** @type {Promise<Response>} */ asked) => {
+    const answer = await asked;
+    assert.ok(answer.ok, `${answer.status} ${answer.url}`);
+    return answer;
+  };
+  await withProgram({ config: CONFIG, args }, async (first) => {
+    const extra = { name: 'extra', ...METER };
+    await setValue(first, 4711);
+    await done(rest(first, 'devices/meter/registers', 'POST', { table: 'holding', address: 2 }));
+    await done(rest(first, 'devices', 'POST', extra));
+    const changes = [{ table: 'holding', address: 0, value: 4712 }];
+    await done(rest(first, 'devices/extra/registers', 'PATCH', { changes }));
+    // Long enough for the state to be written.
+    await delay(2500);
+    await done(rest(first, 'devices/extra', 'DELETE'));
+    await done(rest(first, 'devices', 'POST', extra));
+    await done(rest(first, 'devices/extra/power', 'POST', { state: 'off' }));
+    await done(rest(first, 'devices/extra/clock', 'POST', { speed: 0 }));
+    await done(rest(first, 'devices/extra'));
+    for (const file of readdirSync(directory)) rmSync(join(directory, file));
+  });
+  return withProgram({ config: CONFIG, args }, async (next) => {
+    assert.doesNotMatch(next.output.stderr, /set aside/);
+    assert.equal(await value(next), 4711, 'defining a register lost the values of the device');
+    const { registers } = /** @type {{registers: {value: number}[]}} */ (
+      await (await done(rest(next, 'devices/meter/registers?table=holding&from=2&to=2'))).json()
+    );
+    assert.equal(registers[0]?.value, 0, 'the defined register is lost');
+    const answer = await done(rest(next, 'devices/extra/registers?table=holding&from=0&to=0'));
+    const { registers: others } = /** @type {{registers: {value: number}[]}} */ (await answer.json());
+    assert.equal(others[0]?.value, 1, 'a new device has the values of the one before it');
+    return 'all of it is as it was';
   });
 }
 
