@@ -41,8 +41,8 @@ describe('serve', () => {
     const program = spawn('bash', ['-c', command], { stdio: 'ignore', detached: true });
     const exited = new Promise((resolve) => program.once('exit', resolve));
     onTestFinished(() => {
-      // The readers, too.
-      if (program.pid !== undefined) process.kill(-program.pid, 'SIGKILL');
+      // The readers, too, where there are any left.
+      spawnSync('kill', ['-KILL', '--', `-${program.pid}`], { stdio: 'ignore' });
     });
     await vi.waitFor(() => expect(existsSync(link)).toBe(true), { timeout: LIMIT_MS });
     const client = await openRawClient(link);
