@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
-import { isMainThread } from 'node:worker_threads';
 import { nextTurn, type Sleep, useSleep } from '../clock.js';
 import { loadLibc } from './libc.js';
+import { NOTHING, newPoller, READABLE } from './poller.js';
 
 /**
  * How long before the time the kernel's timer wakes the loop, which then needs about half of that to run. With 0.1 ms
@@ -85,25 +85,20 @@ const NANOSECONDS_AT = 24;
 /** Where the fields have 64 bits, whatever C library it is. */
 const KNOWN_MACHINES = ['x64', 'arm64', 'riscv64', 'loong64'];
 
-/** `EVENTS` of serialport's poller, which does not export them. */
-const READABLE = 1;
-const NOTHING = 0;
-
 /**
  * A timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one wakes the loop within
  * 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
  * @param woken is called once after each `set`, soon after the time; if the poller fails, before it
- * @returns undefined where it can't be had: no koffi, no serialport, a machine of 32 bits, or a worker thread, where
- *   serialport's poller would wake the loop of another thread
+ * @returns undefined where it can't be had: no koffi, no serialport, a machine of 32 bits, or a worker thread
  */
 export async function openKernelTimer(woken: () => void): Promise<WakeUp | undefined> {
-  if (!isMainThread || !KNOWN_MACHINES.includes(process.arch)) return undefined;
-  const [loaded, binding] = await Promise.all([loadLibc(), loadBinding()]);
-  if (!loaded.ok || binding === undefined) return undefined;
+  if (!KNOWN_MACHINES.includes(process.arch)) return undefined;
+  const loaded = await loadLibc();
+  if (!loaded.ok) return undefined;
   const { libc } = loaded;
   const fd = libc.timerfdCreate(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (fd < 0) return undefined;
-  const poller = newPoller(binding, fd);
+  const poller = await newPoller(fd);
   if (poller === undefined) {
     closeSync(fd);
     return undefined;
@@ -119,17 +114,6 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
   };
 }
 
-type Bindings = typeof import('@serialport/bindings-cpp');
-
-/** The poller watches any descriptor; only its port knows how to make one. Undefined where the loop can't watch it. */
-function newPoller({ LinuxPortBinding }: Bindings, fd: number) {
-  try {
-    return new LinuxPortBinding(fd, NO_OPTIONS).poller;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reused for each time. */
 const time = Buffer.alloc(ITIMERSPEC_BYTES);
 
@@ -141,15 +125,4 @@ export function itimerspec(ms: number): Uint8Array {
   time.writeBigInt64LE(BigInt(seconds), SECONDS_AT);
   time.writeBigInt64LE(BigInt(nanoseconds - seconds * 1e9), NANOSECONDS_AT);
   return time;
-}
-
-/** The poller needs none of the settings of a port. */
-const NO_OPTIONS = {} as never;
-
-async function loadBinding(): Promise<Bindings | undefined> {
-  try {
-    return await import('@serialport/bindings-cpp');
-  } catch {
-    return undefined;
-  }
 }

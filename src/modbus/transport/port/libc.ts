@@ -18,10 +18,17 @@ export interface Libc {
   ioctl(fd: number, request: number, argument: Uint8Array | null): number;
   /** `queue`: 0 input not read yet (TCIFLUSH), 1 output not sent yet (TCOFLUSH). */
   tcflush(fd: number, queue: 0 | 1): number;
+  /** `action`: 0 holds output back (TCOOFF), 1 lets it go on (TCOON). */
+  tcflow(fd: number, action: 0 | 1): number;
   /** The events of one descriptor at this moment (poll(2) with timeout 0). */
   pollNow(fd: number): number;
   /** Locks the file for this open descriptor alone, or fails at once when another one has it locked (flock(2)). */
   lockNow(fd: number): number;
+  /** A descriptor that is readable when something happens to a file that it watches (inotify(7)). It never blocks. */
+  inotifyInit(): number;
+  /** Watches a file for the events of `mask`. @returns the number by which events name it. */
+  inotifyAddWatch(fd: number, path: string, mask: number): number;
+  inotifyRmWatch(fd: number, watch: number): number;
   /** A descriptor that is readable from a time on. */
   timerfdCreate(clock: number, flags: number): number;
   /** Sets the time, from now, of such a descriptor. `time` is a `struct itimerspec` with 64-bit fields. */
@@ -46,6 +53,8 @@ export const TCSETS2 = 0x402c542b;
 export const TIOCEXCL = 0x540c;
 export const TIOCNXCL = 0x540d;
 export const TIOCGEXCL = 0x80045440;
+/** Sets CLOCAL, or clears it when the number is 0, and leaves all other settings alone. */
+export const TIOCSSOFTCAR = 0x541a;
 /** Number of bytes that can be read. */
 export const FIONREAD = 0x541b;
 /** Number of bytes that were written and that the driver has not taken into its FIFO. */
@@ -71,6 +80,12 @@ const SOCK_CLOEXEC = 0o2000000;
 /** flock(2): for one alone, and without waiting. */
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+
+/** Flags of inotify_init1(2), as for open(2). */
+const IN_NONBLOCK = 0o4000;
+const IN_CLOEXEC = 0o2000000;
+/** inotify(7): somebody closed a file that was open for writing. */
+export const IN_CLOSE_WRITE = 8;
 
 /** poll(2): the other side is closed, or the device behind the descriptor is gone; it is reported unasked. */
 export const POLLHUP = 0x10;
@@ -151,6 +166,8 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
   const ptsname = define('ptsname_r', ['int', 'void *', 'size_t']);
   const poll = define('poll', ['void *', 'ulong', 'int']);
   const flock = define('flock', ['int', 'int']);
+  const inotifyInit = define('inotify_init1', ['int']);
+  const inotifyAddWatch = define('inotify_add_watch', ['int', 'void *', 'uint32_t']);
   const settime = define('timerfd_settime', ['int', 'int', 'void *', 'void *']);
   const socket = define('socket', ['int', 'int', 'int']);
   const connect = define('connect', ['int', 'void *', 'int']);
@@ -163,6 +180,7 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
     ptsnameR: (fd, buffer) => -ptsname(fd, buffer, buffer.length),
     ioctl: define('ioctl', ['int', 'ulong', 'void *']),
     tcflush: define('tcflush', ['int', 'int']),
+    tcflow: define('tcflow', ['int', 'int']),
     pollNow: (fd) => {
       const entry = Buffer.alloc(8);
       entry.writeInt32LE(fd, 0);
@@ -170,6 +188,9 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
       return result < 0 ? result : entry.readInt16LE(6);
     },
     lockNow: (fd) => flock(fd, LOCK_EX | LOCK_NB),
+    inotifyInit: () => inotifyInit(IN_NONBLOCK | IN_CLOEXEC),
+    inotifyAddWatch: (fd, path, mask) => inotifyAddWatch(fd, Buffer.from(`${path}\0`), mask),
+    inotifyRmWatch: define('inotify_rm_watch', ['int', 'int']),
     timerfdCreate: define('timerfd_create', ['int', 'int']),
     timerfdSettime: (fd, time) => settime(fd, 0, time, null),
     connectDatagrams: (path) => {

@@ -1,6 +1,15 @@
 import { closeSync, constants, fchmodSync, fchownSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import { FIONREAD, type Libc, loadLibc, POLLHUP, TIOCEXCL, TIOCGEXCL, TIOCNXCL } from './libc.js';
+import {
+  FIONREAD,
+  type Libc,
+  loadLibc,
+  POLLHUP,
+  TIOCEXCL,
+  TIOCGEXCL,
+  TIOCNXCL,
+  TIOCSSOFTCAR,
+} from './libc.js';
 import { changeTermios2, rawTermios2 } from './termios.js';
 
 /** A pseudo-terminal pair in raw mode: we own the master side, a client opens the other one by its path. */
@@ -15,6 +24,15 @@ export interface Pty {
   unread(): number;
   /** Throws away what was written to the master and not read. */
   discardUnread(): void;
+  /**
+   * Makes the settings differ from those of any client that is a serial one, so that it can set them again. A
+   * pseudo-terminal has no parity and 8 bits, whatever is set, and the C library of Debian and others reports EINVAL when
+   * such a setting is all that was to be changed: a second client with even parity could not open the line. The
+   * difference is CLOCAL, which such clients set and a pseudo-terminal makes no use of.
+   */
+  makeSettable(): void;
+  /** Lets the client's side send again, which a client (TCOOFF) or a byte 0x13 sent to it (IXON) may have stopped. */
+  letClientSend(): void;
   /** Gives up the descriptor that keeps the client's side open. */
   close(): void;
 }
@@ -24,7 +42,9 @@ export type PtyResult =
   /** One sentence. `unfit` where there will never be one. */
   | { readonly ok: false; readonly error: string; readonly unfit?: true };
 
-const openFlags = constants.O_RDWR | constants.O_NOCTTY;
+const masterFlags = constants.O_RDWR | constants.O_NOCTTY;
+/** Only to read: so our own closings are no closings of a client (see client-closings.ts). */
+const clientFlags = constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK;
 /** node:fs has no constant for it; it has this value on all machines that libc.ts knows. */
 const O_CLOEXEC = 0o2000000;
 
@@ -34,7 +54,7 @@ export async function openPty(): Promise<PtyResult> {
   if (!loaded.ok) return { ...failed(loaded.reason), unfit: true };
   const { libc } = loaded;
 
-  const masterFd = libc.posixOpenpt(openFlags | constants.O_NONBLOCK | O_CLOEXEC);
+  const masterFd = libc.posixOpenpt(masterFlags | constants.O_NONBLOCK | O_CLOEXEC);
   if (masterFd < 0) return failed(`posix_openpt: ${explain(getSystemErrorName(masterFd))}`);
   const prepared = prepareClientSide(libc, masterFd);
   if (typeof prepared === 'string') {
@@ -69,6 +89,9 @@ function prepareClientSide(libc: Libc, masterFd: number): string | { path: strin
   return { path, clientFd };
 }
 
+/** An int that is 0. */
+const NO = Buffer.alloc(4);
+
 /** For the owner and the group, as far as the umask allows. */
 const PTY_MODE = 0o660;
 
@@ -94,6 +117,11 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
   const number = Buffer.alloc(4);
   let clientFd = firstFd;
 
+  const makeSettable = (): void => {
+    libc.ioctl(clientFd, TIOCSSOFTCAR, NO);
+  };
+  makeSettable();
+
   const hasClient = (): boolean => {
     // A client that set TIOCEXCL would keep us from opening the path again, and would leave it locked for ever.
     const exclusive = libc.ioctl(clientFd, TIOCGEXCL, number) === 0 && number.readInt32LE() !== 0;
@@ -115,6 +143,12 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
       libc.tcflush(masterFd, 1);
       libc.tcflush(clientFd, 0);
     },
+    makeSettable,
+    letClientSend: () => {
+      // TCOON ends what TCOOFF began, and nothing else: what 0x13 began has to be TCOOFF first.
+      libc.tcflow(clientFd, 0);
+      libc.tcflow(clientFd, 1);
+    },
     close: () => {
       if (clientFd >= 0) closeSync(clientFd);
       clientFd = -1;
@@ -125,7 +159,7 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
 /** @returns a descriptor, or -1. libuv adds O_CLOEXEC. */
 function tryOpen(path: string): number {
   try {
-    return openSync(path, openFlags | constants.O_NONBLOCK);
+    return openSync(path, clientFlags);
   } catch {
     return -1;
   }

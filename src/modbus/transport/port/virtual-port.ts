@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { ptyAdapter } from './adapter.js';
+import { type ClientClosings, clientClosings } from './client-closings.js';
 import { createClientLink, removeClientLink } from './client-link.js';
 import { type PacedLane, type Pacing, startPacedLane } from './pacing.js';
 import type { BytePort, OpenResult, PortFacts, PortListener } from './port.js';
@@ -43,15 +44,18 @@ export function isClientSide(path: string): boolean {
  * Bytes that a client does not read are treated as in a real port's kernel buffer:
  * - If nobody has the line open, the bytes are lost. A pseudo-terminal would keep them for the next client, which would
  *   take a reply to somebody else for its own. So each write first asks whether there is a client, and bytes that a
- *   client left behind are discarded within 0.1 s of its closing.
+ *   client left behind are discarded when it closes.
  * - If a client has the line open and does not read, the bytes wait until the buffer (some 20 kB) is full. Further
  *   bytes are lost, as in an overrun. A write never blocks and never queues.
+ *
+ * Settings stay as a client has left them, but for what would keep the next one from using the line
+ * (`Pty.makeSettable`, `Pty.letClientSend`).
  */
 export async function openVirtualPort(
   options: VirtualPortOptions,
   listener: PortListener,
 ): Promise<OpenResult<VirtualPort>> {
-  const opened = await openPty();
+  const [opened, closings] = [await openPty(), await clientClosings()];
   if (!opened.ok) return opened;
   const { pty } = opened;
   const stream = new ReadStream(pty.masterFd);
@@ -62,7 +66,7 @@ export async function openVirtualPort(
     pty.close();
     return { ok: false, error: linkError };
   }
-  return { ok: true, port: runPort(pty, stream, options, listener), notes: [] };
+  return { ok: true, port: runPort(pty, stream, options, listener, closings), notes: [] };
 }
 
 function runPort(
@@ -70,6 +74,7 @@ function runPort(
   stream: ReadStream,
   options: VirtualPortOptions,
   listener: PortListener,
+  closings: ClientClosings | undefined,
 ): VirtualPort {
   const { link } = options;
   let open = true;
@@ -92,6 +97,8 @@ function runPort(
     if (open && (input?.pending() ?? 0) < PACED_INPUT_LIMIT) stream.resume();
   };
   const receive = (chunk: Uint8Array): void => {
+    // Before the client has a reply, and can change its settings or close and open the line again.
+    pty.makeSettable();
     input?.write(chunk);
     if (input === undefined) listener.onData(chunk);
     else if (input.pending() >= PACED_INPUT_LIMIT) stream.pause();
@@ -103,6 +110,7 @@ function runPort(
     input?.stop();
     paced?.stop();
     output.stop();
+    stopWatching?.();
     stream.destroy();
     pty.close();
     if (link !== undefined) removeClientLink(link, pty.path);
@@ -113,6 +121,7 @@ function runPort(
     listener.onClose(`${pty.path}: ${reason}`);
   };
   clientSides.add(pty.path);
+  const stopWatching = closings?.watch(pty.path, output.onClientClosed);
   stream.on('data', receive);
   setPacing(options.pacing);
   stream.on('error', (error) => gone(error.message));
@@ -149,17 +158,28 @@ const virtualFacts: PortFacts = {
 function startOutput(pty: Pty, onError: (reason: string) => void) {
   let check: NodeJS.Timeout | undefined;
 
+  const cleanUp = (): void => {
+    pty.discardUnread();
+    pty.letClientSend();
+    pty.makeSettable();
+  };
+  // Where closings can't be watched, and for bytes that were still under way at a closing.
   const checkLeftovers = (): void => {
     check = undefined;
-    if (pty.unread() === 0) return;
-    if (pty.hasClient()) check = setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();
-    else pty.discardUnread();
+    if (!pty.hasClient()) cleanUp();
+    else if (pty.unread() > 0) check = setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();
   };
 
   return {
+    onClientClosed(): void {
+      // A client that has opened the line meanwhile can't know that it was stopped. Its settings are left alone: changed
+      // while it sets them, they would look to its C library as if it had changed nothing.
+      if (pty.hasClient()) pty.letClientSend();
+      else cleanUp();
+    },
     write(bytes: Uint8Array): string | undefined {
       if (!pty.hasClient()) {
-        pty.discardUnread();
+        cleanUp();
         return NOBODY;
       }
       check ??= setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();

@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import modbusSerial from 'modbus-serial';
 import { SerialPort } from 'serialport';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Libc, loadLibc, TCGETS2, TCSETS2 } from '../../../../src/modbus/transport/port/libc.js';
+import { TERMIOS2_BYTES } from '../../../../src/modbus/transport/port/termios.js';
 import {
   openVirtualPort,
   type VirtualPort,
@@ -122,6 +124,111 @@ describe('the virtual line and its client', () => {
     await expect.poll(() => line.received).toEqual([1, 3, 2]);
     closeSync(second);
     expect(line.closings).toEqual([]);
+  });
+});
+
+async function libc(): Promise<Libc> {
+  const loaded = await loadLibc();
+  if (!loaded.ok) throw new Error(loaded.reason);
+  return loaded.libc;
+}
+
+/** Settings as TCGETS2 has them. */
+function settingsOf(libc: Libc, fd: number): Buffer {
+  const settings = Buffer.alloc(TERMIOS2_BYTES);
+  expect(libc.ioctl(fd, TCGETS2, settings)).toBe(0);
+  return settings;
+}
+
+describe('a client with even parity', () => {
+  const CONTROL_FLAGS = 8;
+  const PARENB = 0o400;
+  const CLOCAL = 0o4000;
+
+  /**
+   * Sets even parity as tcsetattr(3) of Debian does.
+   * @returns whether that worked: it fails with EINVAL when a pseudo-terminal takes nothing of what was to be changed
+   */
+  function setEvenParity(libc: Libc, fd: number): boolean {
+    const before = settingsOf(libc, fd);
+    const wanted = Buffer.from(before);
+    wanted.writeUInt32LE(before.readUInt32LE(CONTROL_FLAGS) | PARENB | CLOCAL, CONTROL_FLAGS);
+    expect(libc.ioctl(fd, TCSETS2, wanted)).toBe(0);
+    const after = settingsOf(libc, fd);
+    return after.equals(wanted) || !after.equals(before);
+  }
+
+  it('can open the line, be answered, set it again and close it, ten times without a pause', async () => {
+    const { port } = await newLine({}, (request) => request);
+    const c = await libc();
+    for (let round = 0; round < 10; round += 1) {
+      const client = openClient(port.path);
+      expect(setEvenParity(c, client), `opening ${round + 1}`).toBe(true);
+      for (const request of [1, 2]) {
+        writeSync(client, bytes(request));
+        await expect.poll(() => readAll(client), { interval: 1 }).toEqual([request]);
+        expect(request === 2 || setEvenParity(c, client), 'set again').toBe(true);
+      }
+      closeSync(client);
+    }
+  });
+
+  it('can open the line after another one that sent nothing', async () => {
+    const { port } = await newLine();
+    const c = await libc();
+    /** Opened only to read: its closing is none that the line is told of. */
+    const isLocal = (): boolean => {
+      const fd = openSync(port.path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
+      const flags = settingsOf(c, fd).readUInt32LE(CONTROL_FLAGS);
+      closeSync(fd);
+      return (flags & CLOCAL) !== 0;
+    };
+    for (let round = 0; round < 10; round += 1) {
+      const client = openClient(port.path);
+      expect(setEvenParity(c, client), `opening ${round + 1}`).toBe(true);
+      closeSync(client);
+      await expect.poll(isLocal).toBe(false);
+    }
+  });
+});
+
+describe('a client that was stopped', () => {
+  const canSend = (fd: number): boolean => {
+    try {
+      return writeSync(fd, bytes(1)) === 1;
+    } catch {
+      return false;
+    }
+  };
+
+  it('by its own TCOOFF does not keep the next one from sending', async () => {
+    const line = await newLine({}, () => [7]);
+    const c = await libc();
+    const first = openClient(line.port.path);
+    expect(c.tcflow(first, 0)).toBe(0);
+    expect(canSend(first)).toBe(false);
+    closeSync(first);
+    const second = openClient(line.port.path);
+    ends.push(() => closeSync(second));
+    await expect.poll(() => canSend(second)).toBe(true);
+    await expect.poll(() => readAll(second)).toEqual([7]);
+  });
+
+  it('by IXON and a 0x13 in a reply does not keep the next one from sending', async () => {
+    const line = await newLine({}, () => [7]);
+    const c = await libc();
+    const IXON = 0o2000;
+    const first = openClient(line.port.path);
+    const settings = settingsOf(c, first);
+    settings.writeUInt32LE(IXON, 0);
+    expect(c.ioctl(first, TCSETS2, settings)).toBe(0);
+    line.port.write(bytes(0x01, 0x13, 0x02));
+    await expect.poll(() => canSend(first)).toBe(false);
+    closeSync(first);
+    const second = openClient(line.port.path);
+    ends.push(() => closeSync(second));
+    await expect.poll(() => canSend(second)).toBe(true);
+    await expect.poll(() => readAll(second)).toContain(7);
   });
 });
 
