@@ -47,9 +47,9 @@ await build({
   entryPoints: [
     'src/main.ts',
     'src/library.ts',
-    'src/cli/main/desk-thread.ts',
-    'src/cli/main/parse-thread.ts',
-    'src/cli/main/make-at-build.ts',
+    'src/cli/verbs/desk-thread.ts',
+    'src/cli/verbs/parse-thread.ts',
+    'src/cli/verbs/make-at-build.ts',
   ],
   outdir: folder,
   // All in one folder, because src/common/package.ts knows from its own place where the others are.

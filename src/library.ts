@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { callBy } from './cli/library/call.js';
 import { newLocalSimulator } from './cli/library/local-simulator.js';
 import { type SimulatorClient, simulatorClient } from './cli/library/simulator-client.js';
-import { type Method, type Send, sendTo } from './common/rest/client.js';
+import { type Method, type Send, sendTo } from './common/rest-client/client.js';
 import { formatProblems } from './common/schema/problem.js';
 import { onFreePorts } from './files/config/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './files/config/load.js';

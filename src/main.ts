@@ -37,6 +37,6 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
 setFlagsFromString('--max-semi-space-size=2');
 setFlagsFromString('--semi-space-growth-factor=1');
 
-const { main } = await import('./cli/main/run.js');
-const { writtenOut } = await import('./cli/main/standard.js');
+const { main } = await import('./cli/verbs/run.js');
+const { writtenOut } = await import('./cli/verbs/standard.js');
 process.exit(await writtenOut(await main(process.argv.slice(2), process.env)));

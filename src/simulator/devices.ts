@@ -9,7 +9,7 @@ import type { RegisterLayout } from '../device/registers/layout.js';
 import { Table } from '../device/registers/table.js';
 import type { DeviceDefinition, DeviceSource } from '../files/config/configuration.js';
 import { sourceWith } from './defined-entries.js';
-import type { RealLines } from './real/real-lines.js';
+import type { RealLines } from './proxy/real-lines.js';
 
 /** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(

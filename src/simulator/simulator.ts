@@ -19,7 +19,7 @@ import { FaultControl } from './fault-control.js';
 import type { Line, LineTools } from './line.js';
 import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
-import { RealLines } from './real/real-lines.js';
+import { RealLines } from './proxy/real-lines.js';
 import { TrafficStream } from './traffic/stream.js';
 
 import type { RunningConfiguration } from './written/written-configuration.js';

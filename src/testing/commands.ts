@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { unknownName } from '../common/schema/nearest.js';
-import { lineNames } from '../simulator/control/lines.js';
-import { done, type Outcome, refusal } from '../simulator/control/refusal.js';
-import { newRoom, type Room } from '../simulator/control/room.js';
+import { lineNames } from '../simulator/commands/lines.js';
+import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
+import { newRoom, type Room } from '../simulator/commands/context.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/packed-events.js';

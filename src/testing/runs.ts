@@ -1,4 +1,4 @@
-import { done, type Outcome, refusal } from '../simulator/control/refusal.js';
+import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { type Progress, progressOn } from './progress.js';
 import type { Report } from './report/report.js';

@@ -2,7 +2,7 @@ import { MAX_SEED } from '../common/random.js';
 import { At } from '../common/schema/at.js';
 import { Findings } from '../common/schema/findings.js';
 import { unknownName } from '../common/schema/nearest.js';
-import { type Outcome, refusalOf } from '../simulator/control/refusal.js';
+import { type Outcome, refusalOf } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { chosenChecks } from './checks.js';
 import { orderSchema } from './examination-order-schema.js';

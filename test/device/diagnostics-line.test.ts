@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
-import { openRawClient, pause, type RawClient } from '../cli/main/clients.js';
+import { openRawClient, pause, type RawClient } from '../cli/verbs/clients.js';
 import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { nativeSetup } from '../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../support/simulator.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CODES } from '../../src/simulator/control/refusal.js';
+import { CODES } from '../../src/simulator/commands/refusal.js';
 
 const HEAD = `# Codes of refusals
 
@@ -7,7 +7,7 @@ A refusal of REST is a problem document (RFC 9457, \`application/problem+json\`)
 \`problems\` may have a code of its own that says more. A code is never renamed, so a program may branch on it; the sentences
 beside it are for people and may change. [The REST page](rest.md) shows one.
 
-This page is made from \`src/simulator/control/refusal.ts\` by \`npx vitest run test/house/errors.test.ts -u\`.
+This page is made from \`src/simulator/commands/refusal.ts\` by \`npx vitest run test/house/errors.test.ts -u\`.
 
 | code | status | what it means |
 | --- | --- | --- |

@@ -25,14 +25,14 @@ const PURE = 'it is pure, so that it is tested without I/O: clock and random sou
  * rooms of their names.
  */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
-  common: ['common', 'schema', 'rest', 'strip'],
+  common: ['common', 'schema', 'rest-client', 'timeline'],
   modbus: ['protocol', 'transport', 'client'],
   device: ['registers', 'signals', 'reactions', 'device', 'faults'],
   files: ['config', 'import', 'learn', 'clone'],
-  simulator: ['traffic', 'bus', 'real', 'simulator', 'control', 'state'],
+  simulator: ['traffic', 'bus', 'proxy', 'simulator', 'commands', 'state'],
   testing: ['testing', 'selftest'],
-  remote: ['door', 'api', 'mqtt', 'web'],
-  cli: ['main', 'monitor', 'service', 'library', 'command-line'],
+  remote: ['rpc', 'api', 'mqtt', 'web'],
+  cli: ['verbs', 'tail', 'service', 'library', 'command-line'],
 };
 const WING_NAMES = Object.keys(WINGS);
 
@@ -88,19 +88,19 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   import: {
     knows: ['protocol', 'device', 'registers', 'schema', 'config', 'common'],
-    knowsFiles: ['src/common/rest/printable.ts'],
+    knowsFiles: ['src/common/rest-client/printable.ts'],
     external: /^(yaml|smol-toml|zod)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
   },
   clone: {
     knows: ['protocol', 'registers', 'device', 'config', 'import', 'client'],
-    knowsFiles: ['src/common/rest/printable.ts'],
+    knowsFiles: ['src/common/rest-client/printable.ts'],
     external: /^yaml$/,
     why: 'it asks by way of a client that is handed to it, and reads and writes no file',
   },
   learn: {
     knows: ['protocol', 'device', 'import'],
-    knowsFiles: ['src/common/rest/printable.ts'],
+    knowsFiles: ['src/common/rest-client/printable.ts'],
     external: /^yaml$/,
     why: 'it turns the text of logs into the text of a native file, and reads and writes no file',
   },
@@ -108,7 +108,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     knows: ['protocol', 'transport'],
     why: 'it asks any server and knows nothing of those that are simulated',
   },
-  real: {
+  proxy: {
     knows: ['protocol', 'registers', 'device', 'config', 'client', 'transport'],
     external: NOTHING,
     why: 'it stands between a simulated device and a real one, and never knows the line of the client',
@@ -117,7 +117,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     knows: [
       'common',
       'client',
-      'real',
+      'proxy',
       'protocol',
       'schema',
       'registers',
@@ -131,7 +131,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it is driven by the API and the command line, not the other way round',
   },
-  control: {
+  commands: {
     knows: [
       'common',
       'protocol',
@@ -158,9 +158,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'traffic',
       'config',
       'simulator',
-      'control',
+      'commands',
       'transport',
-      'strip',
+      'timeline',
     ],
     external: /^(node:.+|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
@@ -170,8 +170,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^node:.+$/,
     why: 'it asks the lines of a simulator as a client does, and measures what comes',
   },
-  door: {
-    knows: ['traffic', 'control', 'testing'],
+  rpc: {
+    knows: ['traffic', 'commands', 'testing'],
     external: /^node:(worker_threads|timers\/promises)$/,
     why: 'it carries commands and answers between the two sides, and knows what neither means',
   },
@@ -187,38 +187,38 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'traffic',
       'learn',
       'config',
-      'control',
+      'commands',
       'testing',
-      'door',
+      'rpc',
     ],
     knowsFiles: ['src/simulator/ports.ts'],
     why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
   mqtt: {
-    knows: ['schema', 'protocol', 'device', 'transport', 'config', 'control', 'door', 'api'],
+    knows: ['schema', 'protocol', 'device', 'transport', 'config', 'commands', 'rpc', 'api'],
     external: /^(node:.+|mqtt|pbf|fastify|zod)$/,
     why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
   library: {
-    knows: ['schema', 'client', 'faults', 'config', 'simulator', 'control', 'testing', 'door', 'api', 'rest'],
+    knows: ['schema', 'client', 'faults', 'config', 'simulator', 'commands', 'testing', 'rpc', 'api', 'rest-client'],
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },
-  rest: {
+  'rest-client': {
     knows: [],
     external: NOTHING,
     why: 'it asks a simulator from a browser, a test or the command line, and needs nothing but fetch',
   },
-  strip: { knows: [], external: NOTHING, why: 'it is drawn in a browser and in reports, from plain data' },
-  monitor: {
-    knows: ['rest'],
+  timeline: { knows: [], external: NOTHING, why: 'it is drawn in a browser and in reports, from plain data' },
+  tail: {
+    knows: ['rest-client'],
     knowsTypesOf: ['traffic', 'api'],
     external: NOTHING,
     why: 'it follows a simulator of another process, of which it knows what REST tells',
   },
   web: {
-    knows: ['rest', 'strip'],
-    knowsTypesOf: ['api', 'control'],
+    knows: ['rest-client', 'timeline'],
+    knowsTypesOf: ['api', 'commands'],
     knowsFiles: [
       'src/remote/api/console/paths.ts',
       'src/modbus/protocol/bytes.ts',
@@ -234,7 +234,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it runs in a browser, and knows of the simulator what REST tells',
   },
   state: {
-    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator', 'control'],
+    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator', 'commands'],
     external: /^(zod|node:crypto)$/,
     why: 'it turns a simulator into text and back, and never knows a file',
   },
@@ -245,7 +245,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it is loaded for --help, --version and mistakes, which need nothing of the program',
   },
   service: {
-    knows: ['common', 'protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
+    knows: ['common', 'protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'commands', 'state'],
     knowsTypesOf: ['command-line'],
     knowsFiles: [
       'src/modbus/transport/port/libc.ts',
@@ -256,7 +256,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it is about the program as a service, which no line, device or request depends on',
   },
 };
-const MAY_KNOW_ALL = 'main';
+const MAY_KNOW_ALL = 'verbs';
 
 /** Packages that only one place may import. */
 const CONFINED = [
@@ -309,11 +309,12 @@ function importsOf(source: string): Import[] {
   }));
 }
 
-/** `src/simulator/bus/bus.ts` -> `bus`; `src/simulator/line.ts` -> `simulator`; `src/main.ts` -> `main`. */
+/** `src/simulator/bus/bus.ts` -> `bus`; `src/simulator/line.ts` -> `simulator`; `src/main.ts` -> `verbs`. */
 function roomOf(path: string): string {
   const [, wing = '', room = '', file] = path.split('/');
   const isRoom = file !== undefined && room !== wing && WINGS[wing]?.includes(room);
-  return isRoom ? room : wing.replace(/\.ts$/, '');
+  if (isRoom) return room;
+  return wing === 'main.ts' ? MAY_KNOW_ALL : wing.replace(/\.ts$/, '');
 }
 
 /** The source file a relative import means, as a path from the root; `undefined` for a package or node module. */
@@ -484,16 +485,16 @@ describe('the imports of src', () => {
   });
 
   it('load no package for --help, --version and what is wrong with a command line', () => {
-    const loaded = loadedWith('src/cli/main/run.ts', sources);
+    const loaded = loadedWith('src/cli/verbs/run.ts', sources);
     expect(loaded).toContain('node:util');
     expect(loaded.filter((specifier) => !specifier.startsWith('node:'))).toEqual([]);
   });
 
   it.each([
-    ['the side of the lines', 'src/cli/main/serve.ts', ['src/remote/door/table.ts', 'src/testing/runs.ts']],
+    ['the side of the lines', 'src/cli/verbs/serve.ts', ['src/remote/rpc/table.ts', 'src/testing/runs.ts']],
     [
       'the desk',
-      'src/cli/main/desk-thread.ts',
+      'src/cli/verbs/desk-thread.ts',
       ['src/remote/api/v1/capture.ts', 'src/remote/api/v1/reports.ts'],
     ],
     ['the desk on a broker', 'src/remote/mqtt/link.ts', ['src/remote/mqtt/commands.ts']],
@@ -504,7 +505,7 @@ describe('the imports of src', () => {
     const rarely =
       /^src\/(testing\/(examine|scenario|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
-    if (path.startsWith('src/remote/mqtt/')) expect([...files]).not.toContain('src/remote/door/table.ts');
+    if (path.startsWith('src/remote/mqtt/')) expect([...files]).not.toContain('src/remote/rpc/table.ts');
   });
 
   it('form no cycle', () => {
@@ -518,7 +519,7 @@ describe('the imports of src', () => {
   });
 });
 
-describe('the door', () => {
+describe('a running simulator', () => {
   /** Calls that change a running simulator. */
   const CHANGES =
     /\.changes\.\w+\(|\b(?:writeValue|writeWords|setSignal|setWritable)\(|\bfaults\.(?:reset|configure)\(|\brules\.(?:set|switch|remove)\(|\.(?:restart|interrupt|restore|setClock)\(/;
@@ -527,7 +528,7 @@ describe('the door', () => {
    * state, which are restored before a line is opened.
    */
   const INSIDE =
-    /^src\/(?:(?:device|testing|modbus\/transport|remote\/web)\/|simulator\/(?:state\/pages|(?!real\/|state\/|traffic\/))|cli\/library\/\w+-client)/;
+    /^src\/(?:(?:device|testing|modbus\/transport|remote\/web)\/|simulator\/(?:state\/pages|(?!proxy\/|state\/|traffic\/))|cli\/library\/\w+-client)/;
 
   it('is the only way to change a running simulator', () => {
     const others = Object.entries(readSources()).flatMap(([path, source]) =>
@@ -578,11 +579,11 @@ describe('the check of the imports', () => {
     ['src/remote/api/server.ts', '../../modbus/transport/socket/line.js', 'api may not import transport'],
     ['src/files/config/lines.ts', '../../modbus/transport/settings.js', 'config may not import transport'],
     ['src/simulator.ts', './remote/api/server.js', 'simulator may not import api'],
-    ['src/simulator.ts', './main.js', 'simulator may not import main'],
+    ['src/simulator.ts', './main.js', 'simulator may not import verbs'],
     ['src/main.ts', '../test/helper.js', 'leaves src'],
     ['src/remote/web/live.ts', '../api/app.js', 'web may not import api'],
     ['src/remote/web/live.ts', 'node:fs', "web may not import 'node:fs'"],
-    ['src/main.ts', './remote/web/main.js', 'main may not import web'],
+    ['src/main.ts', './remote/web/main.js', 'verbs may not import web'],
     ['src/attic/old.ts', './older.js', "room 'attic' is not in the table"],
   ])('finds %s importing %s', (path, specifier, message) => {
     const [mistake, ...others] = wrongImports({ [path]: `\nimport { x } from '${specifier}';\n` });
@@ -598,7 +599,7 @@ describe('the check of the imports', () => {
     ['src/modbus/transport/port/libc.ts', 'koffi'],
     ['src/cli/service/service-manager.ts', '../../modbus/transport/port/libc.js'],
     ['src/main.ts', './remote/api/server.js'],
-    ['src/remote/web/live.ts', '../../common/rest/events.js'],
+    ['src/remote/web/live.ts', '../../common/rest-client/events.js'],
   ])('lets %s import %s', (path, specifier) => {
     expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);
   });

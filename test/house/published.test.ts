@@ -8,8 +8,8 @@ import { version } from '../../src/common/package.js';
 import { loadConfiguration } from '../../src/files/config/load.js';
 import { MADE_AT_BUILD } from '../../src/remote/api/made.js';
 import { brokerFamilies } from '../../src/remote/api/metrics/families.js';
-import { INPUTS, inputSchema, isQuery } from '../../src/simulator/control/schemas/inputs.js';
-import { runHere } from '../cli/main/run.js';
+import { INPUTS, inputSchema, isQuery } from '../../src/simulator/commands/schemas/inputs.js';
+import { runHere } from '../cli/verbs/run.js';
 import { Rest } from '../remote/api/rest.js';
 import { declarationsOf } from '../support/declarations.js';
 

@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { run } from '../cli/main/run.js';
+import { run } from '../cli/verbs/run.js';
 import { until } from '../modbus/transport/socket/raw-client.js';
 import { makeTempDir, type RunningProgram, startProgram } from '../support/program.mjs';
 import { describeWithPeer, isInstalled } from './peer.js';

@@ -1,4 +1,4 @@
-import { ask, type Method, type Send } from '../../common/rest/client.js';
+import { ask, type Method, type Send } from '../../common/rest-client/client.js';
 import type { Problem } from '../../common/schema/problem.js';
 
 /** Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a `Refusal`. */

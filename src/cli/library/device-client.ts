@@ -1,16 +1,16 @@
-import { type Method, pathOf } from '../../common/rest/client.js';
+import { type Method, pathOf } from '../../common/rest-client/client.js';
 import type {
   ClockRequest,
   DeviceView,
   MannersRequest,
   PowerRequest,
-} from '../../simulator/control/schemas/device.js';
+} from '../../simulator/commands/schemas/device.js';
 import type {
   ChangeRequest,
   RegisterQuery,
   RegisterView,
   ValueView,
-} from '../../simulator/control/schemas/value.js';
+} from '../../simulator/commands/schemas/value.js';
 import type { Call } from './call.js';
 
 /** A device, a value and a register as the REST interface shows them. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { pathOf } from '../../common/rest/client.js';
+import { pathOf } from '../../common/rest-client/client.js';
 import type { ruleSchema } from '../../device/faults/rule.js';
-import type { RuleView } from '../../simulator/control/schemas/fault.js';
+import type { RuleView } from '../../simulator/commands/schemas/fault.js';
 import type { Call } from './call.js';
 
 /** A fault rule as the REST interface shows it. */

@@ -1,5 +1,5 @@
-import { pathOf } from '../../common/rest/client.js';
-import type { LineView } from '../../simulator/control/schemas/line.js';
+import { pathOf } from '../../common/rest-client/client.js';
+import type { LineView } from '../../simulator/commands/schemas/line.js';
 import type { Call } from './call.js';
 
 /** A line as the REST interface shows it. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../../files/config/configuration.js';
 import { type ApiRules, buildApp } from '../../remote/api/app.js';
 import { type Desk, newDesk } from '../../remote/api/desk.js';
-import { LocalDoor } from '../../remote/door/local-door.js';
+import { LocalDoor } from '../../remote/rpc/local-rpc.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { newTestRoom } from '../../testing/commands.js';
 

@@ -1,6 +1,6 @@
-import { pathOf } from '../../common/rest/client.js';
+import { pathOf } from '../../common/rest-client/client.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import type { Armed } from '../../simulator/control/catalogue.js';
+import type { Armed } from '../../simulator/commands/catalogue.js';
 import type { Call } from './call.js';
 import { DeviceClient } from './device-client.js';
 import { FaultsClient } from './faults-client.js';

@@ -4,11 +4,11 @@ import type { LoadResult } from '../../files/config/load.js';
 import { sourceWithCopies } from '../../files/config/native/copies.js';
 import { sourceChange } from '../../files/config/native/line-source.js';
 import { linesThatMeet } from '../../simulator/changeover.js';
-import { addReadDevice, removeDevice } from '../../simulator/control/devices.js';
-import { configureRules } from '../../simulator/control/faults.js';
-import { addLine, changeLine, changeLines, removeLine } from '../../simulator/control/lines.js';
-import { type Outcome, problemText } from '../../simulator/control/refusal.js';
-import type { Room } from '../../simulator/control/room.js';
+import { addReadDevice, removeDevice } from '../../simulator/commands/devices.js';
+import { configureRules } from '../../simulator/commands/faults.js';
+import { addLine, changeLine, changeLines, removeLine } from '../../simulator/commands/lines.js';
+import { type Outcome, problemText } from '../../simulator/commands/refusal.js';
+import type { Room } from '../../simulator/commands/context.js';
 import { inSlices } from '../../simulator/slices.js';
 import { comparing } from './changes.js';
 

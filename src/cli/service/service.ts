@@ -1,7 +1,7 @@
 import { formatWarnings } from '../../common/schema/problem.js';
 import type { Configuration } from '../../files/config/configuration.js';
 import type { LoadResult } from '../../files/config/load.js';
-import type { Room } from '../../simulator/control/room.js';
+import type { Room } from '../../simulator/commands/context.js';
 import { defectText, reload } from './reload.js';
 import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 import { type Supervised, supervise } from './supervision.js';

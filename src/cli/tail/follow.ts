@@ -1,5 +1,5 @@
-import { sendTo } from '../../common/rest/client.js';
-import { follow as followEvents } from '../../common/rest/events.js';
+import { sendTo } from '../../common/rest-client/client.js';
+import { follow as followEvents } from '../../common/rest-client/events.js';
 import { unreachableReason } from './unreachable.js';
 
 /** What the person who follows a simulator is to know, in the order in which it happened. */

@@ -1,4 +1,4 @@
-import { printableLine } from '../../common/rest/printable.js';
+import { printableLine } from '../../common/rest-client/printable.js';
 
 const CODES = { red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36, dim: 2 } as const;
 

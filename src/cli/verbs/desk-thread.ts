@@ -8,7 +8,7 @@ import { hostPort } from '../../modbus/transport/socket/listen.js';
 import { buildApp } from '../../remote/api/app.js';
 import { BACKLOG } from '../../remote/api/connection-limit.js';
 import { newDesk } from '../../remote/api/desk.js';
-import { DeskEnd } from '../../remote/door/desk-end.js';
+import { DeskEnd } from '../../remote/rpc/desk-end.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
 /*

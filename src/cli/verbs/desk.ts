@@ -2,7 +2,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { fileBesideCode } from '../../common/package.js';
 import type { ApiRules } from '../../remote/api/app.js';
-import { LineEnd } from '../../remote/door/line-end.js';
+import { LineEnd } from '../../remote/rpc/line-end.js';
 import type { TestRoom } from '../../testing/commands.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 

@@ -1,7 +1,7 @@
 import { isMapping } from '../../common/schema/parts.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
-import type { Code } from '../../simulator/control/refusal.js';
+import type { Code } from '../../simulator/commands/refusal.js';
 import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { conclude, onAll } from './fleet-answers.js';
 import { complain } from './say.js';

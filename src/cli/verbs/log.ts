@@ -2,7 +2,7 @@ import { constants, openSync, statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { printable, printableLine } from '../../common/rest/printable.js';
+import { printable, printableLine } from '../../common/rest-client/printable.js';
 import type { LogOptions } from '../command-line/commands/serve.js';
 import type { Outlet } from './outlet.js';
 import { complain, isJournal, PRIORITY } from './say.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { printable } from '../../common/rest/printable.js';
+import { printable } from '../../common/rest-client/printable.js';
 import type { MonitorCommand } from '../command-line/commands/monitor.js';
-import { eventLine, type Shown } from '../monitor/event-line.js';
-import { follow } from '../monitor/follow.js';
-import { coloured, plain } from '../monitor/paint.js';
+import { eventLine, type Shown } from '../tail/event-line.js';
+import { follow } from '../tail/follow.js';
+import { coloured, plain } from '../tail/paint.js';
 import { complain, FAILED, OK, WRONG_USAGE } from './say.js';
 import { standardError, standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';

@@ -1,8 +1,8 @@
 import type { ReadableStream } from 'node:stream/web';
 import { z } from 'zod';
-import { type Answer, ask, type Method, open, type Send, sendTo } from '../../common/rest/client.js';
+import { type Answer, ask, type Method, open, type Send, sendTo } from '../../common/rest-client/client.js';
 import type { LineEndpoints } from '../../testing/scenario/line-endpoints.js';
-import { unreachableReason } from '../monitor/unreachable.js';
+import { unreachableReason } from '../tail/unreachable.js';
 
 /** The answer to a request, or a sentence that says why there is none. */
 export type RemoteAnswer<Body> =

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { printable } from '../../common/rest/printable.js';
+import { printable } from '../../common/rest-client/printable.js';
 import { formatWarnings, type Problem } from '../../common/schema/problem.js';
 import { standardError, standardOutput } from './standard.js';
 

@@ -1,5 +1,5 @@
 import { LineMap } from '../../remote/api/line-map.js';
-import { LocalDoor } from '../../remote/door/local-door.js';
+import { LocalDoor } from '../../remote/rpc/local-rpc.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { newTestRoom } from '../../testing/commands.js';
 import type { Report } from '../../testing/report/report.js';

@@ -1,5 +1,5 @@
 import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
-import { printableLine } from '../../common/rest/printable.js';
+import { printableLine } from '../../common/rest-client/printable.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 
 /* The one shape of the files that import, clone and learn write: comments, devices, their lines, the rules that make them answer so. */

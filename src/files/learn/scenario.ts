@@ -1,4 +1,4 @@
-import { printableLine } from '../../common/rest/printable.js';
+import { printableLine } from '../../common/rest-client/printable.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';

@@ -9,7 +9,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
-import { CODES, type Code, refusal } from '../../simulator/control/refusal.js';
+import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
 import { Access, type AccessRules } from './access/access.js';
 import { accessGuard } from './access/guard.js';
 import { refuse } from './answers.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { MqttStatus, SeenBench } from '../../simulator/control/schemas/mqtt.js';
+import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
-import type { Door } from '../door/door.js';
+import type { Door } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
 import { TrafficFiles } from './traffic-file/traffic-files.js';
 

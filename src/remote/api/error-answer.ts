@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { Refusal } from '../../simulator/control/refusal.js';
+import type { Refusal } from '../../simulator/commands/refusal.js';
 import { type Failure, refused } from './failure.js';
 import { type ErrorBody, errorBody, PROBLEM_TYPE, problemDetails } from './problem.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Mistakes, moreText } from '../../common/schema/findings.js';
 import { pathText } from '../../common/schema/problem.js';
-import type { Refusal } from '../../simulator/control/refusal.js';
+import type { Refusal } from '../../simulator/commands/refusal.js';
 
 /** What went wrong on /restapi, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
 export const failureSchema = z.object({ result: z.literal('error'), error: z.string() }).meta({

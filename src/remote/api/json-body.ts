@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { DEEPEST } from '../../common/schema/parts.js';
 import { type Path, pathText } from '../../common/schema/problem.js';
-import { type Refusal, refusal } from '../../simulator/control/refusal.js';
+import { type Refusal, refusal } from '../../simulator/commands/refusal.js';
 
 /** The text of a body, or why it is refused. */
 export type BodyText = { readonly ok: true; readonly text: string } | Refusal;

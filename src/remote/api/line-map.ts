@@ -1,18 +1,18 @@
 import { nameAt } from '../../files/config/native/each.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
-import type { MappedLine } from '../../simulator/control/program.js';
+import type { MappedLine } from '../../simulator/commands/program.js';
 import {
   type NamedView,
   valuesByTable,
   valuesWritten,
   type WrittenValue,
   withValues,
-} from '../../simulator/control/shown-values.js';
+} from '../../simulator/commands/shown-values.js';
 import type { CaptureLine, CaptureLines } from '../../simulator/traffic/capture/packet.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import { type TrafficView, trafficView } from '../../simulator/traffic/view.js';
-import { allParts, type Door } from '../door/door.js';
+import { allParts, type Door } from '../rpc/rpc.js';
 
 /**
  * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says

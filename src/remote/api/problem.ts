@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { CODES, type Code, type CodedProblem, type Refusal } from '../../simulator/control/refusal.js';
+import { CODES, type Code, type CodedProblem, type Refusal } from '../../simulator/commands/refusal.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({

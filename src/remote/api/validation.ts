@@ -2,7 +2,7 @@ import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
-import { type Refusal, refusalOf } from '../../simulator/control/refusal.js';
+import { type Refusal, refusalOf } from '../../simulator/commands/refusal.js';
 
 /** Thrown to refuse a request before its route has it. */
 interface RefusedRequest extends Error {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import type { MqttDefinition } from '../../files/config/configuration.js';
-import type { MqttStatus } from '../../simulator/control/schemas/mqtt.js';
+import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { type Message, Outbox } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 

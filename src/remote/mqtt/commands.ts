@@ -3,11 +3,11 @@ import { Findings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
 import type { MqttAuthority } from '../../files/config/configuration.js';
-import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/control/refusal.js';
-import { INPUTS, inputSchema, isQuery, meantBy } from '../../simulator/control/schemas/inputs.js';
+import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
+import { INPUTS, inputSchema, isQuery, meantBy } from '../../simulator/commands/schemas/inputs.js';
 import { parseJson } from '../api/json-body.js';
 import { errorBody } from '../api/problem.js';
-import { type CallName, type Door, isList, type ListName } from '../door/door.js';
+import { type CallName, type Door, isList, type ListName } from '../rpc/rpc.js';
 import type { Arrived } from './broker.js';
 import type { Message } from './outbox.js';
 

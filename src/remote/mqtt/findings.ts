@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NamedView, WrittenValue } from '../../simulator/control/shown-values.js';
+import type { NamedView, WrittenValue } from '../../simulator/commands/shown-values.js';
 import type { Desk } from '../api/desk.js';
 
 /** What happens on the lines and is reported. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { isMapping } from '../../common/schema/parts.js';
-import type { Code } from '../../simulator/control/refusal.js';
+import type { Code } from '../../simulator/commands/refusal.js';
 import { Broker, type BrokerSettings } from './broker.js';
 
 /** What a bench has published of itself. Anybody may have: what is not as it should be is left out. */

@@ -1,4 +1,4 @@
-import type { RegisterView } from '../../simulator/control/schemas/value.js';
+import type { RegisterView } from '../../simulator/commands/schemas/value.js';
 import type { Message } from './outbox.js';
 import { level } from './topics.js';
 

@@ -1,6 +1,6 @@
 import { valueAt } from '../../common/schema/parts.js';
-import { type InletView, MOST_TAKEN, type Taken } from '../../simulator/control/inlets.js';
-import { allParts, type Door } from '../door/door.js';
+import { type InletView, MOST_TAKEN, type Taken } from '../../simulator/commands/inlets.js';
+import { allParts, type Door } from '../rpc/rpc.js';
 
 /** Longer payloads are no values. */
 const LONGEST = 65_536;

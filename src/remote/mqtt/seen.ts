@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SeenBench } from '../../simulator/control/schemas/mqtt.js';
+import type { SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import { type FleetBench, jsonIn, KnownBenches, stateSchema } from './fleet.js';
 
 /** The benches on the broker are listened to as long as somebody asks for them, and this long after. */

@@ -1,4 +1,4 @@
-import type { ValueView } from '../../simulator/control/schemas/value.js';
+import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { Broker } from './broker.js';
 import { level } from './topics.js';
 

@@ -1,6 +1,6 @@
-import { done, type Outcome } from '../../simulator/control/refusal.js';
+import { done, type Outcome } from '../../simulator/commands/refusal.js';
 import { TrafficMirror } from '../../simulator/traffic/mirror.js';
-import type { CallName, Door, Input, ListName, Part, Parts, Result } from './door.js';
+import type { CallName, Door, Input, ListName, Part, Parts, Result } from './rpc.js';
 import type { Port } from './line-end.js';
 import type { Answered, Asked, SomeParts } from './messages.js';
 

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
-import { done, type Outcome, refusal } from '../../simulator/control/refusal.js';
-import { nextParts } from '../../simulator/control/slices.js';
+import { done, type Outcome, refusal } from '../../simulator/commands/refusal.js';
+import { nextParts } from '../../simulator/commands/slices.js';
 import type { Feed } from '../../simulator/traffic/stream.js';
 import type { TestRoom } from '../../testing/commands.js';
-import type { ListName } from './door.js';
-import { beginList, carryOut, revisionOf } from './local-door.js';
+import type { ListName } from './rpc.js';
+import { beginList, carryOut, revisionOf } from './local-rpc.js';
 import type { Answered, Asked, SomeParts } from './messages.js';
 
 /** The part of a `MessagePort` that is used. */

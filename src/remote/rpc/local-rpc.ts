@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Outcome } from '../../simulator/control/refusal.js';
-import { nextParts } from '../../simulator/control/slices.js';
+import type { Outcome } from '../../simulator/commands/refusal.js';
+import { nextParts } from '../../simulator/commands/slices.js';
 import type { TestRoom } from '../../testing/commands.js';
-import type { CallName, Door, Input, ListName, Part, Parts, Result } from './door.js';
+import type { CallName, Door, Input, ListName, Part, Parts, Result } from './rpc.js';
 import { CALLS, LISTS } from './table.js';
 
 type AnyCall = (room: TestRoom, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;

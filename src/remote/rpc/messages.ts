@@ -1,6 +1,6 @@
-import type { Outcome } from '../../simulator/control/refusal.js';
+import type { Outcome } from '../../simulator/commands/refusal.js';
 import type { StreamChange } from '../../simulator/traffic/stream.js';
-import type { CallName, ListName } from './door.js';
+import type { CallName, ListName } from './rpc.js';
 
 /** From the desk to the lines. */
 export type Asked =

@@ -1,4 +1,4 @@
-import type { Outcome, Refusal } from '../../simulator/control/refusal.js';
+import type { Outcome, Refusal } from '../../simulator/commands/refusal.js';
 import type { CALLS, LISTS } from './table.js';
 
 type Calls = typeof CALLS;

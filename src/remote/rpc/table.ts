@@ -1,13 +1,13 @@
-import * as catalogue from '../../simulator/control/catalogue.js';
-import * as cells from '../../simulator/control/cells.js';
-import * as configuration from '../../simulator/control/configuration.js';
-import * as devices from '../../simulator/control/devices.js';
-import * as faults from '../../simulator/control/faults.js';
-import * as inlets from '../../simulator/control/inlets.js';
-import { namesOfDevice } from '../../simulator/control/known-values.js';
-import * as lines from '../../simulator/control/lines.js';
-import * as program from '../../simulator/control/program.js';
-import * as values from '../../simulator/control/values.js';
+import * as catalogue from '../../simulator/commands/catalogue.js';
+import * as cells from '../../simulator/commands/cells.js';
+import * as configuration from '../../simulator/commands/configuration.js';
+import * as devices from '../../simulator/commands/devices.js';
+import * as faults from '../../simulator/commands/faults.js';
+import * as inlets from '../../simulator/commands/inlets.js';
+import { namesOfDevice } from '../../simulator/commands/known-values.js';
+import * as lines from '../../simulator/commands/lines.js';
+import * as program from '../../simulator/commands/program.js';
+import * as values from '../../simulator/commands/values.js';
 import * as testing from '../../testing/commands.js';
 
 /**

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type Answer, ask as askBy, type Method } from '../../common/rest/client.js';
+import { type Answer, ask as askBy, type Method } from '../../common/rest-client/client.js';
 import type { Session } from '../api/v1/session.js';
 
 /** True after an answer that asked for a token, until somebody has logged in. */
@@ -15,7 +15,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-/** Asks the API: see `ask` of `common/rest/client.ts`. */
+/** Asks the API: see `ask` of `common/rest-client/client.ts`. */
 export function ask<Value>(method: Method, path: string, body?: object): Promise<Answer<Value>> {
   return askBy<Value>(send, method, path, body);
 }

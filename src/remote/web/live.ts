@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import type { Refusal } from '../../common/rest/client.js';
-import { type Followed, follow, type Wanted } from '../../common/rest/events.js';
-import type { Summary } from '../../simulator/control/schemas/summary.js';
+import type { Refusal } from '../../common/rest-client/client.js';
+import { type Followed, follow, type Wanted } from '../../common/rest-client/events.js';
+import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
 import { needsLogIn, send } from './api.js';
 

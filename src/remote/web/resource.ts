@@ -1,5 +1,5 @@
 import { effect, type Signal, signal } from '@preact/signals';
-import type { Refusal } from '../../common/rest/client.js';
+import type { Refusal } from '../../common/rest-client/client.js';
 import { ask, session } from './api.js';
 import { comebacks, restarts, summary } from './live.js';
 

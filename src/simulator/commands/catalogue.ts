@@ -11,7 +11,7 @@ import type { Line } from '../line.js';
 import { accept, checkedRule } from './faults.js';
 import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 /** What an entry of the catalogue changes, read by whoever calls. */
 interface Changes {

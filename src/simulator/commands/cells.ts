@@ -9,7 +9,7 @@ import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { Simulator } from '../simulator.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 /** A range of one list of registers, ends included. Without a device, the first device of the first line. */
 export interface CellRange {

@@ -17,7 +17,7 @@ import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 interface OfConfiguration {
   /** As a native file has it. */

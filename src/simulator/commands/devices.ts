@@ -17,7 +17,7 @@ import {
   refusalOfIssues,
 } from './refusal.js';
 import { wrongReal } from './remote-files.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 import type { ClockChange, DeviceView, MannersChange, PowerChange } from './schemas/device.js';
 import { thousandths } from './thousandths.js';
 

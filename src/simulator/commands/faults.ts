@@ -12,7 +12,7 @@ import type { Simulator } from '../simulator.js';
 import { replyView } from '../traffic/reply-view.js';
 import { micros } from '../traffic/time.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
 import { unservedDevices, unservedUnits } from './unserved-units.js';
 

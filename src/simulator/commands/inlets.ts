@@ -2,7 +2,7 @@ import type { InletSource } from '../../device/signals/signal.js';
 import type { TableName } from '../../device/tables.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 /** A value by its place. */
 interface Placed {

@@ -4,7 +4,7 @@ import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js'
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { type OfDevice, unknownDevice } from './devices.js';
 import { done, type Outcome } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 /** Where clients find a value that has a name, and what the registers there mean. */
 export type NamedValue = readonly [

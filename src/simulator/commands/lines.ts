@@ -5,7 +5,7 @@ import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 import type { LineView } from './schemas/line.js';
 import { thousandths } from './thousandths.js';
 

@@ -7,7 +7,7 @@ import type { FrameCounts } from '../traffic/meters.js';
 import { micros } from '../traffic/time.js';
 import { configurationText } from '../written/written-configuration.js';
 import { done, type Outcome } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 import type { Summary } from './schemas/summary.js';
 import { thousandths } from './thousandths.js';
 

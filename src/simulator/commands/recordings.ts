@@ -12,7 +12,7 @@ import {
 import type { Simulator } from '../simulator.js';
 import { inSlices } from '../slices.js';
 import { whyNotIn } from './remote-files.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 /** The bytes that one request may have read. More takes seconds; the configuration may name files of any length. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { isMapping, sectionOf } from '../../common/schema/parts.js';
 import type { LineDefinition } from '../../files/config/configuration.js';
 import { whyNoPort } from '../ports.js';
 import { type Refusal, refusal } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 
 /**
  * Why a remote client may not let something be made or read at `path`, which begins in `root` unless it is absolute: it

@@ -26,7 +26,7 @@ import {
 import { unknownDevice } from './devices.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
-import type { Room } from './room.js';
+import type { Room } from './context.js';
 import {
   type Change,
   MAX_VALUES,

@@ -1,9 +1,9 @@
 import { isMapping } from '../../common/schema/parts.js';
-import { removeDevice, restoreDevices } from '../control/devices.js';
-import { removeRule, replaceRule } from '../control/faults.js';
-import { addLine, changeLine, removeLine } from '../control/lines.js';
-import { problemText } from '../control/refusal.js';
-import type { Room } from '../control/room.js';
+import { removeDevice, restoreDevices } from '../commands/devices.js';
+import { removeRule, replaceRule } from '../commands/faults.js';
+import { addLine, changeLine, removeLine } from '../commands/lines.js';
+import { problemText } from '../commands/refusal.js';
+import type { Room } from '../commands/context.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import type { FileContent } from './kept-state.js';
 import type { KeptState } from './schema.js';

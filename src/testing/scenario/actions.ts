@@ -1,6 +1,6 @@
 import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../device/faults/rules.js';
-import { writeValue } from '../../simulator/control/device-value.js';
+import { writeValue } from '../../simulator/commands/device-value.js';
 import type { Step } from './scenario.js';
 
 /** The faults of a step were to act on a request. */

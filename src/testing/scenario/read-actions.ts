@@ -5,7 +5,7 @@ import { isMapping } from '../../common/schema/parts.js';
 import { hintAtQuantities } from '../../device/faults/quantity-hint.js';
 import { type FaultRule, namesIn, ruleSchema } from '../../device/faults/rule.js';
 import { usableRule } from '../../device/faults/usable-rule.js';
-import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/control/device-value.js';
+import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { namedEntries, oneOrMore } from './one-or-more.js';
 import type { PowerChange, ValueChange } from './scenario.js';

@@ -2,7 +2,7 @@ import type { Device } from '../../device/device.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { Value } from '../../device/registers/value.js';
 import type { Interruption } from '../../device/supply.js';
-import type { DeviceValue } from '../../simulator/control/device-value.js';
+import type { DeviceValue } from '../../simulator/commands/device-value.js';
 import type { DutDefinition } from './dut-definition.js';
 import type { Matcher } from './matcher.js';
 

@@ -1,6 +1,6 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
-import { type Outcome, refusal, refusalOf } from '../../simulator/control/refusal.js';
+import { type Outcome, refusal, refusalOf } from '../../simulator/commands/refusal.js';
 import type { KnownRun, Runs } from '../runs.js';
 import { readingScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';

@@ -1,7 +1,7 @@
 import type { At } from '../../common/schema/at.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { wordsOfValue } from '../../device/registers/value.js';
-import { parseChange, valueNamed } from '../../simulator/control/device-value.js';
+import { parseChange, valueNamed } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { writtenBy } from '../../simulator/traffic/decode-request.js';
 import type { Seen } from './seen.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 
 import { connect, type EventView, type SimulatorClient, startSimulator } from '../../../src/library.js';
 import { serialMaster, tcpMaster } from '../../remote/api/masters.js';
 import { type RunningProgram, startProgram } from '../../support/program.mjs';
-import { scratchSpace } from '../main/run.js';
+import { scratchSpace } from '../verbs/run.js';
 
 const { newFile } = scratchSpace();
 

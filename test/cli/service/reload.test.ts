@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reload } from '../../../src/cli/service/reload.js';
 import type { LoadResult } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
-import { ownersRoom } from '../../../src/simulator/control/room.js';
+import { ownersRoom } from '../../../src/simulator/commands/context.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator } from '../../support/simulator.js';
 

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { askForReload } from '../../../src/cli/service/reload-socket.js';
 import { runService } from '../../../src/cli/service/service.js';
 import type { LoadResult } from '../../../src/files/config/load.js';
-import { ownersRoom } from '../../../src/simulator/control/room.js';
+import { ownersRoom } from '../../../src/simulator/commands/context.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 

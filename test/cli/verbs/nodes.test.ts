@@ -55,7 +55,7 @@ for (const { version, node } of NODES) {
   const isThere = DIRECTORY !== undefined && existsSync(node);
   if (!isThere) {
     const why = DIRECTORY === undefined ? 'MODBUS_SIM_NODES is not set' : `there is no ${node}`;
-    process.stderr.write(`test/cli/main/nodes.test.ts: Node ${version} left out: ${why}\n`);
+    process.stderr.write(`test/cli/verbs/nodes.test.ts: Node ${version} left out: ${why}\n`);
   }
   describe.skipIf(!isThere)(`under Node ${version}`, () => {
     it('is the Node that was asked for', () => {

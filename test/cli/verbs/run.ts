@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, vi } from 'vitest';
-import type { Outlet } from '../../../src/cli/main/outlet.js';
-import { main } from '../../../src/cli/main/run.js';
-import { standardError, standardOutput } from '../../../src/cli/main/standard.js';
+import type { Outlet } from '../../../src/cli/verbs/outlet.js';
+import { main } from '../../../src/cli/verbs/run.js';
+import { standardError, standardOutput } from '../../../src/cli/verbs/standard.js';
 import { dist } from '../../support/program.mjs';
 
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */

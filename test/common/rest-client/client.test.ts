@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask } from '../../../src/common/rest/client.js';
+import { ask } from '../../../src/common/rest-client/client.js';
 
 /** A program that answers as it wants. */
 const foreign = (body: string | ReadableStream<Uint8Array>, status: number) => async () =>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { unreached } from '../../../src/common/rest/client.js';
-import { follow, SseParser } from '../../../src/common/rest/events.js';
+import { unreached } from '../../../src/common/rest-client/client.js';
+import { follow, SseParser } from '../../../src/common/rest-client/events.js';
 
 const TEXT =
   'retry: 1000\nid: 7\n\nevent: traffic\ndata: [1,\ndata: 2]\nid: 9\n\n: nothing happened\nid: 9\n\nid: 10\ndata: cut';

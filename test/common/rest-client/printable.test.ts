@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { printable, printableLine } from '../../../src/common/rest/printable.js';
+import { printable, printableLine } from '../../../src/common/rest-client/printable.js';
 
 it.each([
   ['an escape of a terminal', 'a\u001b[31mb', 'a?[31mb'],

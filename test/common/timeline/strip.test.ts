@@ -6,9 +6,9 @@ import {
   labelsOf,
   laneAt,
   pausesOf,
-} from '../../../src/common/strip/drawing.js';
-import { type Lane, type Piece, piecesOf, type StripEvent } from '../../../src/common/strip/pieces.js';
-import { lengthText, rulerFrom, rulerOfDay, ticksOf } from '../../../src/common/strip/times.js';
+} from '../../../src/common/timeline/drawing.js';
+import { type Lane, type Piece, piecesOf, type StripEvent } from '../../../src/common/timeline/pieces.js';
+import { lengthText, rulerFrom, rulerOfDay, ticksOf } from '../../../src/common/timeline/times.js';
 
 type Step = NonNullable<StripEvent['steps']>[number];
 

@@ -4,7 +4,7 @@ import { SOCKET } from '../../../src/modbus/protocol/framing.js';
 import { brokerFamilies } from '../../../src/remote/api/metrics/families.js';
 import { COUNTERS } from '../../../src/simulator/traffic/counters.js';
 import { MAX_PAIRS } from '../../../src/simulator/traffic/meters.js';
-import { openRawClient } from '../../cli/main/clients.js';
+import { openRawClient } from '../../cli/verbs/clients.js';
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { MqttAuthority } from '../../../src/files/config/configuration.js';
-import { CALLS, LISTS } from '../../../src/remote/door/table.js';
+import { CALLS, LISTS } from '../../../src/remote/rpc/table.js';
 import type { Arrived } from '../../../src/remote/mqtt/broker.js';
 import { Commands } from '../../../src/remote/mqtt/commands.js';
 import type { Message } from '../../../src/remote/mqtt/outbox.js';
-import type { Refusal } from '../../../src/simulator/control/refusal.js';
-import { INPUTS, isQuery } from '../../../src/simulator/control/schemas/inputs.js';
+import type { Refusal } from '../../../src/simulator/commands/refusal.js';
+import { INPUTS, isQuery } from '../../../src/simulator/commands/schemas/inputs.js';
 import { deskOf } from './desk-of.js';
 
 const FILE = {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { newDesk } from '../../../src/remote/api/desk.js';
-import { LocalDoor } from '../../../src/remote/door/local-door.js';
+import { LocalDoor } from '../../../src/remote/rpc/local-rpc.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { newTestRoom } from '../../../src/testing/commands.js';
 import { nativeSetup } from '../../support/configuration.js';

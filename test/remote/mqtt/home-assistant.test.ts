@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { discoveries } from '../../../src/remote/mqtt/home-assistant.js';
-import type { RegisterView } from '../../../src/simulator/control/schemas/value.js';
+import type { RegisterView } from '../../../src/simulator/commands/schemas/value.js';
 
 /*
  * What Home Assistant accepts, as read in home-assistant/core, homeassistant/components/mqtt: discovery.py (the topic),

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { BrokerEvents } from '../../../src/remote/mqtt/broker.js';
 import type { Message } from '../../../src/remote/mqtt/outbox.js';
 import { SparkplugNode, type Written } from '../../../src/remote/mqtt/sparkplug/node.js';
-import { done, type Refusal } from '../../../src/simulator/control/refusal.js';
-import type { Summary } from '../../../src/simulator/control/schemas/summary.js';
+import { done, type Refusal } from '../../../src/simulator/commands/refusal.js';
+import type { Summary } from '../../../src/simulator/commands/schemas/summary.js';
 import { command, type Decoded, decoded } from './sparkplug-decoder.js';
 
 /*

@@ -1,10 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DeskEnd } from '../../../src/remote/door/desk-end.js';
-import { allParts, type Door } from '../../../src/remote/door/door.js';
-import { LineEnd } from '../../../src/remote/door/line-end.js';
-import { LocalDoor } from '../../../src/remote/door/local-door.js';
+import { DeskEnd } from '../../../src/remote/rpc/desk-end.js';
+import { allParts, type Door } from '../../../src/remote/rpc/rpc.js';
+import { LineEnd } from '../../../src/remote/rpc/line-end.js';
+import { LocalDoor } from '../../../src/remote/rpc/local-rpc.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { newTestRoom, type TestRoom } from '../../../src/testing/commands.js';
 import { nativeSetup } from '../../support/configuration.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SeenBench } from '../../../src/simulator/control/schemas/mqtt.js';
+import type { SeenBench } from '../../../src/simulator/commands/schemas/mqtt.js';
 import { accessibilityFaults, openPage, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 

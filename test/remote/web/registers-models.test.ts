@@ -13,7 +13,7 @@ import {
   rowStartsOf,
 } from '../../../src/remote/web/views/registers/layout.js';
 import { missingIn, touchesOf, trafficOf } from '../../../src/remote/web/views/registers/touches.js';
-import type { RegisterView } from '../../../src/simulator/control/schemas/value.js';
+import type { RegisterView } from '../../../src/simulator/commands/schemas/value.js';
 
 const VALUE: RegisterView = {
   table: 'holding',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { boxesOf } from '../../../src/common/strip/drawing.js';
-import type { Lane, Piece } from '../../../src/common/strip/pieces.js';
+import { boxesOf } from '../../../src/common/timeline/drawing.js';
+import type { Lane, Piece } from '../../../src/common/timeline/pieces.js';
 import { pieceAt, snapped } from '../../../src/remote/web/strip/gestures.js';
 import {
   fitted,

@@ -1,7 +1,7 @@
 import { SerialPort } from 'serialport';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
-import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/main/clients.js';
+import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/verbs/clients.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
 import { type Framing, RTU } from '../../../src/modbus/protocol/framing.js';
 import type { TrafficEvent } from '../../../src/simulator/traffic/event.js';
-import { openRawClient, pause } from '../../cli/main/clients.js';
-import { plugIn } from '../../cli/main/wire.js';
+import { openRawClient, pause } from '../../cli/verbs/clients.js';
+import { plugIn } from '../../cli/verbs/wire.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.js';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
-import { pause, readReply, readRequest, writeRequest } from '../../cli/main/clients.js';
-import { plugIn, unplug, type Wire } from '../../cli/main/wire.js';
+import { pause, readReply, readRequest, writeRequest } from '../../cli/verbs/clients.js';
+import { plugIn, unplug, type Wire } from '../../cli/verbs/wire.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 

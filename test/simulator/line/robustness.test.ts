@@ -9,7 +9,7 @@ import {
   readReply,
   readRequest,
   writeRequest,
-} from '../../cli/main/clients.js';
+} from '../../cli/verbs/clients.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 

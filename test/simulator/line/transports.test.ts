@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
 import { hex } from '../../../src/modbus/protocol/bytes.js';
 import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
-import { openRawClient } from '../../cli/main/clients.js';
+import { openRawClient } from '../../cli/verbs/clients.js';
 import { Certificates, type Identity, roleExtension } from '../../modbus/transport/socket/certificates.js';
 import { RawClient } from '../../modbus/transport/socket/raw-client.js';
 import { TlsClient } from '../../modbus/transport/socket/tls-client.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { concatBytes } from '../../../src/modbus/protocol/bytes.js';
-import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/main/clients.js';
+import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/verbs/clients.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { type RestoredState, restoreState } from '../../../src/cli/service/state/restore-state.js';
 import { type FileSystem, StateFiles } from '../../../src/cli/service/state/state-files.js';
 import { StateKeeper } from '../../../src/cli/service/state/state-keeper.js';
-import { ownersRoom } from '../../../src/simulator/control/room.js';
+import { ownersRoom } from '../../../src/simulator/commands/context.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { nativeSetup } from '../../support/configuration.js';
 

@@ -9,8 +9,8 @@ import { tcpClient } from '../../../src/testing/selftest/client.js';
 import { type Measurements, measureLine } from '../../../src/testing/selftest/measure.js';
 import { asksOn, patience } from '../../../src/testing/selftest/query.js';
 import { verdict } from '../../../src/testing/selftest/verdict.js';
-import { METER } from '../../cli/main/plant.js';
-import { scratchSpace } from '../../cli/main/run.js';
+import { METER } from '../../cli/verbs/plant.js';
+import { scratchSpace } from '../../cli/verbs/run.js';
 import { nativeSetup } from '../../support/configuration.js';
 
 const { newDirectory } = scratchSpace();

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Configuration } from '../../../files/config/configuration.js';
-import type { Room } from '../../../simulator/control/room.js';
+import type { Room } from '../../../simulator/commands/context.js';
 import type { StateOptions } from '../../command-line/commands/serve.js';
 import { restoreState } from './restore-state.js';
 import { StateFiles } from './state-files.js';

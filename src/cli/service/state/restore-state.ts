@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { pathText } from '../../../common/schema/problem.js';
-import { problemText } from '../../../simulator/control/refusal.js';
-import type { Room } from '../../../simulator/control/room.js';
-import { defineRegisters, restoreSignal } from '../../../simulator/control/values.js';
+import { problemText } from '../../../simulator/commands/refusal.js';
+import type { Room } from '../../../simulator/commands/context.js';
+import { defineRegisters, restoreSignal } from '../../../simulator/commands/values.js';
 import { restoreDevice } from '../../../simulator/state/device-state.js';
 import type { FileContent } from '../../../simulator/state/kept-state.js';
 import { restoreSimulator } from '../../../simulator/state/restore-simulator.js';

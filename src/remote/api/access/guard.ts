@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refusal } from '../../../simulator/control/refusal.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
 import { refuse } from '../answers.js';
 import type { Access } from './access.js';
 import { corsHeaders, isPreflight, PREFLIGHT_HEADERS, type Refusal } from './host-and-origin.js';

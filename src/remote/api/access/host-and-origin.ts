@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { quote } from '../../../common/schema/problem.js';
-import type { Code } from '../../../simulator/control/refusal.js';
+import type { Code } from '../../../simulator/commands/refusal.js';
 
 /** Why a request is not let in. */
 export interface Refusal<Reason extends Code = Code> {

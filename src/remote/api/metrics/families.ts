@@ -1,5 +1,5 @@
-import type { LineMetrics, ProgramMetrics } from '../../../simulator/control/program.js';
-import type { MqttStatus } from '../../../simulator/control/schemas/mqtt.js';
+import type { LineMetrics, ProgramMetrics } from '../../../simulator/commands/program.js';
+import type { MqttStatus } from '../../../simulator/commands/schemas/mqtt.js';
 import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters.js';
 import type { FrameCounts } from '../../../simulator/traffic/meters.js';
 import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from './family.js';

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
-import { allParts } from '../../door/door.js';
+import { allParts } from '../../rpc/rpc.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { brokerFamilies, simulatorFamilies } from './families.js';

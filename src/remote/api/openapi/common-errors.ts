@@ -1,4 +1,4 @@
-import type { Code } from '../../../simulator/control/refusal.js';
+import type { Code } from '../../../simulator/commands/refusal.js';
 import { isOpen } from '../access/access.js';
 import type { Operation } from './operation.js';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { z } from 'zod';
-import { CODES, refusal } from '../../../simulator/control/refusal.js';
+import { CODES, refusal } from '../../../simulator/commands/refusal.js';
 import { failure, failureSchema } from '../failure.js';
 import { errorBody, errorSchema, PROBLEM_TYPE, problemDetails } from '../problem.js';
 import { type Components, idOfReference, type JsonSchema } from '../schema-json.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../../device/faults/budget.js';
-import { thousandths } from '../../../simulator/control/thousandths.js';
+import { thousandths } from '../../../simulator/commands/thousandths.js';
 import {
   anyValue,
   formFlag,

@@ -3,7 +3,7 @@ import { At } from '../../../common/schema/at.js';
 import { Findings } from '../../../common/schema/findings.js';
 import { oneOf } from '../../../common/schema/parts.js';
 import { MAX_REPLY_MS } from '../../../device/faults/budget.js';
-import { thousandths } from '../../../simulator/control/thousandths.js';
+import { thousandths } from '../../../simulator/commands/thousandths.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { type Failure, mistakes } from '../failure.js';
 

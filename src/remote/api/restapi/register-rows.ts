@@ -3,7 +3,7 @@ import type { Action } from '../../../device/registers/actions.js';
 import { CELL_TYPES, type CellType } from '../../../device/registers/cell-type.js';
 import { isWritableMeta, orderOfMeta, typeOfMeta } from '../../../device/registers/layout.js';
 import { valueOfWords } from '../../../device/registers/value.js';
-import type { CellBlock } from '../../../simulator/control/cells.js';
+import type { CellBlock } from '../../../simulator/commands/cells.js';
 import { accessText, actionText, typeText, valueText } from './register-text.js';
 
 /** A register as REST clients see it: every field is text. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { oneOf, sectionOf } from '../../../common/schema/parts.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
-import type { CellBlock, CellRange } from '../../../simulator/control/cells.js';
-import type { Door } from '../../door/door.js';
+import type { CellBlock, CellRange } from '../../../simulator/commands/cells.js';
+import type { Door } from '../../rpc/rpc.js';
 import { type Failure, failure, refused } from '../failure.js';
 import { integer, optionalInteger, requests, textFlag } from './fields.js';
 import { registerRowSchema, registerRows } from './register-rows.js';

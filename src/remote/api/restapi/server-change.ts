@@ -1,7 +1,7 @@
 import type { At } from '../../../common/schema/at.js';
 import { sectionOf } from '../../../common/schema/parts.js';
 import type { Path } from '../../../common/schema/problem.js';
-import type { LineView } from '../../../simulator/control/schemas/line.js';
+import type { LineView } from '../../../simulator/commands/schemas/line.js';
 import type { ServerSettings } from './server-request.js';
 
 type LineSource = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { oneOf, section } from '../../../common/schema/parts.js';
-import { unitsWithinReason } from '../../../simulator/control/schemas/units.js';
+import { unitsWithinReason } from '../../../simulator/commands/schemas/units.js';
 import { integer, milliseconds, requests } from './fields.js';
 
 /** What every request may have; `null`, as an empty field, means that no line was chosen. */

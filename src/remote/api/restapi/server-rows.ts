@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LineView } from '../../../simulator/control/schemas/line.js';
+import type { LineView } from '../../../simulator/commands/schemas/line.js';
 import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters.js';
 import { snakeCase } from '../metrics/family.js';
 import { flatSettings, kindOf } from './server-change.js';

@@ -1,4 +1,4 @@
-import type { Door } from '../../door/door.js';
+import type { Door } from '../../rpc/rpc.js';
 import { type Failure, refused } from '../failure.js';
 import type { Simulation } from './call-request.js';
 import { inMs } from './fields.js';

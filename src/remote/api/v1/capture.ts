@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { LearnedFile } from '../../../files/learn/learn.js';
-import { refusal } from '../../../simulator/control/refusal.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
 import type { Capture } from '../../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';

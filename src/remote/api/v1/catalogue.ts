@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readCatalogue } from '../../../files/config/catalogue.js';
-import { armedSchema, catalogueSchema } from '../../../simulator/control/schemas/catalogue.js';
+import { armedSchema, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
 import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 

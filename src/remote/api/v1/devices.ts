@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { done } from '../../../simulator/control/refusal.js';
-import { deviceViewSchema, removal } from '../../../simulator/control/schemas/device.js';
+import { done } from '../../../simulator/commands/refusal.js';
+import { deviceViewSchema, removal } from '../../../simulator/commands/schemas/device.js';
 import { failures } from '../problem.js';
 import { GONE, type Routes } from './route.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refusal } from '../../../simulator/control/refusal.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
 import { refuse } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
 import type { Desk } from '../desk.js';

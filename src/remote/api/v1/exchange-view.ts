@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hex } from '../../../modbus/protocol/bytes.js';
-import { replySchema } from '../../../simulator/control/schemas/reply.js';
+import { replySchema } from '../../../simulator/commands/schemas/reply.js';
 import type { ReplyEvent } from '../../../simulator/traffic/event.js';
 import { replyView } from '../../../simulator/traffic/reply-view.js';
 import { isoTime } from '../../../simulator/traffic/time.js';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { isMapping } from '../../../common/schema/parts.js';
 import { ruleSchema } from '../../../device/faults/rule.js';
-import { done, refusal } from '../../../simulator/control/refusal.js';
+import { done, refusal } from '../../../simulator/commands/refusal.js';
 import {
   previewBody,
   previewSchema,
   RULE,
   ruleViewSchema,
-} from '../../../simulator/control/schemas/fault.js';
+} from '../../../simulator/commands/schemas/fault.js';
 import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lineName, lineViewSchema } from '../../../simulator/control/schemas/line.js';
+import { lineName, lineViewSchema } from '../../../simulator/commands/schemas/line.js';
 import { failures } from '../problem.js';
 import { GONE, type Routes } from './route.js';
 

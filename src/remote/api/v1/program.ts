@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ruleSchema } from '../../../device/faults/rule.js';
 import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
-import { refusal } from '../../../simulator/control/refusal.js';
-import { seenSchema, statusSchema } from '../../../simulator/control/schemas/mqtt.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { seenSchema, statusSchema } from '../../../simulator/commands/schemas/mqtt.js';
 import { type PortStatus, portStatuses } from '../../../simulator/ports.js';
 import { orderSchema } from '../../../testing/examination-order-schema.js';
 import { JSON_TYPE, refuse, sendText } from '../answers.js';

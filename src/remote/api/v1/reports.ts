@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Outcome } from '../../../simulator/control/refusal.js';
+import type { Outcome } from '../../../simulator/commands/refusal.js';
 import { unpackEvents } from '../../../simulator/traffic/packed-events.js';
 import type { PackedFinding, Run } from '../../../testing/commands.js';
 import type { Inconclusive } from '../../../testing/report/junit.js';
 import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../../testing/report/view.js';
-import { allParts } from '../../door/door.js';
+import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';

@@ -7,9 +7,9 @@ import type {
   RouteOptions,
 } from 'fastify';
 import { z } from 'zod';
-import { done, type Outcome } from '../../../simulator/control/refusal.js';
-import { INPUTS, meantBy, type Takes } from '../../../simulator/control/schemas/inputs.js';
-import type { CallName, ListName } from '../../door/door.js';
+import { done, type Outcome } from '../../../simulator/commands/refusal.js';
+import { INPUTS, meantBy, type Takes } from '../../../simulator/commands/schemas/inputs.js';
+import type { CallName, ListName } from '../../rpc/rpc.js';
 import { refuse, send, sendJson } from '../answers.js';
 import type { Desk } from '../desk.js';
 import type { DescribedContent } from '../openapi/operation.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { secret, section } from '../../../common/schema/parts.js';
-import { refusal } from '../../../simulator/control/refusal.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
 import type { Access } from '../access/access.js';
 import { refuse } from '../answers.js';
 import { errorSchema } from '../problem.js';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MOST_LISTED } from '../../../common/schema/findings.js';
 import type { Problem } from '../../../common/schema/problem.js';
 import type { ParsedText } from '../../../files/config/text/parse-text.js';
-import type { Refusal } from '../../../simulator/control/refusal.js';
+import type { Refusal } from '../../../simulator/commands/refusal.js';
 import type { Run } from '../../../testing/commands.js';
 import { testJsonByStep, testJsonSchema } from '../../../testing/report/test-json.js';
 import { refuse } from '../answers.js';

@@ -1,4 +1,4 @@
-import type { NamedView } from '../../../simulator/control/shown-values.js';
+import type { NamedView } from '../../../simulator/commands/shown-values.js';
 
 type Row = Partial<NamedView>;
 

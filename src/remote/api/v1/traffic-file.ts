@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { trafficFileSchema } from '../../../files/config/native/schema.js';
 import { trafficFile } from '../../../files/config/native/traffic.js';
-import { refusal } from '../../../simulator/control/refusal.js';
-import { whyNotIn } from '../../../simulator/control/remote-files.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { whyNotIn } from '../../../simulator/commands/remote-files.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';

@@ -1,4 +1,4 @@
-import type { NamedView } from '../../../simulator/control/shown-values.js';
+import type { NamedView } from '../../../simulator/commands/shown-values.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';

@@ -5,7 +5,7 @@ import { oneOf, section, UNLIMITED, wholeNumber } from '../../../common/schema/p
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { AddressRange } from '../../../modbus/protocol/pdu.js';
-import { inQuery } from '../../../simulator/control/schemas/value.js';
+import { inQuery } from '../../../simulator/commands/schemas/value.js';
 import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
 import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { replySchema } from '../../../simulator/control/schemas/reply.js';
+import { replySchema } from '../../../simulator/commands/schemas/reply.js';
 import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
 
 const { omittedBytes, ...replyFields } = replySchema;

@@ -5,7 +5,7 @@ import {
   registerViewSchema,
   valueViewSchema,
   wordsSchema,
-} from '../../../simulator/control/schemas/value.js';
+} from '../../../simulator/commands/schemas/value.js';
 import { JSON_TYPE } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { errorSchema, failures } from '../problem.js';

@@ -1,9 +1,9 @@
 import { unknownName } from '../../../common/schema/nearest.js';
 import type { SparkplugDefinition } from '../../../files/config/configuration.js';
-import { done, type Outcome, type Refusal, refusal } from '../../../simulator/control/refusal.js';
-import type { SparkplugStatus } from '../../../simulator/control/schemas/mqtt.js';
-import type { Summary } from '../../../simulator/control/schemas/summary.js';
-import type { ValueView } from '../../../simulator/control/schemas/value.js';
+import { done, type Outcome, type Refusal, refusal } from '../../../simulator/commands/refusal.js';
+import type { SparkplugStatus } from '../../../simulator/commands/schemas/mqtt.js';
+import type { Summary } from '../../../simulator/commands/schemas/summary.js';
+import type { ValueView } from '../../../simulator/commands/schemas/value.js';
 import type { Arrived, Broker, BrokerEvents } from '../broker.js';
 import type { Message } from '../outbox.js';
 import { level, nameIn } from '../topics.js';

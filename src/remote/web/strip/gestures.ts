@@ -1,5 +1,5 @@
-import { type Box, HEIGHT, laneAt, RULER } from '../../../common/strip/drawing.js';
-import type { Lane, Piece } from '../../../common/strip/pieces.js';
+import { type Box, HEIGHT, laneAt, RULER } from '../../../common/timeline/drawing.js';
+import type { Lane, Piece } from '../../../common/timeline/pieces.js';
 import { pinched, type Scale, type StripModel, usAt, xOf } from './model.js';
 
 /** A pointer that moved less than this was a click, in pixels. */

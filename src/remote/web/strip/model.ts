@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
-import { LANES, type Piece, type Wire } from '../../../common/strip/pieces.js';
-import { lengthText, type Ruler, rulerFrom } from '../../../common/strip/times.js';
+import { LANES, type Piece, type Wire } from '../../../common/timeline/pieces.js';
+import { lengthText, type Ruler, rulerFrom } from '../../../common/timeline/times.js';
 
 /** Which time a strip shows: `fromUs` at its left edge, `usPerPixel` from there on. */
 export interface Scale {

@@ -1,8 +1,8 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { type Box, boxesOf, boxPath, drawingOf, HEIGHT, RULER } from '../../../common/strip/drawing.js';
-import { LANES, LOOKS, type Look } from '../../../common/strip/pieces.js';
-import { ticksOf } from '../../../common/strip/times.js';
+import { type Box, boxesOf, boxPath, drawingOf, HEIGHT, RULER } from '../../../common/timeline/drawing.js';
+import { LANES, LOOKS, type Look } from '../../../common/timeline/pieces.js';
+import { ticksOf } from '../../../common/timeline/times.js';
 import { followSize, textWidth, together } from '../ui/element.js';
 import { followGestures } from './gestures.js';
 import { type StripModel, usAt, xOf } from './model.js';

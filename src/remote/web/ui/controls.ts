@@ -2,7 +2,7 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Answer, Refusal } from '../../../common/rest/client.js';
+import type { Answer, Refusal } from '../../../common/rest-client/client.js';
 import './controls.css';
 
 /** Puts what a control has into a signal. */

@@ -1,4 +1,4 @@
-import { roundStep } from '../../../common/strip/times.js';
+import { roundStep } from '../../../common/timeline/times.js';
 
 /** What a value was: times in seconds since 1970, the oldest first, and null where it was no number. */
 export interface Course {

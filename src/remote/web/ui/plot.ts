@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { rulerOfDay, ticksOf } from '../../../common/strip/times.js';
+import { rulerOfDay, ticksOf } from '../../../common/timeline/times.js';
 import { put } from './controls.js';
 import { followSize, textWidth } from './element.js';
 import { timeOfDay } from './format.js';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
-import type { Answer } from '../../../common/rest/client.js';
+import type { Answer } from '../../../common/rest-client/client.js';
 import { Button } from './controls.js';
 
 interface Toast {

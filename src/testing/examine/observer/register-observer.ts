@@ -1,6 +1,6 @@
 import type { Device } from '../../../device/device.js';
 import { TABLE_NAMES, type TableName } from '../../../device/tables.js';
-import { valueAtAddress } from '../../../simulator/control/device-value.js';
+import { valueAtAddress } from '../../../simulator/commands/device-value.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import type { Observer } from './observer.js';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorBody } from '../../../../src/remote/api/problem.js';
-import type { SignalKindView, Words } from '../../../../src/simulator/control/schemas/value.js';
+import type { SignalKindView, Words } from '../../../../src/simulator/commands/schemas/value.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest/client.js';
+import type { Refusal } from '../../../../common/rest-client/client.js';
 import { Button, Field, typed } from '../controls.js';
 import { chosen, type Draft, draftOf, type ObjectDraft } from './draft.js';
 import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { CatalogueView } from '../../../../simulator/control/schemas/catalogue.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { CatalogueView } from '../../../../simulator/commands/schemas/catalogue.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { pathOf } from '../../../../common/rest/client.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
 import type { ServedSchema } from '../../../api/v1/program.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { ask, mayWrite } from '../../api.js';

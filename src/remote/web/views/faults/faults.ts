@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { RuleView } from '../../../../simulator/control/schemas/fault.js';
+import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
 import { mayWrite } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
 import { Button, Empty, State, switched, type Tone } from '../../ui/controls.js';

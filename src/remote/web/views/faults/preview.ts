@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest/client.js';
-import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/strip/pieces.js';
-import { msText } from '../../../../common/strip/times.js';
-import type { FaultPreviewView } from '../../../../simulator/control/schemas/fault.js';
+import type { Refusal } from '../../../../common/rest-client/client.js';
+import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
+import { msText } from '../../../../common/timeline/times.js';
+import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault.js';
 import { ask } from '../../api.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';

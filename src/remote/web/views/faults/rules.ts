@@ -1,5 +1,5 @@
-import { type Answer, pathOf } from '../../../../common/rest/client.js';
-import type { RuleView } from '../../../../simulator/control/schemas/fault.js';
+import { type Answer, pathOf } from '../../../../common/rest-client/client.js';
+import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
 import { ask } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { MqttStatus, SeenBench } from '../../../../simulator/control/schemas/mqtt.js';
+import type { MqttStatus, SeenBench } from '../../../../simulator/commands/schemas/mqtt.js';
 import { serverNow, summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { Empty, Fact, State } from '../../ui/controls.js';

@@ -1,5 +1,5 @@
-import type { Wire } from '../../../../common/strip/pieces.js';
-import type { LineView } from '../../../../simulator/control/schemas/line.js';
+import type { Wire } from '../../../../common/timeline/pieces.js';
+import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 

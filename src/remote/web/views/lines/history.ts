@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { Summary } from '../../../../simulator/control/schemas/summary.js';
+import type { Summary } from '../../../../simulator/commands/schemas/summary.js';
 import { summary } from '../../live.js';
 
 type LineSummary = Summary['lines'][number];

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { LineView } from '../../../../simulator/control/schemas/line.js';
-import type { Summary } from '../../../../simulator/control/schemas/summary.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { LineView } from '../../../../simulator/commands/schemas/line.js';
+import type { Summary } from '../../../../simulator/commands/schemas/summary.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { hrefOf } from '../../route.js';

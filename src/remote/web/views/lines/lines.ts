@@ -1,7 +1,7 @@
 import { computed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest/client.js';
+import type { Refusal } from '../../../../common/rest-client/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { Button, Empty, Field, into, put } from '../../ui/controls.js';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Answer, Refusal } from '../../../../common/rest/client.js';
+import type { Answer, Refusal } from '../../../../common/rest-client/client.js';
 import type { ServedSchema } from '../../../api/v1/program.js';
 import { resource } from '../../resource.js';
 import { Button, Field, into, Refused, useRequest } from '../../ui/controls.js';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { ClockRequest, DeviceView, PowerRequest } from '../../../../simulator/control/schemas/device.js';
-import type { RegisterView } from '../../../../simulator/control/schemas/value.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { ClockRequest, DeviceView, PowerRequest } from '../../../../simulator/commands/schemas/device.js';
+import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import { ask, mayWrite } from '../../api.js';
 import { go } from '../../route.js';
 import { Button, Folded, into, Select, State, sent, typed } from '../../ui/controls.js';

@@ -1,6 +1,6 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { ChangeRequest, RegisterView } from '../../../../simulator/control/schemas/value.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { ChangeRequest, RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import { ask } from '../../api.js';
 import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';

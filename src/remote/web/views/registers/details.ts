@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { DeviceView } from '../../../../simulator/control/schemas/device.js';
-import type { RegisterView } from '../../../../simulator/control/schemas/value.js';
+import type { DeviceView } from '../../../../simulator/commands/schemas/device.js';
+import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import { mayWrite } from '../../api.js';
 import { serverNow } from '../../live.js';
 import { Button, Fact } from '../../ui/controls.js';

@@ -1,5 +1,5 @@
 import { notDefined } from '../../../../device/registers/undefined.js';
-import type { RegisterView, Words } from '../../../../simulator/control/schemas/value.js';
+import type { RegisterView, Words } from '../../../../simulator/commands/schemas/value.js';
 
 /** What was last read of a table, by address. */
 export class Known {

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { DeviceView } from '../../../../simulator/control/schemas/device.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { DeviceView } from '../../../../simulator/commands/schemas/device.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import { type Answer, pathOf } from '../../../../common/rest/client.js';
-import type { RegisterView, Words } from '../../../../simulator/control/schemas/value.js';
+import { type Answer, pathOf } from '../../../../common/rest-client/client.js';
+import type { RegisterView, Words } from '../../../../simulator/commands/schemas/value.js';
 import { ask } from '../../api.js';
 import { restarts } from '../../live.js';
 import { together } from '../../ui/element.js';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { RegisterView, SignalKindView } from '../../../../simulator/control/schemas/value.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { RegisterView, SignalKindView } from '../../../../simulator/commands/schemas/value.js';
 import { ask, mayWrite } from '../../api.js';
 import { resource } from '../../resource.js';
 import { Button, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';

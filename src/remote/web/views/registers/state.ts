@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
-import { pathOf } from '../../../../common/rest/client.js';
-import type { DeviceView } from '../../../../simulator/control/schemas/device.js';
-import type { Words } from '../../../../simulator/control/schemas/value.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { DeviceView } from '../../../../simulator/commands/schemas/device.js';
+import type { Words } from '../../../../simulator/commands/schemas/value.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { hrefOf, route } from '../../route.js';

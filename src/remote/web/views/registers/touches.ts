@@ -1,6 +1,6 @@
 import { functionOf } from '../../../../modbus/protocol/function-table.js';
-import type { DeviceView } from '../../../../simulator/control/schemas/device.js';
-import type { Words } from '../../../../simulator/control/schemas/value.js';
+import type { DeviceView } from '../../../../simulator/commands/schemas/device.js';
+import type { Words } from '../../../../simulator/commands/schemas/value.js';
 import type { Batch } from '../../live.js';
 
 type Table = Words['table'];

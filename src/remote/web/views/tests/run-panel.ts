@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { pathOf } from '../../../../common/rest/client.js';
-import { piecesOf } from '../../../../common/strip/pieces.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import { piecesOf } from '../../../../common/timeline/pieces.js';
 import type { FindingView } from '../../../api/v1/reports.js';
 import { ask, mayWrite } from '../../api.js';
 import { hrefOf } from '../../route.js';

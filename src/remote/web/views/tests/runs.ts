@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { pathOf } from '../../../../common/rest/client.js';
+import { pathOf } from '../../../../common/rest-client/client.js';
 import type { ExaminationSummary } from '../../../api/v1/examinations.js';
 import type { FindingView } from '../../../api/v1/reports.js';
 import type { TestSummary } from '../../../api/v1/tests.js';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Answer } from '../../../../common/rest/client.js';
+import type { Answer } from '../../../../common/rest-client/client.js';
 import type { ExaminationSummary } from '../../../api/v1/examinations.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
 import { ask, mayWrite } from '../../api.js';

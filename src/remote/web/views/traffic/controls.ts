@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest/client.js';
+import type { Refusal } from '../../../../common/rest-client/client.js';
 import { readUpTo, serverNow, summary } from '../../live.js';
 import { Button, Field, Folded, State, sent, switched, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';

@@ -1,5 +1,5 @@
 import { batch, effect, signal, untracked } from '@preact/signals';
-import type { Answer, Refusal } from '../../../../common/rest/client.js';
+import type { Answer, Refusal } from '../../../../common/rest-client/client.js';
 import { ask } from '../../api.js';
 import { followTraffic, readUpTo, summary } from '../../live.js';
 import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row } from './chunks.js';

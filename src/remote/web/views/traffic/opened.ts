@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { Ref } from 'preact';
-import { sizeText } from '../../../../common/strip/pieces.js';
-import { lengthText, msText } from '../../../../common/strip/times.js';
-import type { LineView } from '../../../../simulator/control/schemas/line.js';
+import { sizeText } from '../../../../common/timeline/pieces.js';
+import { lengthText, msText } from '../../../../common/timeline/times.js';
+import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';

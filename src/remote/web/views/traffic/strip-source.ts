@@ -1,5 +1,5 @@
-import { type Piece, piecesOf, type Wire } from '../../../../common/strip/pieces.js';
-import { rulerOfDay } from '../../../../common/strip/times.js';
+import { type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
+import { rulerOfDay } from '../../../../common/timeline/times.js';
 import type { Source } from '../../strip/model.js';
 import { type Chunk, type Chunks, type Event, isEvent } from './chunks.js';
 
