@@ -18,7 +18,12 @@ export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './cli/li
 export type { LineClient, LineView } from './cli/library/line-client.js';
 export type { SimulatorClient } from './cli/library/simulator-client.js';
 export type { EventView, ExchangeView, TrafficClient } from './cli/library/traffic-client.js';
-export type { ClientRequest, ClientTarget, ModbusClient, Outcome } from './modbus/client/client.js';
+export type {
+  ClientRequest,
+  ClientTarget,
+  ModbusClient,
+  RequestOutcome as Outcome,
+} from './modbus/client/client.js';
 
 /** A Modbus client ("master"), which opens its port or connection when it is asked, and again after that was lost. */
 export function newClient(target: ClientTarget): ModbusClient {

@@ -14,7 +14,7 @@ export interface GraphDevice extends DependentOwner {
 }
 
 /** A value and the device that it belongs to. */
-interface Found {
+interface OwnedPoint {
   readonly points: GraphDevice;
   readonly point: Point;
 }
@@ -58,7 +58,7 @@ export class DependencyGraph {
   }
 
   /** Finds `voltage` of the same device, or `other.voltage`. Value names have no dot; device names may have dots. */
-  find(device: string, name: string): Found | undefined {
+  find(device: string, name: string): OwnedPoint | undefined {
     const dot = name.lastIndexOf('.');
     const points = this.#devices.get(dot < 0 ? device : name.slice(0, dot));
     const point = points?.named.get(name.slice(dot + 1));

@@ -14,7 +14,7 @@ const IN_LISTEN_ONLY = 0x20;
 
 const SIZE = 64;
 
-interface Received {
+interface ReceivedEvent {
   readonly broadcast: boolean;
   /** Bytes that were no valid frame came since the request before. */
   readonly error: boolean;
@@ -29,7 +29,7 @@ export class EventLog {
   readonly #entries = new Uint8Array(SIZE);
   #entered = 0;
 
-  received({ broadcast, error, overrun, listenOnly }: Received): void {
+  received({ broadcast, error, overrun, listenOnly }: ReceivedEvent): void {
     this.#enter(
       Entry.received |
         (broadcast ? RECEIVED_BROADCAST : 0) |

@@ -215,10 +215,10 @@ export class Points implements GraphDevice, LocalPoints {
    * other one follows.
    * @param at when it came, in ms of `performance.now()`
    */
-  take(point: Point, came: number, at: number): void {
+  take(point: Point, outcome: number, at: number): void {
     this.#graph.advance();
     this.#graph.settleDependents(point, this.schedule);
-    point.signal?.inlet?.take(came, at);
+    point.signal?.inlet?.take(outcome, at);
     point.refresh(this.schedule.time, this.#graph.revision);
   }
 

@@ -121,18 +121,18 @@ export function readOrWrite(
   }
 }
 
-interface Read {
+interface ReadRequest {
   readonly code: number;
   readonly address: number;
   readonly quantity: number;
 }
 
-function readBits(access: Access, table: Table, { code, address, quantity }: Read) {
+function readBits(access: Access, table: Table, { code, address, quantity }: ReadRequest) {
   if (!table.canReadBits(address, quantity)) return ILLEGAL_ADDRESS;
   return bitsResponse(code, access.bits(table, address, quantity));
 }
 
-function readWords(access: Access, table: Table, { code, address, quantity }: Read) {
+function readWords(access: Access, table: Table, { code, address, quantity }: ReadRequest) {
   if (!table.canReadWords(address, quantity)) return ILLEGAL_ADDRESS;
   return wordsResponse(code, access.words(table, address, quantity));
 }

@@ -92,7 +92,7 @@ function* differing<Definition extends { readonly name: string }>(
 }
 
 /** Does a step, and says how it is undone; or why it could not be done. */
-type Step = () => Promise<(() => Promise<unknown>) | Extract<LineOutcome, { ok: false }>>;
+type UndoableStep = () => Promise<(() => Promise<unknown>) | Extract<LineOutcome, { ok: false }>>;
 
 /**
  * Carries out a difference, all of it or nothing: a port that can't be opened brings everything back that ran before, with its
@@ -117,35 +117,35 @@ export async function changeOver(
       !difference.lines.changed.some((line) => line.name === name) &&
       devicesOf(definition).some((device) => replaced.has(device)),
   );
-  const steps: Step[] = [
+  const steps: UndoableStep[] = [
     ...difference.lines.gone.map((name) => removal(lines, name)),
     ...changesOfLines(lines, [...kept.map(({ definition }) => definition), ...difference.lines.changed]),
     ...difference.lines.added.map((definition) => addition(lines, definition, isStarted)),
   ];
-  const came = await allOrNone(steps, () => {
+  const outcome = await allOrNone(steps, () => {
     // Somebody may have removed one meanwhile.
     for (const { name } of [...changed, ...added])
       if (devices.byName.has(name)) devices.end(devices.take(name));
     for (const each of taken) devices.putBack(each);
     devices.graph.link();
   });
-  if (came.ok) for (const each of taken) devices.end(each);
-  lines.arrange(came.ok ? difference.order : order);
-  return came;
+  if (outcome.ok) for (const each of taken) devices.end(each);
+  lines.arrange(outcome.ok ? difference.order : order);
+  return outcome;
 }
 
 /** Does one step after the other. When one can't be done, `fail` is called and those before it are undone, the last first. */
-async function allOrNone(steps: readonly Step[], fail: () => void): Promise<LineOutcome> {
+async function allOrNone(steps: readonly UndoableStep[], fail: () => void): Promise<LineOutcome> {
   const undo: (() => Promise<unknown>)[] = [];
   for (const step of steps) {
-    const came = await step().catch(({ message }: Error) => ({ ok: false, error: message }) as const);
-    if (typeof came === 'function') {
-      undo.push(came);
+    const outcome = await step().catch(({ message }: Error) => ({ ok: false, error: message }) as const);
+    if (typeof outcome === 'function') {
+      undo.push(outcome);
       continue;
     }
     fail();
     for (const back of undo.reverse()) await back();
-    return came;
+    return outcome;
   }
   return { ok: true };
 }
@@ -168,7 +168,7 @@ export function linesThatMeet(
 }
 
 /** A line that has, or waits for, a port that another one is to have is closed before all changes and opened after them. */
-function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): Step[] {
+function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): UndoableStep[] {
   const meeting = linesThatMeet(lines.byName, definitions);
   const opened = [...lines.byName.values()].filter((line) => meeting.has(line.name) && isOpened(line));
   const waiting = new Set(opened.filter(({ state }) => state.kind === 'waiting'));
@@ -185,7 +185,7 @@ function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): S
   ];
 }
 
-function removal(lines: Lines, name: string): Step {
+function removal(lines: Lines, name: string): UndoableStep {
   return async () => {
     const line = lines.byName.get(name);
     if (!line) return async () => {};
@@ -199,7 +199,7 @@ function removal(lines: Lines, name: string): Step {
   };
 }
 
-function change(lines: Lines, definition: LineDefinition): Step {
+function change(lines: Lines, definition: LineDefinition): UndoableStep {
   return async () => {
     const { name } = definition;
     const line = lines.byName.get(name);
@@ -211,7 +211,7 @@ function change(lines: Lines, definition: LineDefinition): Step {
   };
 }
 
-function addition(lines: Lines, definition: LineDefinition, isStarted: boolean): Step {
+function addition(lines: Lines, definition: LineDefinition, isStarted: boolean): UndoableStep {
   return async () => {
     const { name } = definition;
     if (lines.byName.has(name)) return { ok: false, error: `line ${name} was added meanwhile` };

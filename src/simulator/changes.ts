@@ -35,7 +35,10 @@ import { inSlices } from './slices.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
 /** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
-export type LineChange = { readonly ok: true } | { readonly ok: false; readonly issues: Mistakes } | Refusal;
+export type LineChange =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly issues: Mistakes }
+  | ChangeRefusal;
 
 /** More are taken for a mistake. A device can take 800 KB, and each line takes a file descriptor. */
 export const MAX_DEVICES = 1024;
@@ -45,7 +48,7 @@ const OK = { ok: true } as const;
 const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
 const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 
-interface Refusal {
+interface ChangeRefusal {
   readonly ok: false;
   readonly error: string;
   /** The reason for programs; absent where a port or the system refused. */
@@ -67,13 +70,13 @@ type RefusalCode =
   | 'memory.spent';
 
 /** Whether something was removed; the error names what still needs it. */
-type Removal = { readonly ok: true } | (Refusal & { readonly code: RefusalCode });
+type Removal = { readonly ok: true } | (ChangeRefusal & { readonly code: RefusalCode });
 
 /** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
 export type Addition<Added> =
   | { readonly ok: true; readonly added: Added }
   | { readonly ok: false; readonly issues: Mistakes }
-  | Refusal;
+  | ChangeRefusal;
 
 const BUSY = {
   ok: false,
@@ -176,7 +179,7 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     const findings = new Findings();
     let wanted: WantedLine | undefined;
-    let refusal: Refusal | undefined;
+    let refusal: ChangeRefusal | undefined;
     const changed = await line.change(async (now) => {
       const read = await this.#wantedLine(now, change, findings);
       if (!read) return undefined;
@@ -197,7 +200,7 @@ export class Changes {
     if (this.#isBecoming) return BUSY;
     const findings = new Findings();
     const definitions: LineDefinition[] = [];
-    let refusal: Refusal | undefined;
+    let refusal: ChangeRefusal | undefined;
     for (const { line, change } of changes) {
       const read = await this.#wantedLine(line.definition, change, findings);
       if (read && 'error' in read) refusal = read;
@@ -248,7 +251,9 @@ export class Changes {
    * Has the devices and lines of a configuration in place of those that run, or leaves all as it is. What is the same goes on.
    * @returns what has changed, or why nothing has
    */
-  async become(wanted: WantedSetup): Promise<{ readonly ok: true; readonly changed: Difference } | Refusal> {
+  async become(
+    wanted: WantedSetup,
+  ): Promise<{ readonly ok: true; readonly changed: Difference } | ChangeRefusal> {
     if (this.#isBecoming) return BUSY;
     const running = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
     this.#isBecoming = true;
@@ -256,9 +261,9 @@ export class Changes {
       this.#isBecoming = false;
     });
     if ('error' in became) return became;
-    const { difference, came } = became;
+    const { difference, outcome } = became;
     this.ofLines++;
-    if (!came.ok) return came;
+    if (!outcome.ok) return outcome;
     for (const { name } of [...difference.devices.added, ...difference.devices.changed])
       this.budget.countDevice(
         this.#plant.devices.get(name),
@@ -295,8 +300,8 @@ export class Changes {
       if (source) wanted.set(name, { ...source, name, copyOf });
       else left.set(name, `there is no device ${copyOf}`);
     }
-    const came = await this.become({ devices: [...wanted.values()], lines: this.#definitions });
-    if (!came.ok) for (const name of [...written.keys(), ...copies.keys()]) left.set(name, came.error);
+    const outcome = await this.become({ devices: [...wanted.values()], lines: this.#definitions });
+    if (!outcome.ok) for (const name of [...written.keys(), ...copies.keys()]) left.set(name, outcome.error);
     return left;
   }
 
@@ -314,11 +319,11 @@ export class Changes {
     if (!('devices' in difference)) return difference;
     const { changed, added } = difference.devices;
     const built = await inSlices(building(this.#plant.devices, [...changed, ...added]));
-    return { difference, came: await changeOver(running, difference, built) };
+    return { difference, outcome: await changeOver(running, difference, built) };
   }
 
   /** Finds out, in pieces, what would change for a configuration to be the one that runs, or why it can't. */
-  *comparing(wanted: WantedSetup): Work<Difference | Refusal> {
+  *comparing(wanted: WantedSetup): Work<Difference | ChangeRefusal> {
     if (wanted.devices.length > MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
     if (wanted.lines.length > MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
     const present = { devices: this.#plant.devices, lines: this.#plant.lines };
@@ -459,7 +464,7 @@ export class Changes {
     return { ok: true, added: line };
   }
 
-  #whyNoLine(name: string): Refusal | undefined {
+  #whyNoLine(name: string): ChangeRefusal | undefined {
     const { byName } = this.#plant.lines;
     if (this.#isBecoming) return BUSY;
     if (byName.has(name)) return refused('line.name_taken', `there is a line ${name} already`);
@@ -489,7 +494,7 @@ export class Changes {
     now: LineDefinition,
     change: LineSource,
     findings: Findings,
-  ): Promise<WantedLine | Refusal | undefined> {
+  ): Promise<WantedLine | ChangeRefusal | undefined> {
     return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings));
   }
 
@@ -502,7 +507,7 @@ export class Changes {
     name: string,
     at: At,
     check?: (definition: LineDefinition) => void,
-  ): Promise<WantedLine | Refusal | undefined> {
+  ): Promise<WantedLine | ChangeRefusal | undefined> {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
     for (const name of this.#plant.devices.takenNames(devices.copies)) {

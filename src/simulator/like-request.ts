@@ -137,11 +137,11 @@ function firstUnit({ definition }: Line): number {
   return typeof listed === 'number' ? listed : 1;
 }
 
-type Asked = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'> & {
+type RequestIdentity = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'> & {
   readonly host?: string | undefined;
 };
 
-function complete(asked: Asked, kept?: Uint8Array): LikeRequest | string {
+function complete(asked: RequestIdentity, kept?: Uint8Array): LikeRequest | string {
   const { host, ...request } = asked;
   const { line, unitId, transactionId, pdu } = request;
   const { definition } = line;

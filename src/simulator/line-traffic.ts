@@ -20,7 +20,7 @@ export interface TrafficLine {
 }
 
 /** A request in the traffic. */
-export interface Asked {
+export interface TracedRequest {
   readonly request: LineRequest;
   readonly framing: Framing;
   /** The sequence number of its event; 0 before there is one. */
@@ -48,7 +48,7 @@ export class LineTraffic {
   readonly #quietSince = new Map<string | undefined, number>();
   readonly #foreign = new ForeignRequests();
   /** The last request, until there is an event of it. */
-  #unreported: Asked | undefined;
+  #unreported: TracedRequest | undefined;
 
   /**
    * @param activityAt the counts of the devices at an address of the line; of all where it has one
@@ -84,7 +84,7 @@ export class LineTraffic {
    * A request that is about to be executed. It is counted for the devices now, because function 8 counts itself. Its event is
    * made by `reportRequest`, or before the next event of the line.
    */
-  asked(request: LineRequest, framing: Framing): Asked {
+  asked(request: LineRequest, framing: Framing): TracedRequest {
     this.reportRequest();
     this.#activityAt(request.host).messages++;
     this.#unreported = { request, framing, seq: 0 };
@@ -117,7 +117,7 @@ export class LineTraffic {
   }
 
   /** The plan of the answer to a request has ended. */
-  replied(asked: Asked, answer: Answer, report: PlayReport): void {
+  replied(asked: TracedRequest, answer: Answer, report: PlayReport): void {
     this.reportRequest();
     const { request, seq } = asked;
     const { plan, acted, framing, refused } = answer;

@@ -1,20 +1,20 @@
 import { type PlayReport, type ReplyPlan, silence } from '../modbus/protocol/reply-plan.js';
 import type { LineReply } from '../modbus/transport/transport.js';
 import type { Answer, LaterAnswer } from './bus/answer.js';
-import type { Asked } from './line-traffic.js';
+import type { TracedRequest } from './line-traffic.js';
 
 /** Called when the plan of a reply has ended. */
-export type Replied = (asked: Asked, answer: Answer, report: PlayReport) => void;
+export type Replied = (asked: TracedRequest, answer: Answer, report: PlayReport) => void;
 
 /** A request, until the plan of its answer has been played. */
 class PendingReply implements LineReply {
   older: PendingReply | undefined;
   newer: PendingReply | undefined;
-  readonly asked: Asked;
+  readonly asked: TracedRequest;
   readonly answer: Answer | LaterAnswer;
   readonly #replies: PendingReplies;
 
-  constructor(replies: PendingReplies, asked: Asked, answer: Answer | LaterAnswer) {
+  constructor(replies: PendingReplies, asked: TracedRequest, answer: Answer | LaterAnswer) {
     this.#replies = replies;
     this.asked = asked;
     this.answer = answer;
@@ -54,7 +54,7 @@ export class PendingReplies {
   }
 
   /** Adds the newest reply, which leaves when it is played. */
-  add(asked: Asked, answer: Answer | LaterAnswer): LineReply {
+  add(asked: TracedRequest, answer: Answer | LaterAnswer): LineReply {
     const reply = new PendingReply(this, asked, answer);
     reply.older = this.#newest;
     if (this.#newest) this.#newest.newer = reply;

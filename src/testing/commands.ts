@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { unknownName } from '../common/schema/nearest.js';
+import { type CommandContext, newContext } from '../simulator/commands/context.js';
 import { lineNames } from '../simulator/commands/lines.js';
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
-import { newRoom, type Room } from '../simulator/commands/context.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/packed-events.js';
@@ -10,13 +10,13 @@ import { type CheckAbout, type Finding, type FindingHead, headOf, type Report } 
 import { type KnownRun, type RunKind, Runs } from './runs.js';
 
 /** A room in which tests run. At most one test or examination works on a line at a time. */
-export interface TestRoom extends Room {
+export interface TestContext extends CommandContext {
   readonly runs: Runs;
 }
 
 /** @param writesIn where remote clients may let files be made; where the configuration is when undefined */
-export function newTestRoom(simulator: Simulator, log: Logger, writesIn?: string): TestRoom {
-  return { ...newRoom(simulator, log, writesIn), runs: new Runs(simulator) };
+export function newTestContext(simulator: Simulator, log: Logger, writesIn?: string): TestContext {
+  return { ...newContext(simulator, log, writesIn), runs: new Runs(simulator) };
 }
 
 /** What became of a run, without frames and configuration. */
@@ -47,23 +47,27 @@ type Stopped = OfRun & { readonly failure?: string | undefined };
  * @param begin starts a run on lines that are open, as it was sent
  */
 function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Promise<Outcome<KnownRun>>) {
-  const find = <Result>({ runs }: TestRoom, id: number, use: (run: KnownRun) => Result): Outcome<Result> => {
+  const find = <Result>(
+    { runs }: TestContext,
+    id: number,
+    use: (run: KnownRun) => Result,
+  ): Outcome<Result> => {
     const run = runs.get(kind, id);
     return run ? done(use(run)) : refusal(`${kind}.unknown`, 'id', `no ${kind} ${id}`);
   };
   return {
-    list: ({ runs }: TestRoom): Outcome<readonly Run[]> => done(runs.list(kind).map(runOf)),
-    get: (room: TestRoom, { id }: OfRun): Outcome<Run> => find(room, id, runOf),
-    start: async ({ runs }: TestRoom, sent: Sent): Promise<Outcome<Run>> => {
+    list: ({ runs }: TestContext): Outcome<readonly Run[]> => done(runs.list(kind).map(runOf)),
+    get: (room: TestContext, { id }: OfRun): Outcome<Run> => find(room, id, runOf),
+    start: async ({ runs }: TestContext, sent: Sent): Promise<Outcome<Run>> => {
       const started = await begin(runs, sent);
       return started.ok ? done(runOf(started.value)) : started;
     },
-    stop: (room: TestRoom, { id, failure }: Stopped): Outcome<null> =>
+    stop: (room: TestContext, { id, failure }: Stopped): Outcome<null> =>
       find(room, id, (run) => {
         run.stop(failure);
         return null;
       }),
-    findings: (room: TestRoom, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
+    findings: (room: TestContext, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
       find(room, id, ({ report }) => packed(report.findings)),
   };
 }
@@ -92,7 +96,7 @@ export type CheckView = Omit<CheckAbout, 'fix'> & Readonly<Record<'id' | 'title'
 
 /** The checks that can be run on a line, or all. */
 export async function possibleChecks(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { line: name }: { readonly line?: string | undefined },
 ): Promise<Outcome<readonly CheckView[]>> {
   const line = name === undefined ? undefined : simulator.lines.get(name);

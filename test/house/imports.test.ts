@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
  * What each room of src may know. A room is a folder of a wing, or what lies beside these. `external` tells which
  * packages and node modules it may import; without it, any. `why` is what the message says.
  */
-interface Room {
+interface CommandContext {
   readonly knows: readonly string[];
   /** Rooms of which it may import types, and nothing that runs. */
   readonly knowsTypesOf?: readonly string[];
@@ -41,7 +41,7 @@ function floorOf(room: string): number {
   return WING_NAMES.findIndex((wing) => WINGS[wing]?.includes(room));
 }
 
-const ROOMS: Readonly<Record<string, Room>> = {
+const ROOMS: Readonly<Record<string, CommandContext>> = {
   common: {
     knows: [],
     external: /^node:fs$/,
@@ -200,7 +200,18 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
   library: {
-    knows: ['schema', 'client', 'faults', 'config', 'simulator', 'commands', 'testing', 'rpc', 'api', 'rest-client'],
+    knows: [
+      'schema',
+      'client',
+      'faults',
+      'config',
+      'simulator',
+      'commands',
+      'testing',
+      'rpc',
+      'api',
+      'rest-client',
+    ],
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },

@@ -4,8 +4,8 @@ import { At } from '../../src/common/schema/at.js';
 import { Findings } from '../../src/common/schema/findings.js';
 import type { Device } from '../../src/device/device.js';
 import { checkConfiguration } from '../../src/simulator/commands/configuration.js';
+import { newContext } from '../../src/simulator/commands/context.js';
 import { addDevice } from '../../src/simulator/commands/devices.js';
-import { newRoom } from '../../src/simulator/commands/context.js';
 import { costOf } from '../../src/simulator/memory-budget.js';
 import { deviceReader } from '../../src/simulator/new-device.js';
 import { nativeSetup } from '../support/configuration.js';
@@ -23,7 +23,7 @@ afterEach(() => {
 
 async function plant() {
   const { simulator } = await startSimulator(nativeSetup(PLANT));
-  return { simulator, room: newRoom(simulator, pino({ level: 'silent' })), changes: simulator.changes };
+  return { simulator, room: newContext(simulator, pino({ level: 'silent' })), changes: simulator.changes };
 }
 
 /** Every slice of work is over after one piece of it. */

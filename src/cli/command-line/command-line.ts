@@ -14,7 +14,7 @@ import {
   scan,
   seeHelp,
   valuesOf,
-  type Written,
+  type WrittenOptions,
 } from './commands/scan.js';
 import { SELFTEST } from './commands/selftest.js';
 import { parseServe, SERVE_OPTIONS, type ServeCommand } from './commands/serve.js';
@@ -28,19 +28,21 @@ const NAMED = [
   ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE],
 ] as const;
 
-type Parsed = Exclude<ReturnType<(typeof NAMED)[number]['parse']>, string>;
+type NamedParse = Exclude<ReturnType<(typeof NAMED)[number]['parse']>, string>;
 
 /** What the user asked for. */
 export type Command =
   | ServeCommand
-  | Parsed
+  | NamedParse
   | ExtcapCommand
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
   | { readonly kind: 'error'; readonly message: string };
 
-const COMMANDS = new Map<string, NamedCommand<OptionTable, Parsed>>(NAMED.map((each) => [each.name, each]));
+const COMMANDS = new Map<string, NamedCommand<OptionTable, NamedParse>>(
+  NAMED.map((each) => [each.name, each]),
+);
 
 /** The options of all commands but `extcap`. */
 export const OPTIONS: OptionTable = {
@@ -50,15 +52,13 @@ export const OPTIONS: OptionTable = {
   ...Object.assign({}, ...NAMED.map(({ options }) => options)),
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Understands the arguments after the program's name. The token of REST comes from MODBUS_SIM_TOKEN in `env`. */
-export function parseCommandLine(args: readonly string[], env: Environment): Command {
+export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const command = understand(args, env);
   return typeof command === 'string' ? { kind: 'error', message: command } : command;
 }
 
-function understand(args: readonly string[], env: Environment): Command | string {
+function understand(args: readonly string[], env: NodeJS.ProcessEnv): Command | string {
   // Wireshark has options of its own for it.
   if (args[0] === 'extcap') {
     const isForHelp = args.includes('--help') || args.includes('-h');
@@ -114,7 +114,7 @@ function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Command
 }
 
 /** The first option of the command line that is not in the table. */
-function optionBeside(table: OptionTable, written: Written): string | undefined {
+function optionBeside(table: OptionTable, written: WrittenOptions): string | undefined {
   return written.find(([name]) => !Object.hasOwn(table, name))?.[0];
 }
 

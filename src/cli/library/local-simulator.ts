@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Configuration } from '../../files/config/configuration.js';
 import { type ApiRules, buildApp } from '../../remote/api/app.js';
-import { type Desk, newDesk } from '../../remote/api/desk.js';
-import { LocalDoor } from '../../remote/rpc/local-rpc.js';
+import { type ApiContext, newDesk } from '../../remote/api/desk.js';
+import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import { Simulator } from '../../simulator/simulator.js';
-import { newTestRoom } from '../../testing/commands.js';
+import { newTestContext } from '../../testing/commands.js';
 
 /** A simulator in this process, and its REST interface, which listens nowhere: requests are injected. */
 export interface LocalSimulator {
   readonly simulator: Simulator;
-  readonly desk: Desk;
+  readonly desk: ApiContext;
   readonly app: FastifyInstance;
   /** Opens every line. Rejects with the reason when one can't be opened; then none is open. */
   start(): Promise<void>;
@@ -28,8 +28,8 @@ export function newLocalSimulator(
   writesIn?: string,
 ): LocalSimulator {
   const simulator = new Simulator(configuration, log);
-  const room = newTestRoom(simulator, log, writesIn);
-  const desk = newDesk(new LocalDoor(room), simulator.traffic, {
+  const room = newTestContext(simulator, log, writesIn);
+  const desk = newDesk(new LocalRpc(room), simulator.traffic, {
     writesIn: room.writesIn,
     log,
     now: () => performance.now(),

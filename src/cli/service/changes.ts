@@ -4,7 +4,7 @@ import type { Configuration, DeviceDefinition, LineDefinition } from '../../file
 import { deviceFingerprint } from '../../simulator/state/fingerprint.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
-export interface Changes {
+export interface ConfigurationChanges {
   /** Lines whose definitions have changed. */
   readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
   readonly newLines: readonly LineDefinition[];
@@ -17,7 +17,7 @@ export interface Changes {
 }
 
 /** Compares the old and the new content of the file, in pieces. Changes made over REST are ignored. */
-export function* comparing(before: Configuration, after: Configuration): Work<Changes> {
+export function* comparing(before: Configuration, after: Configuration): Work<ConfigurationChanges> {
   const others = new Map(after.lines.map((line) => [line.name, line]));
   const devices = yield* differentDevices(ownDevices(before), ownDevices(after));
   const lines = before.lines.flatMap((line) => {

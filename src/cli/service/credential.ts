@@ -5,8 +5,6 @@ import { readShort } from '../../modbus/transport/read-short.js';
 /** systemd takes credentials of 1 MB; a token fits in one header of HTTP. */
 const LONGEST_TOKEN = 8192;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The credentials of the units, and the variables in whose place they stand. */
 const CREDENTIALS = { token: 'MODBUS_SIM_TOKEN', 'mqtt-password': 'MODBUS_SIM_MQTT_PASSWORD' } as const;
 
@@ -16,7 +14,7 @@ const CREDENTIALS = { token: 'MODBUS_SIM_TOKEN', 'mqtt-password': 'MODBUS_SIM_MQ
  * credential is ignored.
  * @returns the environment, or an error in one sentence: an unreadable token must not leave REST without a token.
  */
-export async function withCredentials(env: Environment): Promise<Environment | string> {
+export async function withCredentials(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv | string> {
   const found: Record<string, string> = {};
   for (const [name, variable] of Object.entries(CREDENTIALS)) {
     if (env.CREDENTIALS_DIRECTORY === undefined || env[variable]) continue;

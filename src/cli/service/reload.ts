@@ -4,11 +4,11 @@ import type { LoadResult } from '../../files/config/load.js';
 import { sourceWithCopies } from '../../files/config/native/copies.js';
 import { sourceChange } from '../../files/config/native/line-source.js';
 import { linesThatMeet } from '../../simulator/changeover.js';
+import type { CommandContext } from '../../simulator/commands/context.js';
 import { addReadDevice, removeDevice } from '../../simulator/commands/devices.js';
 import { configureRules } from '../../simulator/commands/faults.js';
 import { addLine, changeLine, changeLines, removeLine } from '../../simulator/commands/lines.js';
 import { type Outcome, problemText } from '../../simulator/commands/refusal.js';
-import type { Room } from '../../simulator/commands/context.js';
 import { inSlices } from '../../simulator/slices.js';
 import { comparing } from './changes.js';
 
@@ -28,7 +28,7 @@ export interface Reloaded {
  * @param file name of the file, for messages
  */
 export async function reload(
-  room: Room,
+  room: CommandContext,
   before: Configuration,
   loaded: LoadResult,
   file: string,

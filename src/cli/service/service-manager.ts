@@ -15,14 +15,12 @@ export type ServiceManagerResult =
   /** One sentence. */
   | { readonly ok: false; readonly error: string };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The first descriptor that is passed to a service (sd_listen_fds(3)), and the name of ours in the units (OpenFile=). */
 const FIRST_PASSED = 3;
 const PASSED_NAME = 'notify';
 
 /** Finds the service manager that started this program; undefined when none did. */
-export async function findServiceManager(env: Environment): Promise<ServiceManagerResult | undefined> {
+export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<ServiceManagerResult | undefined> {
   if (!env.NOTIFY_SOCKET) return undefined;
   const descriptor = passedDescriptor(env) ?? (await connectTo(env.NOTIFY_SOCKET));
   if (typeof descriptor === 'string') {
@@ -39,7 +37,7 @@ export async function findServiceManager(env: Environment): Promise<ServiceManag
 }
 
 /** systemd 253 and later has the socket opened for us, so that nothing native is needed: Node has no Unix datagrams. */
-function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: Environment): number | undefined {
+function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: NodeJS.ProcessEnv): number | undefined {
   const at = LISTEN_FDNAMES.split(':').indexOf(PASSED_NAME);
   return at >= 0 && Number(LISTEN_PID) === process.pid ? FIRST_PASSED + at : undefined;
 }
@@ -61,7 +59,7 @@ function send(descriptor: number, message: string): void {
 }
 
 /** See sd_watchdog_enabled(3). Child processes inherit both variables, so WATCHDOG_PID names the process meant. */
-function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
+function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, pid: number): number | undefined {
   const microseconds = Number(WATCHDOG_USEC);
   if (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== pid) return undefined;
   return microseconds > 0 ? microseconds / 1000 : undefined;

@@ -1,14 +1,14 @@
 import { formatWarnings } from '../../common/schema/problem.js';
 import type { Configuration } from '../../files/config/configuration.js';
 import type { LoadResult } from '../../files/config/load.js';
-import type { Room } from '../../simulator/commands/context.js';
+import type { CommandContext } from '../../simulator/commands/context.js';
 import { defectText, reload } from './reload.js';
 import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 import { type Supervised, supervise } from './supervision.js';
 
 export interface Service extends Supervised {
   /** As its owner sees it. */
-  readonly room: Room;
+  readonly room: CommandContext;
   /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
   /** Where it is asked to read the configuration again; undefined where the service has no such directory. */

@@ -3,7 +3,7 @@ import type { EventKind } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view.js';
 import type { Paint, Style } from './paint.js';
 
-export type Shown = TrafficView | LeftOut;
+export type ShownEvent = TrafficView | LeftOut;
 
 export interface LineOptions {
   /** Whether the bytes are shown, too. */
@@ -46,7 +46,7 @@ const STYLES: Readonly<Partial<Record<EventKind, Style>>> = {
  * An event in one line: the time of day, the line, the pause on the line before it in ms and in characters, the
  * direction, what it says, the response time, the faults that acted, and the bytes.
  */
-export function eventLine(event: Shown, { hex, paint, nameWidth }: LineOptions): string {
+export function eventLine(event: ShownEvent, { hex, paint, nameWidth }: LineOptions): string {
   if (event.kind === 'left out') return paint('red', `… ${event.text}`);
   const { kind, line, exception, bytes = '' } = event;
   const style = exception === undefined ? STYLES[kind] : 'yellow';

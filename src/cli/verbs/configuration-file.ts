@@ -90,13 +90,13 @@ export class ConfigurationFile {
     const whole = new Assembly();
     let digest = '';
     for (;;) {
-      const came = await ask({ kind: 'next' });
-      if (came.kind === 'same') return 'same';
-      if (came.kind === 'failed')
-        return { digest, result: { ok: false, problems: came.problems, warnings: [] } };
-      if (came.kind === 'end') digest = came.digest;
-      if (came.kind !== 'pieces') break;
-      for (const piece of came.pieces) whole.add(piece);
+      const outcome = await ask({ kind: 'next' });
+      if (outcome.kind === 'same') return 'same';
+      if (outcome.kind === 'failed')
+        return { digest, result: { ok: false, problems: outcome.problems, warnings: [] } };
+      if (outcome.kind === 'end') digest = outcome.digest;
+      if (outcome.kind !== 'pieces') break;
+      for (const piece of outcome.pieces) whole.add(piece);
     }
     const findings = fileFindings();
     const api = this.#source.freePorts ? { httpPort: 0, ...this.#api } : this.#api;

@@ -6,7 +6,7 @@ import type { LinkOrder } from '../../remote/mqtt/link.js';
 /** What the thread of the desk gets to begin with. */
 export interface DeskOrder {
   /** Its end of the door. */
-  readonly door: MessagePort;
+  readonly rpc: MessagePort;
   readonly rules: ApiRules;
   readonly port: number;
   readonly level: string;

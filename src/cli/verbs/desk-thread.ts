@@ -34,9 +34,9 @@ function stepBack(): void {
 }
 
 async function begin(order: DeskOrder): Promise<() => Promise<void>> {
-  const { door, rules, port, level, writesIn, events, trafficFile, mqtt, zero } = order;
+  const { rpc, rules, port, level, writesIn, events, trafficFile, mqtt, zero } = order;
   const log = pino({ base: null, level }, { write: (entry) => post({ kind: 'log', entry }) });
-  const end = new DeskEnd(door, events);
+  const end = new DeskEnd(rpc, events);
   const now = () => Number(process.hrtime.bigint() - zero) / 1e6;
   const desk = newDesk(end, end.traffic, { writesIn, log, now });
   const problem = trafficFile && (await desk.files.start(trafficFile));

@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { fileBesideCode } from '../../common/package.js';
 import type { ApiRules } from '../../remote/api/app.js';
 import { LineEnd } from '../../remote/rpc/line-end.js';
-import type { TestRoom } from '../../testing/commands.js';
+import type { TestContext } from '../../testing/commands.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
 /** What the desk is started with. */
 interface DeskSettings {
-  readonly room: TestRoom;
+  readonly room: TestContext;
   readonly rules: ApiRules;
   /** 0 is any free one. */
   readonly port: number;
@@ -37,11 +37,11 @@ const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 
  * The side of the desk, as the side of the lines sees it: a thread. A thread that dies, or is silent, is replaced; the
  * lines go on meanwhile.
  */
-export class Desk {
+export class DeskSupervisor {
   readonly #settings: Promise<DeskSettings>;
   #configure: (settings: DeskSettings) => void = () => {};
   #thread: Worker | undefined;
-  #door: LineEnd | undefined;
+  #rpc: LineEnd | undefined;
   /** Questions since the desk was heard. Counted, not timed: a program that was stopped for a while has asked nothing. */
   #unanswered = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ export class Desk {
     post(thread, { kind: 'end' });
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_MS).unref())]);
     await thread.terminate();
-    this.#door?.end();
+    this.#rpc?.end();
   }
 
   readonly #onFailure = (error: Error) => {
@@ -97,11 +97,11 @@ export class Desk {
     this.#thread = thread;
     if (this.#failure) return { ok: false, error: `the thread of REST has failed: ${this.#failure.message}` };
     const { port1, port2 } = new MessageChannel();
-    const door = new LineEnd(room, port1);
-    this.#door = door;
+    const rpc = new LineEnd(room, port1);
+    this.#rpc = rpc;
     this.#unanswered = 0;
     const order: DeskOrder = {
-      door: port2,
+      rpc: port2,
       rules,
       port,
       level: log.level === 'info' ? 'warn' : log.level,
@@ -134,7 +134,7 @@ export class Desk {
     thread.off('error', this.#onFailure);
     thread.on('error', (error: Error) => log.error(error, 'the thread of REST has failed'));
     thread.once('exit', (code) => {
-      door.end();
+      rpc.end();
       port1.close();
       resolve({ ok: false, error: `the thread of REST has ended with ${code}` });
     });

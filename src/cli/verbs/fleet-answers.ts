@@ -3,7 +3,7 @@ import { complain, FAILED, OK, say } from './say.js';
 import { save } from './write-files.js';
 
 /** What came of a command on one bench. */
-interface Outcome {
+interface BenchOutcome {
   readonly bench: FleetBench;
   readonly answer: FleetAnswer;
 }
@@ -13,9 +13,9 @@ export function onAll(
   benches: readonly FleetBench[],
   work: (bench: FleetBench) => Promise<FleetAnswer>,
   show = ({ topic }: FleetBench, value: unknown) => void say(`${topic}: ${JSON.stringify(value) ?? 'done'}`),
-): Promise<Outcome[]> {
+): Promise<BenchOutcome[]> {
   return Promise.all(
-    benches.map(async (bench): Promise<Outcome> => {
+    benches.map(async (bench): Promise<BenchOutcome> => {
       const answer = await work(bench);
       if (answer.ok) show(bench, answer.value);
       else complain(`${bench.topic}: ${answer.code}: ${answer.detail}`);
@@ -25,7 +25,7 @@ export function onAll(
 }
 
 /** Says how many have done it, and writes the answers. @returns the exit code: 1 if one has not */
-export function conclude(outcomes: readonly Outcome[], json: string | undefined): number {
+export function conclude(outcomes: readonly BenchOutcome[], json: string | undefined): number {
   const done = outcomes.filter(({ answer }) => answer.ok).length;
   say(`${done} of ${outcomes.length} ${outcomes.length === 1 ? 'bench has' : 'benches have'} done it`);
   const answers = outcomes.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));

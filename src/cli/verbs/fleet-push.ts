@@ -6,17 +6,17 @@ import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { conclude, onAll, writeJson } from './fleet-answers.js';
 import { complain, FAILED } from './say.js';
 
-type Written = Readonly<Record<string, unknown>>;
+type PushedConfiguration = Readonly<Record<string, unknown>>;
 
 /** The configuration in a file, as it can be sent. @returns what is wrong, as lines for a terminal */
-export function readPushed(file: string): Written | string {
+export function readPushed(file: string): PushedConfiguration | string {
   const read = readConfigFile(file);
   if (!read.ok) return formatProblems(file, read.problems);
   const { value } = read.source;
   if (!isMapping(value)) return `${file}: expected a mapping with devices and lines`;
   // JSON has no integers beyond 2^53; as texts, they are understood wherever they fit.
   const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each));
-  return JSON.parse(text) as Written;
+  return JSON.parse(text) as PushedConfiguration;
 }
 
 /** Has a configuration run on all benches, or on none if one of them refuses it when it is checked. */
@@ -24,7 +24,7 @@ export async function push(
   fleet: Fleet,
   benches: readonly FleetBench[],
   { timeout, json }: FleetCommand,
-  configuration: Written,
+  configuration: PushedConfiguration,
 ): Promise<number> {
   const send = (command: string) => (bench: FleetBench) =>
     fleet.ask(bench, command, { configuration }, timeout);

@@ -141,9 +141,9 @@ async function runOne(
   });
   while (!run.isOver) {
     await Promise.race([sleep(every), stop]);
-    const came = runIn(await fleet.ask(bench, `${kind}.get`, { id }, timeout));
-    if (typeof came === 'string') return notRun(bench, work, came, run);
-    run = came;
+    const outcome = runIn(await fleet.ask(bench, `${kind}.get`, { id }, timeout));
+    if (typeof outcome === 'string') return notRun(bench, work, outcome, run);
+    run = outcome;
     onProgress(run.report.findings.filter(({ verdict }) => verdict !== 'not run').length);
   }
   isOver = true;

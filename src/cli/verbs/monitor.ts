@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { printable } from '../../common/rest-client/printable.js';
 import type { MonitorCommand } from '../command-line/commands/monitor.js';
-import { eventLine, type Shown } from '../tail/event-line.js';
+import { eventLine, type ShownEvent } from '../tail/event-line.js';
 import { follow } from '../tail/follow.js';
 import { coloured, plain } from '../tail/paint.js';
 import { complain, FAILED, OK, WRONG_USAGE } from './say.js';
@@ -50,7 +50,7 @@ export async function monitor(command: MonitorCommand): Promise<number> {
     switch (each.kind) {
       case 'events':
         if (!EVENTS.safeParse(each.events).success) return complain(`${command.url}: this is no modbus-sim`);
-        await print(each.events as readonly Shown[]);
+        await print(each.events as readonly ShownEvent[]);
         break;
       case 'lost':
         tell(`${command.url}: ${each.reason}; waiting for the simulator`);
@@ -83,7 +83,7 @@ function printer(hex: boolean, ending: AbortSignal) {
   const { stdout } = process;
   const paint = stdout.isTTY && stdout.hasColors() ? coloured : plain;
   let nameWidth = 0;
-  return async (events: readonly Shown[]): Promise<void> => {
+  return async (events: readonly ShownEvent[]): Promise<void> => {
     let text = '';
     for (const event of events) {
       if (event.kind !== 'left out') nameWidth = Math.max(nameWidth, event.line.length);

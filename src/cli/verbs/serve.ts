@@ -8,16 +8,16 @@ import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/tim
 import { readTlsCredentials } from '../../modbus/transport/socket/tls-credentials.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { armMisbehaviour } from '../../simulator/commands/catalogue.js';
+import { type CommandContext, ownersContext } from '../../simulator/commands/context.js';
 import { problemText } from '../../simulator/commands/refusal.js';
-import { ownersRoom, type Room } from '../../simulator/commands/context.js';
 import { Simulator } from '../../simulator/simulator.js';
-import { newTestRoom } from '../../testing/commands.js';
+import { newTestContext } from '../../testing/commands.js';
 import type { ServeCommand, StateOptions } from '../command-line/commands/serve.js';
 import { runService } from '../service/service.js';
 import { findServiceManager } from '../service/service-manager.js';
 import { openState } from '../service/state/open-state.js';
 import { ConfigurationFile } from './configuration-file.js';
-import { Desk } from './desk.js';
+import { DeskSupervisor } from './desk.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
@@ -26,7 +26,7 @@ import { SERVICE_STOP_SIGNALS, stopSignal } from './stop-signal.js';
 /** Serves until the process is asked to stop; resolves with the exit code. */
 export async function serve(command: ServeCommand): Promise<number> {
   const { source, api, log: logOptions } = command;
-  const desk = new Desk();
+  const desk = new DeskSupervisor();
   const written = new ConfigurationFile(source, api);
   const configuration = load(source, api, (loaded) => written.note(loaded));
   if (!configuration) return FAILED;
@@ -44,8 +44,8 @@ export async function serve(command: ServeCommand): Promise<number> {
   if (service?.ok === false) log.error(service.error);
   const stop = service?.ok ? stopSignal(OK, { signals: SERVICE_STOP_SIGNALS }) : stopSignal(OK);
   const simulator = new Simulator(configuration, log);
-  const room = newTestRoom(simulator, log, stateDirectory(command.state));
-  const owned = ownersRoom(simulator, log);
+  const room = newTestContext(simulator, log, stateDirectory(command.state));
+  const owned = ownersContext(simulator, log);
   const state = await openState({
     room: owned,
     configuration,
@@ -109,7 +109,7 @@ export async function serve(command: ServeCommand): Promise<number> {
 }
 
 /** Lets all devices misbehave as an entry of the catalogue says. @returns why not, as a sentence */
-async function misbehave(room: Room, id: string | undefined): Promise<string | undefined> {
+async function misbehave(room: CommandContext, id: string | undefined): Promise<string | undefined> {
   const entry = id === undefined ? undefined : findMisbehaviour(id);
   if (typeof entry !== 'object') return entry && `--misbehave: ${entry}`;
   const { manners, line } = entry;

@@ -1,13 +1,13 @@
 import { LineMap } from '../../remote/api/line-map.js';
-import { LocalDoor } from '../../remote/rpc/local-rpc.js';
+import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { newTestRoom } from '../../testing/commands.js';
+import { newTestContext } from '../../testing/commands.js';
 import type { Report } from '../../testing/report/report.js';
 import { framesOf, type ReportView, viewReport } from '../../testing/report/view.js';
 import { warningLog } from './log.js';
 
 /** A report as plain data, with the names and values of its registers. The simulator that it is about may have stopped. */
 export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
-  const map = new LineMap(new LocalDoor(newTestRoom(simulator, warningLog())), simulator.traffic);
+  const map = new LineMap(new LocalRpc(newTestContext(simulator, warningLog())), simulator.traffic);
   return viewReport(report, await map.viewer(framesOf(report)));
 }

@@ -14,7 +14,7 @@ interface TestAnswer {
 }
 
 /** The report of one scenario; `text` says in lines for a terminal why there is none, `unwritten` which captures are lost. */
-export type Ended =
+export type RemoteEnd =
   | { readonly ok: true; readonly report: ReportView; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
@@ -23,7 +23,7 @@ export async function runRemotely(
   file: ScenarioFile,
   where: { readonly url: string; readonly token: string | undefined },
   audience: Omit<Audience, 'log'>,
-): Promise<Ended> {
+): Promise<RemoteEnd> {
   const { directory } = file;
   const dut = dutOf(file);
   if (typeof dut === 'string') return { ok: false, text: dut };

@@ -11,7 +11,7 @@ import { complain, FAILED, OK, say } from './say.js';
 import { shownReport } from './shown-report.js';
 import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
-import { type Ended, runRemotely } from './test-remote.js';
+import { type RemoteEnd, runRemotely } from './test-remote.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
 /** The file or the simulator is wrong. */
@@ -50,7 +50,7 @@ async function runOne(
   file: ScenarioFile,
   { url, token, freePorts }: TestCommand,
   stop: Promise<void>,
-): Promise<Ended> {
+): Promise<RemoteEnd> {
   const audience = { say, warn: (text: string) => void complain(text), onFinding: printFinding, stop };
   if (url !== undefined) return runRemotely(file, { url, token }, audience);
   const ended = await runScenario(file, { ...audience, log: warningLog() }, freePorts === true);

@@ -4,7 +4,7 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Why a simulator refused a request. `path` is where in the request: `serial.baudRate`; `line` and `column` are of YAML. */
-export interface Refusal {
+export interface RemoteRefusal {
   readonly detail: string;
   readonly problems: readonly {
     readonly path: string;
@@ -18,7 +18,7 @@ export interface Refusal {
 export interface Failed {
   readonly ok: false;
   readonly status: number;
-  readonly problem: Refusal;
+  readonly problem: RemoteRefusal;
   readonly cause?: unknown;
 }
 
@@ -80,7 +80,7 @@ export async function ask<Value>(
 export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
-    const { detail, problems } = (await jsonOf(response)) as Partial<Refusal>;
+    const { detail, problems } = (await jsonOf(response)) as Partial<RemoteRefusal>;
     return {
       ok: false,
       status,
@@ -94,7 +94,7 @@ export async function refused(response: Response): Promise<Failed> {
   }
 }
 
-function isProblem(value: unknown): value is Refusal['problems'][number] {
+function isProblem(value: unknown): value is RemoteRefusal['problems'][number] {
   if (typeof value !== 'object' || value === null) return false;
   const { path, message } = value as { readonly path?: unknown; readonly message?: unknown };
   return typeof path === 'string' && typeof message === 'string';

@@ -55,7 +55,7 @@ const EVENT_STREAM = 'text/event-stream';
 const NO_STREAM = { detail: 'this is no modbus-sim: the answer is no stream of events', problems: [] };
 
 /** A connection that is wanted. When its signal aborts, the next one is made at once. */
-export interface Wanted {
+export interface ConnectionWanted {
   readonly path: string;
   readonly signal: AbortSignal;
 }
@@ -68,7 +68,7 @@ export interface Wanted {
  */
 export async function* follow(
   send: Send,
-  next: () => Wanted | undefined,
+  next: () => ConnectionWanted | undefined,
   silenceMs: number,
 ): AsyncGenerator<Followed, void> {
   for (let wanted = next(); wanted; wanted = next()) {

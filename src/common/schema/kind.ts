@@ -7,11 +7,11 @@ import { expectedMessage, type Path } from './problem.js';
 export interface Kind<Made> {
   readonly schema: z.ZodType;
   /** What checked parameters make, or the issues that their schema has with them. */
-  parse(entry: Written): { readonly made: Made } | { readonly issues: readonly z.core.$ZodIssue[] };
+  parse(entry: WrittenKind): { readonly made: Made } | { readonly issues: readonly z.core.$ZodIssue[] };
 }
 
 /** The name of a kind, and the parameters as they were written. */
-interface Written {
+interface WrittenKind {
   readonly kind: string;
   readonly written: unknown;
 }
@@ -19,7 +19,7 @@ interface Written {
 /** @param make gets the checked parameters, and the entry that they are from */
 export function kindOf<Parameters, Made>(
   schema: z.ZodType<Parameters>,
-  make: (parameters: Parameters, entry: Written) => Made,
+  make: (parameters: Parameters, entry: WrittenKind) => Made,
 ): Kind<Made> {
   return {
     schema,

@@ -26,7 +26,7 @@ export interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
 }
 
 /** A plan, and the result of each fault that was to change it. */
-interface Outcome {
+interface AppliedFaults {
   plan: ReplyPlan;
   readonly acted: ActedFault[];
 }
@@ -45,8 +45,8 @@ export function applyFaults(
   acting: readonly ActingRule[],
   line: FaultLine,
   context: ReplyContext,
-): Readonly<Outcome> {
-  const outcome: Outcome = { plan: reply ?? standIn(context), acted: [] };
+): Readonly<AppliedFaults> {
+  const outcome: AppliedFaults = { plan: reply ?? standIn(context), acted: [] };
   const budget = new Budget(context.startTime);
   for (const { rule, random } of acting) {
     const known = { ...context, random, budget };
@@ -71,7 +71,7 @@ export function applyFaults(
 
 /** Returns false, and changes nothing, when the budget has no work left. */
 function letAct(
-  outcome: Outcome,
+  outcome: AppliedFaults,
   rule: FaultRule,
   fault: Fault,
   line: FaultLine,

@@ -32,7 +32,7 @@ export interface RuleStatus {
   readonly remaining: number | undefined;
 }
 
-interface Entry {
+interface RuleEntry {
   rule: FaultRule;
   readonly seed: number;
   readonly temporary: boolean;
@@ -63,11 +63,11 @@ export class FaultRules {
   changes = 0;
   /** How often any rule has acted. */
   hits = 0;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, RuleEntry>();
   readonly #source: RuleSource;
   readonly #states = new DeviceStates();
   /** Undefined after a change, until the next request. */
-  #matcher: RuleMatcher<Entry> | undefined;
+  #matcher: RuleMatcher<RuleEntry> | undefined;
 
   constructor(source: RuleSource) {
     this.#source = source;
@@ -170,7 +170,7 @@ export class FaultRules {
     }
   }
 
-  #enabled(): Entry[] {
+  #enabled(): RuleEntry[] {
     return [...this.#entries.values()].filter(({ rule }) => rule.enabled !== false);
   }
 
@@ -182,7 +182,7 @@ export class FaultRules {
    * The random source for a request that the rule is for, when the rule acts. Each match has its own, whether or not
    * the rule acts.
    */
-  #turn(entry: Entry, facts: RequestFacts): Random | undefined {
+  #turn(entry: RuleEntry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
     if (!this.#isOpen(entry) || !isSo(when, facts.circumstances)) return undefined;
     if (when.state !== undefined && !this.#states.has(facts, when.state, this.#source.uptime()))
@@ -199,14 +199,14 @@ export class FaultRules {
     return random;
   }
 
-  #isOpen({ rule, since }: Entry): boolean {
+  #isOpen({ rule, since }: RuleEntry): boolean {
     const { from, for: length } = rule.when;
     // Most rules have no times, and then the clock need not be asked.
     if (from === undefined && length === undefined && rule.schedule === undefined) return true;
     return isInTime(rule, this.#source.uptime() - since);
   }
 
-  #status(entry: Entry): RuleStatus {
+  #status(entry: RuleEntry): RuleStatus {
     const { rule, seed, temporary, matches, hits, lastHit, notAchieved, isDecided } = entry;
     const { count } = rule.when;
     const remaining = count === undefined ? undefined : count - hits;

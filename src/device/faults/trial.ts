@@ -27,7 +27,7 @@ export function excessOf(faults: readonly Fault[]): Excess | undefined {
   return undefined;
 }
 
-interface Reply {
+interface TrialReply {
   readonly framing: Framing;
   readonly line: FaultLine;
   readonly adu: Uint8Array;
@@ -42,13 +42,13 @@ const PDU = Uint8Array.from({ length: MAX_PDU_LENGTH }, (_, i) =>
   i === 0 ? FunctionCode.readHoldingRegisters : 0,
 );
 
-const REPLIES: readonly Reply[] = [
+const REPLIES: readonly TrialReply[] = [
   ...repliesIn(new AsciiFraming(), 'serial'),
   ...repliesIn(RTU, 'serial'),
   ...repliesIn(SOCKET, 'udp'),
 ];
 
-function repliesIn(framing: Framing, medium: Medium): Reply[] {
+function repliesIn(framing: Framing, medium: Medium): TrialReply[] {
   const line = { name: framing.name, abilities: abilities(medium, framing.name) };
   const adu = framing.encode({ ...IDS, pdu: PDU });
   return [adu, undefined].map((previousReply) => ({ framing, line, adu, previousReply }));
@@ -66,7 +66,7 @@ const GREATEST: Random = {
   below: (limit) => limit - 1,
 };
 
-function excessOn({ adu, line, ...reply }: Reply, faults: readonly Fault[]): Excess | undefined {
+function excessOn({ adu, line, ...reply }: TrialReply, faults: readonly Fault[]): Excess | undefined {
   const context = {
     ...IDS,
     ...reply,

@@ -1,12 +1,12 @@
 /** A straight line that a value follows from `time` (ms) on; `rate` is per ms. */
-interface Piece {
+interface CoursePiece {
   readonly time: number;
   readonly value: number;
   readonly rate: number;
 }
 
 /** What a value does over time: straight lines in the order of their times. The last line goes on forever. */
-export type Course = readonly Piece[];
+export type Course = readonly CoursePiece[];
 
 /** The value stays where it is. */
 export function constant(value: number): Course {
@@ -44,7 +44,7 @@ export function courseFrom(course: Course, time: number, delay = 0): Course {
 
 /** The course of a value that is at `value` at `time` and then goes to another course by at most `most` per ms. */
 export function limitedCourse(target: Course, time: number, value: number, most: number): Course {
-  const limited: Piece[] = [];
+  const limited: CoursePiece[] = [];
   const pieces = courseFrom(target, time);
   let now = time;
   let here = Number.isFinite(value) ? value : courseAt(target, time);
@@ -69,10 +69,10 @@ export function limitedCourse(target: Course, time: number, value: number, most:
   return limited;
 }
 
-function pieceAt(course: Course, time: number): Piece {
-  return course.findLast((piece) => piece.time <= time) ?? (course[0] as Piece);
+function pieceAt(course: Course, time: number): CoursePiece {
+  return course.findLast((piece) => piece.time <= time) ?? (course[0] as CoursePiece);
 }
 
-function onLine({ time, value, rate }: Piece, at: number): number {
+function onLine({ time, value, rate }: CoursePiece, at: number): number {
   return at <= time || rate === 0 ? value : value + rate * (at - time);
 }

@@ -32,7 +32,7 @@ export interface InletSource {
 interface Inlet {
   readonly source: InletSource;
   /** From now on, this is what came. @param at when it came, by a clock that never jumps, in ms */
-  take(came: number, at: number): void;
+  take(outcome: number, at: number): void;
   /** Whether nothing came for so long that the value is not available. Absent where the last one stays good. */
   readonly isStale?: ((now: number) => boolean) | undefined;
 }

@@ -8,7 +8,7 @@ export type Taken =
   | { readonly kind: 'silence' };
 
 /** How something is refused: an exception code, or no answer. */
-export type Refusal = number | 'silence';
+export type ReadRefusal = number | 'silence';
 
 /** Requests that could not even be sent, one after another, before the rest is given up. */
 const MOST_FAILURES = 5;
@@ -92,6 +92,6 @@ export class Asker {
   }
 }
 
-export function refusalOf(taken: Exclude<Taken, { kind: 'data' }>): Refusal {
+export function refusalOf(taken: Exclude<Taken, { kind: 'data' }>): ReadRefusal {
   return taken.kind === 'exception' ? taken.code : 'silence';
 }

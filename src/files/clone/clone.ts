@@ -25,7 +25,7 @@ export interface CloneOrder {
 }
 
 /** What is around a clone. */
-interface Surroundings {
+interface CloneContext {
   readonly sleep: (ms: number) => Promise<void>;
   readonly isStopped: () => boolean;
   readonly progress: (text: string) => void;
@@ -36,7 +36,7 @@ export async function cloneDevices(
   client: Pick<ModbusClient, 'ask'>,
   order: CloneOrder,
   map: Imported | undefined,
-  { sleep, isStopped, progress }: Surroundings,
+  { sleep, isStopped, progress }: CloneContext,
 ): Promise<{ readonly clone: Clone; readonly absent: readonly string[] }> {
   const { units, ranges, timeout, pause, watch, functions } = order;
   const devices: ClonedDevice[] = [];

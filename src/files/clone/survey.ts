@@ -1,7 +1,7 @@
 import { TABLE_NAMES } from '../../device/tables.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
-import { type Asker, type Refusal, refusalOf, type Taken } from './asker.js';
+import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import { type Range, TableSurvey } from './table-survey.js';
 
 /** What is to be found out about a device. */
@@ -26,7 +26,7 @@ export interface DeviceSurvey {
   /** The data of function 7. */
   readonly exceptionStatus: number | undefined;
   /** How functions are refused that are not about tables. */
-  readonly refused: ReadonlyMap<number, Refusal>;
+  readonly refused: ReadonlyMap<number, ReadRefusal>;
   /** Answers to `functions` of the order. */
   readonly probed: ReadonlyMap<number, Taken>;
   /** Silence that the device needs before a request, in ms; 0 where it needs none. */
@@ -58,8 +58,8 @@ const PAUSES = [0, 2, 5, 10, 20, 50, 100, 200];
 const TRIES = 4;
 
 /** The first request that the device answers, or how the last one was refused. */
-export async function findAnswer(asker: Asker): Promise<{ readonly pdu: Uint8Array } | Refusal> {
-  let refusal: Refusal = 'silence';
+export async function findAnswer(asker: Asker): Promise<{ readonly pdu: Uint8Array } | ReadRefusal> {
+  let refusal: ReadRefusal = 'silence';
   for (const pdu of PROBES) {
     const taken = await asker.askOnce(pdu);
     if (taken.kind === 'data') return { pdu };
@@ -83,7 +83,7 @@ export async function surveyDevice(
     tables.push(survey);
     await survey.read(order.ranges, (address) => order.progress(survey, address));
   }
-  const refused = new Map<number, Refusal>();
+  const refused = new Map<number, ReadRefusal>();
   const ask = async (pdu: Uint8Array) => {
     const taken = await asker.ask(pdu);
     if (taken.kind === 'data') return taken.pdu;

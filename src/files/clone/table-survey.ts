@@ -3,7 +3,7 @@ import { bitsAt, concatBytes, packWords, wordsAt } from '../../modbus/protocol/b
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
-import { type Asker, type Refusal, refusalOf, type Taken } from './asker.js';
+import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 
 /** First and last address. */
 export type Range = readonly [first: number, last: number];
@@ -25,13 +25,13 @@ export class TableSurvey {
   readonly table: TableName;
   readonly values = new Map<number, number>();
   /** How reads are refused that touch what is not there, and how often. */
-  readonly refusals = new Map<Refusal, number>();
+  readonly refusals = new Map<ReadRefusal, number>();
   /** Blocks of which only eight addresses were tried: a lone register between them may be missed. */
   readonly sampled: Range[] = [];
   /** How the device refuses the function as such; undefined where it knows it. */
-  unsupported: Refusal | undefined;
+  unsupported: ReadRefusal | undefined;
   /** The most that one request reads, and how more is refused; undefined where as many as the specification allows are read. */
-  limit: { readonly quantity: number; readonly otherwise: Refusal } | undefined;
+  limit: { readonly quantity: number; readonly otherwise: ReadRefusal } | undefined;
   readonly #asker: Asker;
   readonly #isBits: boolean;
   /** The quantity of the next reads. */
@@ -154,7 +154,7 @@ export class TableSurvey {
     });
     let fits = Math.min(this.#greatest, longest.length);
     let refused = Math.min(this.#maximum, longest.length) + 1;
-    let otherwise: Refusal | undefined;
+    let otherwise: ReadRefusal | undefined;
     while (refused - fits > 1 && !this.#asker.isOver) {
       const quantity = Math.floor((fits + refused) / 2);
       const taken = await this.#ask(longest.start, quantity);
@@ -182,7 +182,7 @@ export class TableSurvey {
     this.#valuesIn(pdu, count).forEach((value, i) => void this.values.set(start + i, value));
   }
 
-  #count(refusal: Refusal): void {
+  #count(refusal: ReadRefusal): void {
     this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
   }
 }

@@ -1,7 +1,7 @@
 import { valueOfWords } from '../../device/registers/value.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
 import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
-import type { Refusal } from './asker.js';
+import type { ReadRefusal } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import { guessesOf } from './guess.js';
 import { remarksOf } from './remarks.js';
@@ -111,12 +111,16 @@ function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknow
   };
 }
 
-type Entry = Readonly<Record<string, unknown>> & { readonly address: number };
+type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
 /** Registers with a name first, then those that a guess is about, then the rest as lists. */
-function entriesOf(table: TableSurvey, { moved }: DeviceSurvey, map: ImportedDevice | undefined): Entry[] {
+function entriesOf(
+  table: TableSurvey,
+  { moved }: DeviceSurvey,
+  map: ImportedDevice | undefined,
+): NativeEntry[] {
   const rest = new Map(table.values);
-  const entries: Entry[] = [];
+  const entries: NativeEntry[] = [];
   const take = (address: number, cells: number): number[] | undefined => {
     const words = Array.from({ length: cells }, (_, i) => rest.get(address + i));
     if (words.some((word) => word === undefined)) return undefined;
@@ -139,7 +143,7 @@ function entriesOf(table: TableSurvey, { moved }: DeviceSurvey, map: ImportedDev
 function namedEntry(
   value: ImportedValue,
   take: (address: number, cells: number) => number[] | undefined,
-): Entry | undefined {
+): NativeEntry | undefined {
   const { location, part, table, value: _, type, write: __, ...entry } = value;
   if (part !== undefined) return undefined;
   const words = take(value.address, cellsOf(value));
@@ -157,7 +161,7 @@ function namedEntry(
 function rulesOf(device: ClonedDevice): object[] {
   const { survey, replyTime } = device;
   const name = nameOf(device);
-  const refusing = (code: number, refusal: Refusal) => ({
+  const refusing = (code: number, refusal: ReadRefusal) => ({
     name: `${name}-function-${code}`,
     when: { device: name, function: code },
     do: [refusal === 'silence' ? { silence: true } : { exception: refusal }],

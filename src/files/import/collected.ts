@@ -26,7 +26,7 @@ export interface ImportedValue {
 }
 
 /** A value as a reader finds it: what the file does not say of it is undefined, or an empty text. */
-export type Found = Pick<ImportedValue, 'table' | 'address' | 'type' | 'location'> & {
+export type FoundValue = Pick<ImportedValue, 'table' | 'address' | 'type' | 'location'> & {
   readonly [Key in keyof ImportedValue]: ImportedValue[Key] | undefined;
 };
 
@@ -74,7 +74,7 @@ const MOST_CELLS = 125;
 const MOST_UNIT = 255;
 
 /** The registers that a value takes. */
-export function cellsOf({ type, length = 1 }: Pick<Found, 'type' | 'length'>): number {
+export function cellsOf({ type, length = 1 }: Pick<FoundValue, 'type' | 'length'>): number {
   return type === 'string' ? length : CELLS_PER_VALUE[type];
 }
 
@@ -105,7 +105,7 @@ export class Collector {
    * Takes a value of the device with a unit identifier on a line. `device` is its name, of which the first counts.
    * A value at an impossible address is noted and left out.
    */
-  add(line: string, unit: number, device: string, value: Found): void {
+  add(line: string, unit: number, device: string, value: FoundValue): void {
     const { address, location } = value;
     const cells = cellsOf(value);
     const last = address + cells - 1;

@@ -3,11 +3,11 @@ import type { TableName } from '../../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue, type Note } from './collected.js';
 
 /** An entry of a native file (docs/configuration.md). */
-type Entry = Readonly<Record<string, unknown>> & { readonly address: number };
+type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
 /** The entries of one device, by table, and what of the file they do not keep. */
 export interface Entries {
-  readonly tables: ReadonlyMap<TableName, readonly Entry[]>;
+  readonly tables: ReadonlyMap<TableName, readonly NativeEntry[]>;
   readonly notes: readonly Note[];
 }
 
@@ -94,7 +94,7 @@ function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readon
   return `${calledOf(value)} ${where} ${calledOf(owner)}, which stays${rest}`;
 }
 
-function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): Entry {
+function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): NativeEntry {
   const { address, type, length, unit, scale, wordOrder, byteOrder, write, location } = value;
   const name = value.name === undefined ? undefined : uniqueName(value.name, names);
   // The text of the file stays where the name had to change.

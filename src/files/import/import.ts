@@ -10,7 +10,7 @@ import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
 
 /** The kinds of files that can be imported, as `--from` names them. */
-interface Kind {
+interface FileKind {
   readonly name: string;
   /** Whether a text looks like one of this kind. */
   fits(text: string, file: string): boolean;
@@ -18,7 +18,7 @@ interface Kind {
   read(text: string, device: string): Imported | string;
 }
 
-const KINDS: readonly Kind[] = [
+const KINDS: readonly FileKind[] = [
   {
     name: 'telegraf',
     fits: (text) => /^\s*\[\[\s*inputs\.modbus(?:\.\w+)?\s*\]\]/m.test(text),

@@ -163,7 +163,7 @@ const PARTS: ReadonlyMap<string, string> = new Map([
   ['FLOAT16', 'a float of 16 bits'],
 ]);
 
-interface Read {
+interface TelegrafField {
   readonly location: string;
   /** As in the other two styles; `typeText` is what the file says. */
   readonly type: string;
@@ -172,7 +172,7 @@ interface Read {
   readonly length?: number;
 }
 
-function add(scope: Scope, field: Section, table: TableName, read: Read): void {
+function add(scope: Scope, field: Section, table: TableName, read: TelegrafField): void {
   const { collector, line, unit, device } = scope;
   const { location, type: word, order } = read;
   const address = numberOf(field.address);

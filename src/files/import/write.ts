@@ -4,7 +4,7 @@ import { type Entries, entriesOf } from './entries.js';
 import { nativeText, registersOf } from './native-file.js';
 
 /** A native file, and what of the source it does not keep. */
-export interface Written {
+export interface WrittenFile {
   readonly text: string;
   readonly notes: readonly Note[];
   /** What each device has, a line each. */
@@ -12,14 +12,14 @@ export interface Written {
   readonly values: number;
 }
 
-interface Named {
+interface NamedDevice {
   readonly name: string;
   readonly device: ImportedDevice;
   readonly entries: Entries;
 }
 
 /** Writes what was imported as a native file in block style. @param source the name of the file that was read */
-export function writeNative(imported: Imported, source: string): Written {
+export function writeNative(imported: Imported, source: string): WrittenFile {
   const names = new Set<string>();
   const lines = imported.lines.map(({ original, devices }, i) => ({
     name: imported.lines.length === 1 ? 'lan' : `lan${i + 1}`,
@@ -77,7 +77,7 @@ function deviceName({ name, unit }: ImportedDevice, names: Set<string>): string 
   return unique;
 }
 
-function summaryOf({ name, device, entries }: Named): string {
+function summaryOf({ name, device, entries }: NamedDevice): string {
   const tables = TABLE_NAMES.flatMap((table) => {
     const list = entries.tables.get(table) ?? [];
     const [first, last] = [list[0], list.at(-1)];

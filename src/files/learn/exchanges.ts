@@ -6,7 +6,7 @@ import { decodeRequest } from '../../modbus/protocol/request.js';
 import { type LoggedBytes, noteOf } from './log-lines.js';
 
 /** A request, and what came back. Times are in ms. */
-export interface Exchange {
+export interface LoggedExchange {
   readonly line: number;
   readonly request: AduContent;
   readonly at: number | undefined;
@@ -21,12 +21,12 @@ export interface Exchange {
 /** The exchanges of a log, all in one framing. */
 export interface Conversation {
   readonly framing: Framing;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly LoggedExchange[];
   /** What was not understood, a sentence each. */
   readonly notes: readonly string[];
 }
 
-type Open = Exchange & {
+type Open = LoggedExchange & {
   replies: Uint8Array[];
   ms: number | undefined;
   readonly asked: LoggedBytes;
@@ -46,7 +46,7 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
   const strays: LoggedBytes[] = [];
   const cut: LoggedBytes[] = [];
   /** Nobody knows what the whole replies to these were. */
-  const unknown = new Set<Exchange>();
+  const unknown = new Set<LoggedExchange>();
   const opens = new Map<string | undefined, Open>();
   for (const frame of frames) {
     const { line, at, direction, bytes, channel, server } = frame;
@@ -89,7 +89,7 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
 }
 
 /** Whether a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
-function isServed({ request: { unitId } }: Exchange, framing: Framing): boolean {
+function isServed({ request: { unitId } }: LoggedExchange, framing: Framing): boolean {
   return framing === SOCKET || (unitId >= 1 && unitId <= 247);
 }
 
@@ -130,7 +130,7 @@ function isException({ pdu: [code = 0] }: AduContent): boolean {
 }
 
 /** Without a direction a frame is the reply when it fits the request before it, which has none yet. */
-function isReplyTo(content: AduContent | undefined, open: Exchange | undefined): boolean {
+function isReplyTo(content: AduContent | undefined, open: LoggedExchange | undefined): boolean {
   if (!open || open.replies.length > 0) return false;
   if (!content) return true;
   const [asked = 0] = open.request.pdu;

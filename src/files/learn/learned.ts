@@ -4,7 +4,7 @@ import type { Framing } from '../../modbus/protocol/framing.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
-import type { Conversation, Exchange } from './exchanges.js';
+import type { Conversation, LoggedExchange } from './exchanges.js';
 import {
   answersTo,
   apart,
@@ -16,7 +16,7 @@ import {
 } from './odd-replies.js';
 
 /** What a value was, and since when: in ms of the log, or the number of the exchange where that has no times. */
-export interface Seen {
+export interface SeenValue {
   readonly at: number;
   readonly value: number;
 }
@@ -34,7 +34,7 @@ export interface OddReply {
 /** A device as the log shows it. */
 export interface LearnedDevice {
   readonly unit: number;
-  readonly tables: ReadonlyMap<TableName, ReadonlyMap<number, Seen[]>>;
+  readonly tables: ReadonlyMap<TableName, ReadonlyMap<number, SeenValue[]>>;
   /** Addresses that clients have written. */
   readonly written: ReadonlySet<string>;
   readonly odd: readonly OddReply[];
@@ -46,7 +46,7 @@ export interface LearnedDevice {
   readonly remarks: ReadonlyMap<string, readonly string[]>;
 }
 
-interface Run {
+interface FaultRun {
   readonly faults: Faults;
   count: number;
 }
@@ -54,12 +54,12 @@ interface Run {
 interface Turns {
   readonly when: RequestCondition;
   readonly what: string;
-  readonly runs: Run[];
+  readonly runs: FaultRun[];
 }
 
 interface Open {
   readonly unit: number;
-  readonly tables: Map<TableName, Map<number, Seen[]>>;
+  readonly tables: Map<TableName, Map<number, SeenValue[]>>;
   readonly written: Set<string>;
   /** Equal replies in a row to requests that a rule takes for equal, by these requests. */
   readonly turns: Map<string, Turns>;
@@ -88,7 +88,7 @@ export function learn({ framing, exchanges }: Conversation): LearnedDevice[][] {
 }
 
 /** Whether equal requests to two servers have got different replies. */
-function contradict(exchanges: readonly Exchange[], framing: Framing): boolean {
+function contradict(exchanges: readonly LoggedExchange[], framing: Framing): boolean {
   const known = new Map<string, { readonly server: string | undefined; readonly reply: string }>();
   return exchanges.some(({ request, replies, server }) => {
     const key = `${request.unitId} ${hex(request.pdu)}`;
@@ -120,7 +120,7 @@ function learnedDevice({ turns, times, asked, ...device }: Open): LearnedDevice 
   return { ...device, odd, requests: turns.size, times: times.sort((a, b) => a - b), remarks };
 }
 
-function oddReplies(when: RequestCondition, runs: readonly Run[]): OddReply[] {
+function oddReplies(when: RequestCondition, runs: readonly FaultRun[]): OddReply[] {
   let after = 0;
   const all = runs.map(({ faults, count }, i) => {
     const reply = { when, faults, after, count: i + 1 < runs.length ? count : undefined };
@@ -130,7 +130,7 @@ function oddReplies(when: RequestCondition, runs: readonly Run[]): OddReply[] {
   return all.filter(({ faults }) => faults.length > 0);
 }
 
-function learnExchange(device: Open, exchange: Exchange, at: number, framing: Framing): void {
+function learnExchange(device: Open, exchange: LoggedExchange, at: number, framing: Framing): void {
   const { request, replies, ms } = exchange;
   const what = askedFor(request.pdu);
   const reply = replyIn(replies, framing);
@@ -166,7 +166,7 @@ function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: nu
   const [range] = addressRanges(request);
   if (!decoded.ok || table === undefined || !range) return;
   const see = (address: number, value: number) => {
-    const known = device.tables.get(table) ?? new Map<number, Seen[]>();
+    const known = device.tables.get(table) ?? new Map<number, SeenValue[]>();
     device.tables.set(table, known);
     const seen = known.get(address) ?? [];
     known.set(address, seen);

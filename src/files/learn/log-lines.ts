@@ -40,15 +40,15 @@ const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:rec
 const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
 const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
 
-type Direction = LoggedBytes['direction'];
+type LoggedDirection = LoggedBytes['direction'];
 /** A frame as it is found, before it is known what the signs of this log mean. */
-interface Found {
+interface RawFrame {
   readonly line: number;
   readonly at: number | undefined;
   bytes: Uint8Array;
   readonly isCut?: boolean;
   /** What its line says, and that alone. */
-  readonly direction: Direction;
+  readonly direction: LoggedDirection;
   /** The text before the bytes in their line, and the last line before that has none. */
   readonly before?: string;
   readonly heading?: string;
@@ -61,10 +61,10 @@ const DAY_MS = 86_400_000;
 
 /** Reads a log. Lines without bytes are passed over, but may say the direction of those that follow. */
 export function readLog(text: string): LogLines {
-  const found: Found[] = [];
+  const found: RawFrame[] = [];
   let heading = '';
   /** Of the line before. */
-  let last: Found | undefined;
+  let last: RawFrame | undefined;
   for (const [i, whole] of text.split('\n').entries()) {
     const line = whole.slice(0, MOST_CHARACTERS).trimEnd();
     if (line === '') continue;
@@ -75,7 +75,7 @@ export function readLog(text: string): LogLines {
       last.bytes = concatBytes(last.bytes, more).subarray(0, MOST_BYTES);
       continue;
     }
-    const frame: Found | undefined = fromJson(whole, i + 1) ?? fromLine(plain, i + 1, clockIn(line));
+    const frame: RawFrame | undefined = fromJson(whole, i + 1) ?? fromLine(plain, i + 1, clockIn(line));
     if (!frame) heading = plain;
     last = frame && { ...frame, heading, isBare: !last && heading !== '' && frame.before?.trim() === '' };
     if (last) found.push(last);
@@ -83,7 +83,7 @@ export function readLog(text: string): LogLines {
   return directed(found);
 }
 
-function fromLine(plain: string, line: number, at: number | undefined): Found | undefined {
+function fromLine(plain: string, line: number, at: number | undefined): RawFrame | undefined {
   const shown = bytesShown(plain);
   if (!shown) return undefined;
   const { before, bytes, isCut } = shown;
@@ -92,10 +92,11 @@ function fromLine(plain: string, line: number, at: number | undefined): Found | 
 }
 
 /** Arrows and headings say something where a log has both directions. */
-function directed(found: readonly Found[]): LogLines {
-  const arrow = ({ before = '' }: Found) => directionIn(before, ARROWS);
-  const above = ({ heading = '' }: Found) => directionIn(heading, WORDS) ?? directionIn(heading, WEAK_WORDS);
-  const isUsed = (sign: (each: Found) => Direction) => {
+function directed(found: readonly RawFrame[]): LogLines {
+  const arrow = ({ before = '' }: RawFrame) => directionIn(before, ARROWS);
+  const above = ({ heading = '' }: RawFrame) =>
+    directionIn(heading, WORDS) ?? directionIn(heading, WEAK_WORDS);
+  const isUsed = (sign: (each: RawFrame) => LoggedDirection) => {
     const signs = new Set(found.map((each) => each.direction ?? sign(each)));
     return signs.has('out') && signs.has('in');
   };
@@ -116,7 +117,7 @@ function directed(found: readonly Found[]): LogLines {
 }
 
 /** The direction of the last sign in a text. */
-function directionIn(text: string, signs: { readonly out: RegExp; readonly in: RegExp }): Direction {
+function directionIn(text: string, signs: { readonly out: RegExp; readonly in: RegExp }): LoggedDirection {
   const lastOf = (sign: RegExp) => [...text.matchAll(sign)].at(-1)?.index ?? -1;
   const [out, back] = [lastOf(signs.out), lastOf(signs.in)];
   return out === back ? undefined : out > back ? 'out' : 'in';
@@ -131,7 +132,7 @@ function clockIn(line: string): number | undefined {
 }
 
 /** A line of this program's NDJSON: `in` is what came to the server. */
-function fromJson(line: string, number: number): Found | undefined {
+function fromJson(line: string, number: number): RawFrame | undefined {
   if (!line.startsWith('{')) return undefined;
   let event: unknown;
   try {

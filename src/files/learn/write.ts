@@ -2,7 +2,7 @@ import type { TableName } from '../../device/tables.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
 import type { Conversation } from './exchanges.js';
-import type { LearnedDevice, OddReply, Seen } from './learned.js';
+import type { LearnedDevice, OddReply, SeenValue } from './learned.js';
 
 /** What was learned of a log. */
 export interface Learned {
@@ -81,7 +81,7 @@ function entriesOf(table: TableName, { tables, written }: LearnedDevice): { addr
 }
 
 /** Each value for as long as it was there; the last one stays. */
-function stepsOf(seen: readonly Seen[]): object[] {
+function stepsOf(seen: readonly SeenValue[]): object[] {
   const some = seen.slice(0, MOST_STEPS);
   return some.map(({ at, value }, i) => {
     const next = some[i + 1];

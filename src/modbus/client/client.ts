@@ -27,7 +27,7 @@ export interface ClientRequest {
 }
 
 /** How a request ended. Times are in ms from the end of the request. */
-export type Outcome =
+export type RequestOutcome =
   | { readonly kind: 'answered'; readonly pdu: Uint8Array; readonly adu: Uint8Array; readonly ms: number }
   /** `heard` is what came and was no reply. */
   | { readonly kind: 'timeout'; readonly heard: Uint8Array; readonly ms: number }
@@ -40,7 +40,7 @@ export interface ModbusClient {
    * Sends a request once, when those before it have ended; on a serial line with a silence of t3.5 before it. A broadcast on a
    * serial line is answered by nobody and ends as a time-out after the turnaround delay.
    */
-  ask(request: ClientRequest): Promise<Outcome>;
+  ask(request: ClientRequest): Promise<RequestOutcome>;
   /** Gives up what is under way or waits, and closes the port or the connection. The next request opens it again. */
   close(): Promise<void>;
   /** Requests that wait or are under way. */
@@ -66,16 +66,16 @@ function newWire(target: ClientTarget, listener: WireListener): Wire {
 /** The turnaround delay after a broadcast, which lets servers execute it (Serial Line V1.02, 2.4.1: 100 to 200 ms). */
 const TURNAROUND_MS = 100;
 
-interface Waiting {
+interface QueuedRequest {
   readonly request: ClientRequest;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (outcome: RequestOutcome) => void;
 }
 
 /** The exchange that is under way. */
-interface Exchange {
+interface OpenExchange {
   readonly search: ReplySearch;
   readonly sentAt: number;
-  readonly end: (outcome: Outcome) => void;
+  readonly end: (outcome: RequestOutcome) => void;
   /** Looks again whether the reply is complete, or too late, when nothing has come for the gap of the wire. */
   readonly wait: () => void;
   lastAt: number;
@@ -86,9 +86,9 @@ class QueuedClient implements ModbusClient, WireListener {
   readonly #clock: Clock;
   readonly #isSerial: boolean;
   readonly #wire: Wire;
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedRequest[] = [];
   #isWorking = false;
-  #exchange: Exchange | undefined;
+  #exchange: OpenExchange | undefined;
   #transactionId = 0;
   #echoes = false;
   /** When the wire was last in use. */
@@ -111,7 +111,7 @@ class QueuedClient implements ModbusClient, WireListener {
     return this.#queue.length;
   }
 
-  ask(request: ClientRequest): Promise<Outcome> {
+  ask(request: ClientRequest): Promise<RequestOutcome> {
     return new Promise((resolve) => {
       this.#queue.push({ request, resolve });
       if (!this.#isWorking) void this.#work();
@@ -151,7 +151,7 @@ class QueuedClient implements ModbusClient, WireListener {
     this.#isWorking = false;
   }
 
-  async #carryOut(request: ClientRequest): Promise<Outcome> {
+  async #carryOut(request: ClientRequest): Promise<RequestOutcome> {
     const closings = this.#closings;
     const closed = { kind: 'failed', reason: 'the client was closed' } as const;
     const reason = await this.#wire.open(request.timeout);
@@ -178,7 +178,7 @@ class QueuedClient implements ModbusClient, WireListener {
       await new Promise<void>((resolve) => this.#clock.callAt(free(), resolve));
   }
 
-  #send({ unitId, pdu, timeout }: ClientRequest): Promise<Outcome> {
+  #send({ unitId, pdu, timeout }: ClientRequest): Promise<RequestOutcome> {
     const isSocket = this.#framing.name === 'socket';
     if (isSocket) this.#transactionId = (this.#transactionId + 1) & 0xffff;
     const asked = { transactionId: isSocket ? this.#transactionId : 0, unitId, pdu };
@@ -187,7 +187,7 @@ class QueuedClient implements ModbusClient, WireListener {
     const { times } = this.#wire;
     return new Promise((resolve) => {
       let callOff = (): void => {};
-      const end = (outcome: Outcome): void => {
+      const end = (outcome: RequestOutcome): void => {
         if (this.#exchange?.end !== end) return;
         callOff();
         this.#exchange = undefined;
@@ -210,7 +210,7 @@ class QueuedClient implements ModbusClient, WireListener {
         callOff();
         callOff = this.#clock.callAfter(Math.max(1, at - this.#clock.now()), look);
       };
-      const exchange: Exchange = {
+      const exchange: OpenExchange = {
         search: new ReplySearch(this.#framing, asked, mayEcho),
         sentAt,
         end,
@@ -227,7 +227,7 @@ class QueuedClient implements ModbusClient, WireListener {
     });
   }
 
-  #found(exchange: Exchange, reply: Reply | undefined): void {
+  #found(exchange: OpenExchange, reply: Reply | undefined): void {
     if (exchange.search.isEchoed) this.#echoes = true;
     if (!reply) return;
     const ms = Math.max(0, this.#clock.now() - exchange.sentAt);

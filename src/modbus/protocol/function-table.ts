@@ -20,12 +20,12 @@ export interface Field {
   readonly at: number;
   /** In bytes; a word is most significant byte first. */
   readonly width: 1 | 2;
-  readonly means: Meaning;
+  readonly means: FieldMeaning;
   /** The greatest quantity. */
   readonly max: number;
 }
 
-type Meaning =
+type FieldMeaning =
   /** Of the first register or coil. */
   | 'address'
   /** Of the registers or coils from the address before on. */
@@ -75,13 +75,13 @@ export type LengthRule = number | { readonly countAt: number; readonly plus: num
 
 type Unplaced = Omit<Field, 'at'>;
 
-const byte = (name: string, means: Meaning): Unplaced => ({ name, width: 1, means, max: 0 });
-const word = (name: string, means: Meaning = 'value'): Unplaced => ({ name, width: 2, means, max: 0 });
+const byte = (name: string, means: FieldMeaning): Unplaced => ({ name, width: 1, means, max: 0 });
+const word = (name: string, means: FieldMeaning = 'value'): Unplaced => ({ name, width: 2, means, max: 0 });
 const quantity = (max: number, name = 'quantity'): Unplaced => ({ name, width: 2, means: 'quantity', max });
 const heads = (...names: string[]) => names.map((name) => byte(name, 'head'));
 
 /** The meanings of fields that stand before the data. */
-const BEFORE_DATA: readonly Meaning[] = ['address', 'byte count', 'sub-function', 'head'];
+const BEFORE_DATA: readonly FieldMeaning[] = ['address', 'byte count', 'sub-function', 'head'];
 
 function layout(unplaced: readonly Unplaced[], rest?: Rest, usualLength?: number): Layout {
   let end = 1;
@@ -132,10 +132,10 @@ const confirmed = (max: number, rest: Rest) => ({
   broadcast: true,
 });
 
-type Written = Pick<FunctionRow, 'request' | 'response'> & Partial<FunctionRow>;
+type WrittenRow = Pick<FunctionRow, 'request' | 'response'> & Partial<FunctionRow>;
 
 /** The nineteen functions, a row each. */
-const ROWS: Readonly<Record<FunctionName, Written>> = {
+const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
   readCoils: { ...READ_BITS, table: 'coils' },
   readDiscreteInputs: { ...READ_BITS, table: 'discrete' },
   readHoldingRegisters: { ...READ_WORDS, table: 'holding' },
@@ -216,7 +216,7 @@ const ROWS: Readonly<Record<FunctionName, Written>> = {
 
 const NAMES = namesOf(FunctionCode);
 
-function rowOf(written: Written, name: string): FunctionRow {
+function rowOf(written: WrittenRow, name: string): FunctionRow {
   const { fields } = written.request;
   const ranges = fields.flatMap(({ at, means }, i) => {
     const next = fields[i + 1];

@@ -26,10 +26,10 @@ type Sent = never;
 export async function send(
   request: AnyRequest,
   reply: AnyReply,
-  came: Outcome<unknown> | Promise<Outcome<unknown>>,
+  result: Outcome<unknown> | Promise<Outcome<unknown>>,
   status = 200,
 ): Promise<Sent> {
-  const outcome = await came;
+  const outcome = await result;
   if (!outcome.ok) return refuse(request, reply, outcome);
   return (reply as unknown as FastifyReply).code(status).send(outcome.value) as Sent;
 }

@@ -16,7 +16,7 @@ import { refuse } from './answers.js';
 import { limitConnections } from './connection-limit.js';
 import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
-import type { Desk } from './desk.js';
+import type { ApiContext } from './desk.js';
 import { asSent, errorAnswer } from './error-answer.js';
 import { failure } from './failure.js';
 import { healthRoutes } from './health.js';
@@ -63,7 +63,7 @@ const notAsked = (): never => {
 };
 
 /** Builds the REST application without listening, so that tests can inject requests. */
-export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
+export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
   const { credentials } = rules;
   const access = new Access(rules, {
     now: () => performance.now(),

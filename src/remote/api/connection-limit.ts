@@ -25,7 +25,7 @@ export function connectionLimit(server: object): number {
   return limits.get(server) ?? MAX_CONNECTIONS;
 }
 
-interface Connection {
+interface RestConnection {
   readonly socket: Socket;
   readonly address: string;
   /** It waits for a complete request, or for its client to read, or has a long answer under way. Busy: all else. */
@@ -47,7 +47,7 @@ export function limitConnections(
   maxConnections: number = MAX_CONNECTIONS,
   descriptors: number = descriptorLimit(),
 ): () => void {
-  const open = new Map<string, Connection>();
+  const open = new Map<string, RestConnection>();
   limits.set(server, maxConnections);
   server.on('connection', (socket: Socket) => {
     const key = keyOf(socket);
@@ -91,7 +91,7 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 /** The connection that is closed in favour of a new one; undefined when all are busy. */
-function leastMissed(open: Iterable<Connection>): Socket | undefined {
+function leastMissed(open: Iterable<RestConnection>): Socket | undefined {
   const all = [...open].filter(({ socket }) => !socket.destroyed);
   const late = all.filter(({ since }) => performance.now() - since >= GRACE_MS);
   return (
@@ -100,7 +100,10 @@ function leastMissed(open: Iterable<Connection>): Socket | undefined {
 }
 
 /** The one that has been in a state for longest, of the address that has most in it. */
-function longest(all: readonly Connection[], state: ReturnType<Connection['state']>): Socket | undefined {
+function longest(
+  all: readonly RestConnection[],
+  state: ReturnType<RestConnection['state']>,
+): Socket | undefined {
   const those = all.filter((each) => each.state() === state);
   const counts = new Map<string, number>();
   for (const { address } of those) counts.set(address, (counts.get(address) ?? 0) + 1);

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
-import type { Door } from '../rpc/rpc.js';
+import type { Rpc } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
 import { TrafficFiles } from './traffic-file/traffic-files.js';
 
 /** What the desk works with: the way to the running simulator, and its traffic. */
-export interface Desk {
-  readonly door: Door;
+export interface ApiContext {
+  readonly rpc: Rpc;
   readonly traffic: KeptEvents;
   readonly map: LineMap;
   readonly files: TrafficFiles;
@@ -30,11 +30,11 @@ export interface Desk {
 
 /** @param now the moment by the clock of the events, in ms */
 export function newDesk(
-  door: Door,
+  rpc: Rpc,
   traffic: KeptEvents,
   { writesIn, log, now }: { readonly writesIn: string; readonly log: Logger; readonly now: () => number },
-): Desk {
-  const map = new LineMap(door, traffic);
-  const caughtUp = async () => void (await door.call('program.ping', undefined));
-  return { door, traffic, map, files: new TrafficFiles(traffic, map, log), writesIn, caughtUp, now };
+): ApiContext {
+  const map = new LineMap(rpc, traffic);
+  const caughtUp = async () => void (await rpc.call('program.ping', undefined));
+  return { rpc, traffic, map, files: new TrafficFiles(traffic, map, log), writesIn, caughtUp, now };
 }

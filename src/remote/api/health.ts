@@ -1,11 +1,11 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Desk } from './desk.js';
+import type { ApiContext } from './desk.js';
 
 const health = z.object({ status: z.literal('ok') }).describe('The program serves.');
 
 /** `/healthz`, for who watches the program. It asks the side of the lines, so that both are known to live. */
-export function healthRoutes({ door }: Pick<Desk, 'door'>): FastifyPluginCallbackZod {
+export function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(
       '/healthz',
@@ -18,7 +18,7 @@ export function healthRoutes({ door }: Pick<Desk, 'door'>): FastifyPluginCallbac
         },
       },
       async () => {
-        await door.call('program.ping', undefined);
+        await rpc.call('program.ping', undefined);
         return { status: 'ok' as const };
       },
     );

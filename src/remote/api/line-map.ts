@@ -12,30 +12,30 @@ import type { CaptureLine, CaptureLines } from '../../simulator/traffic/capture/
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import { type TrafficView, trafficView } from '../../simulator/traffic/view.js';
-import { allParts, type Door } from '../rpc/rpc.js';
+import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /**
  * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says
  * that something has changed.
  */
 export class LineMap implements CaptureLines {
-  readonly #door: Door;
+  readonly #rpc: Rpc;
   readonly #traffic: KeptEvents;
   #revision = -1;
   #lines: Lines = new Map();
   /** What is known of the values of each device. */
   #known = new Map<string, ReturnType<typeof valuesByTable>>();
 
-  constructor(door: Door, traffic: KeptEvents) {
-    this.#door = door;
+  constructor(rpc: Rpc, traffic: KeptEvents) {
+    this.#rpc = rpc;
     this.#traffic = traffic;
   }
 
   /** Asks for what has changed. To be awaited before `get` and `names`. */
   async refresh(): Promise<void> {
-    const { revision } = this.#door;
+    const { revision } = this.#rpc;
     // The port of a line that waits or is opened again is known when it is open: a capture asks for it each time.
-    const map = await this.#door.call('program.map', undefined);
+    const map = await this.#rpc.call('program.map', undefined);
     if (map.ok) this.#lines = new Map(map.value.map((line) => [line.name, line]));
     if (revision !== this.#revision) this.#known = new Map();
     this.#revision = revision;
@@ -59,12 +59,12 @@ export class LineMap implements CaptureLines {
 
   /** What shows each of these events, by what is known of their devices now. */
   async viewer(events: Iterable<TrafficEvent>): Promise<(event: TrafficEvent) => NamedView> {
-    if (this.#door.revision !== this.#revision) await this.refresh();
+    if (this.#rpc.revision !== this.#revision) await this.refresh();
     const [lines, known] = [this.#lines, this.#known];
     for (const event of events) {
       const device = 'unitId' in event ? deviceOf(lines, event, event.unitId) : undefined;
       if (device === undefined || known.has(device)) continue;
-      const values = await allParts(await this.#door.list('device.names', { device }));
+      const values = await allParts(await this.#rpc.list('device.names', { device }));
       known.set(device, valuesByTable('ok' in values ? [] : values));
     }
     return (event) => {

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 
-interface Route {
+interface PathMethods {
   readonly path: RegExp;
   readonly methods: readonly string[];
 }
 
 /** Records the routes of an application, to look up the methods of a path. Must be created before the first route. */
 export class Methods {
-  readonly #routes: Route[] = [];
+  readonly #routes: PathMethods[] = [];
 
   constructor(app: FastifyInstance) {
     app.addHook('onRoute', ({ url, method }) => {

@@ -6,7 +6,7 @@ import { documentedForm } from '../../common/schema/written-as.js';
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** Whether a schema is for what clients send (`input`), or for what they get (`output`). */
-export type Direction = 'input' | 'output';
+export type SchemaUse = 'input' | 'output';
 
 const PREFIX = '#/components/schemas/';
 const RECORDED = fileBesideCode('remote/api/openapi/examples.json');
@@ -19,7 +19,7 @@ export class Components {
   readonly #converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
 
   /** Converts a schema; one that was converted before takes no time. */
-  convert(schema: z.ZodType, io: Direction): JsonSchema {
+  convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
     const known = this.#converted[io].get(schema);
     if (known) return known;
     const converted = this.#convert(schema, io);
@@ -27,7 +27,7 @@ export class Components {
     return converted;
   }
 
-  #convert(schema: z.ZodType, io: Direction): JsonSchema {
+  #convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
     // The schema itself may have an `id`, so it is converted as a part of another one.
     const { properties, $defs = {} } = z.toJSONSchema(z.object({ schema }), {
       io,

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import type { MqttDefinition } from '../../files/config/configuration.js';
 import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
-import { type Message, Outbox } from './outbox.js';
+import { Outbox, type Publication } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 
 /** PEM texts. */
@@ -31,7 +31,7 @@ export interface Arrived {
 
 export interface BrokerEvents {
   /** What the broker sends to the others when this connection is lost; asked for before each attempt to connect. */
-  readonly will?: () => Message;
+  readonly will?: () => Publication;
   readonly connected: () => void;
   readonly arrived: (message: Arrived) => void;
   readonly log: (kind: 'connected' | 'lost', text: string) => void;
@@ -83,7 +83,7 @@ export class Broker {
   #client: MqttClient;
   #version: 4 | 5 = 5;
   /** What the broker has not acknowledged. */
-  readonly #underWay = new Set<Message>();
+  readonly #underWay = new Set<Publication>();
   #attempts = 0;
   /** Connections in a row that were lost before they were steady. */
   #unsteady = 0;
@@ -120,7 +120,7 @@ export class Broker {
     return this.#outbox.isBusy;
   }
 
-  publish(message: Message): void {
+  publish(message: Publication): void {
     const hasLostState = this.#outbox.add(message);
     // After a new connection, everything is reported anew.
     if (hasLostState && this.#status.connected) this.#cut('too much waits for it');
@@ -141,7 +141,7 @@ export class Broker {
   }
 
   /** Publishes what waits, and a last message, and says goodbye, for at most a second. */
-  async end(last?: Message): Promise<void> {
+  async end(last?: Publication): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#steady);
@@ -304,7 +304,7 @@ export class Broker {
   }
 
   /** The broker does not take a message: it would refuse it again. */
-  #refuse({ topic }: Message, { message: why }: Error): void {
+  #refuse({ topic }: Publication, { message: why }: Error): void {
     this.#refused++;
     if (!this.#hasRefused)
       this.#events.log('lost', `the broker refused a message on ${topic}: ${why.slice(0, LONGEST_REASON)}`);

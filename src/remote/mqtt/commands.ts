@@ -7,9 +7,9 @@ import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/
 import { INPUTS, inputSchema, isQuery, meantBy } from '../../simulator/commands/schemas/inputs.js';
 import { parseJson } from '../api/json-body.js';
 import { errorBody } from '../api/problem.js';
-import { type CallName, type Door, isList, type ListName } from '../rpc/rpc.js';
+import { type CallName, isList, type ListName, type Rpc } from '../rpc/rpc.js';
 import type { Arrived } from './broker.js';
-import type { Message } from './outbox.js';
+import type { Publication } from './outbox.js';
 
 type Name = CallName | ListName;
 
@@ -39,7 +39,7 @@ interface Request {
 }
 
 /** What is said to a request. */
-interface Answer {
+interface CommandAnswer {
   /** Why it was not carried out; undefined when it was. */
   readonly refused: Refusal | undefined;
   /** Empty when nobody wants to know. */
@@ -47,7 +47,7 @@ interface Answer {
 }
 
 interface Remembered {
-  readonly came: Promise<Answer>;
+  readonly result: Promise<CommandAnswer>;
   /** Bytes of the answer; 0 while it is not there. */
   length: number;
 }
@@ -57,10 +57,10 @@ const KEYS = ['responseTopic', 'correlation', 'input'];
 
 /** Carries out commands and queries of the door that come as messages, and answers them. */
 export class Commands {
-  readonly #door: Door;
+  readonly #rpc: Rpc;
   readonly #authority: MqttAuthority;
   readonly #bench: string;
-  readonly #publish: (message: Message) => void;
+  readonly #publish: (message: Publication) => void;
   #underWay = 0;
   readonly #answers = new Map<string, Remembered>();
   /** Bytes of the answers that are remembered. */
@@ -68,7 +68,7 @@ export class Commands {
 
   /** @param bench the beginning of the topics of this bench, which is in each answer */
   constructor(
-    door: Door,
+    rpc: Rpc,
     {
       authority,
       bench,
@@ -76,10 +76,10 @@ export class Commands {
     }: {
       readonly authority: MqttAuthority;
       readonly bench: string;
-      readonly publish: (message: Message) => void;
+      readonly publish: (message: Publication) => void;
     },
   ) {
-    this.#door = door;
+    this.#rpc = rpc;
     this.#authority = authority;
     this.#bench = bench;
     this.#publish = publish;
@@ -103,37 +103,37 @@ export class Commands {
   }
 
   #answerOf(
-    came: Outcome<unknown>,
+    result: Outcome<unknown>,
     { responseTopic, tag }: Partial<Pick<Request, 'responseTopic' | 'tag'>>,
-  ): Answer {
-    const refused = came.ok ? undefined : came;
+  ): CommandAnswer {
+    const refused = result.ok ? undefined : result;
     if (responseTopic === undefined) return { refused, text: '' };
     const textOf = (outcome: Outcome<unknown>) => {
       const answer = outcome.ok ? outcome : { ok: false, ...errorBody(outcome) };
       return JSON.stringify({ bench: this.#bench, ...answer, correlation: tag }, plain);
     };
-    const text = textOf(came);
+    const text = textOf(result);
     return { refused, text: text.length <= LONGEST ? text : textOf(TOO_LONG) };
   }
 
   /** A request that comes again, because somebody did not hear the answer, is not carried out again. */
-  #once(name: string, request: Request): Promise<Answer> {
+  #once(name: string, request: Request): Promise<CommandAnswer> {
     const { input, responseTopic, correlation, tag } = request;
     const answered = async () => this.#answerOf(await this.carryOut(name, input), request);
     const id = correlation ? Buffer.from(correlation).toString('hex') : JSON.stringify(tag);
     if (id === undefined || !Object.hasOwn(INPUTS, name)) return answered();
     const key = `${responseTopic} ${name} ${id}`;
     const known = this.#answers.get(key);
-    if (known) return known.came;
-    const entry: Remembered = { came: answered(), length: 0 };
+    if (known) return known.result;
+    const entry: Remembered = { result: answered(), length: 0 };
     this.#answers.set(key, entry);
-    void entry.came.then(({ text }) => {
+    void entry.result.then(({ text }) => {
       if (this.#answers.get(key) !== entry) return;
       entry.length = text.length;
       this.#remembered += entry.length;
       this.#forgetOldest();
     });
-    return entry.came;
+    return entry.result;
   }
 
   /** Makes room for what is remembered now. */
@@ -170,8 +170,8 @@ export class Commands {
   }
 
   async #ask(name: Name, input: unknown): Promise<Outcome<unknown>> {
-    if (!isList(name)) return this.#door.call(name, input as never);
-    const list = await this.#door.list(name, input as never);
+    if (!isList(name)) return this.#rpc.call(name, input as never);
+    const list = await this.#rpc.list(name, input as never);
     if (!list.ok) return list;
     const all: unknown[] = [];
     let length = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NamedView, WrittenValue } from '../../simulator/commands/shown-values.js';
-import type { Desk } from '../api/desk.js';
+import type { ApiContext } from '../api/desk.js';
 
 /** What happens on the lines and is reported. */
 interface FindingEvents {
@@ -22,7 +22,7 @@ const WRITES: ReadonlySet<number> = new Set([5, 6, 15, 16, 22, 23]);
 
 /** Reads the traffic, in turns, for what others want to hear of. */
 export class Findings {
-  readonly #desk: Desk;
+  readonly #desk: ApiContext;
   readonly #events: FindingEvents;
   readonly #sampleEvery: number | undefined;
   #read: number;
@@ -31,7 +31,7 @@ export class Findings {
   missed = 0;
 
   /** @param sampleEvery time between two samples in ms; none when undefined */
-  constructor(desk: Desk, events: FindingEvents, sampleEvery: number | undefined) {
+  constructor(desk: ApiContext, events: FindingEvents, sampleEvery: number | undefined) {
     this.#desk = desk;
     this.#events = events;
     this.#sampleEvery = sampleEvery;

@@ -1,5 +1,5 @@
 import type { RegisterView } from '../../simulator/commands/schemas/value.js';
-import type { Message } from './outbox.js';
+import type { Publication } from './outbox.js';
 import { level } from './topics.js';
 
 /** What Home Assistant takes for identifiers. */
@@ -12,7 +12,7 @@ function identifier(text: string): string {
  * anything else is a sensor.
  * @param bench the beginning of the topics
  */
-export function discoveries(bench: string, device: string, values: readonly RegisterView[]): Message[] {
+export function discoveries(bench: string, device: string, values: readonly RegisterView[]): Publication[] {
   const node = identifier(`${bench}/${device}`);
   return values.flatMap(({ name, unit, type, description }) => {
     if (name === null) return [];

@@ -1,13 +1,13 @@
 import { valueAt } from '../../common/schema/parts.js';
 import { type InletView, MOST_TAKEN, type Taken } from '../../simulator/commands/inlets.js';
-import { allParts, type Door } from '../rpc/rpc.js';
+import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /** Longer payloads are no values. */
 const LONGEST = 65_536;
 
 /** Passes what comes on topics on to the values that follow them. Of a value that gets more than can be passed on, the newest counts. */
 export class Inlets {
-  readonly #door: Door;
+  readonly #rpc: Rpc;
   #byTopic = new Map<string, InletView[]>();
   /** What came last for each value, so that a device that has restarted has it again. */
   readonly #known = new Map<string, { readonly taken: Omit<Taken, 'age'>; readonly at: number }>();
@@ -16,8 +16,8 @@ export class Inlets {
   /** Payloads from which no number could be read. */
   unreadable = 0;
 
-  constructor(door: Door) {
-    this.#door = door;
+  constructor(rpc: Rpc) {
+    this.#rpc = rpc;
   }
 
   get topics(): string[] {
@@ -26,7 +26,7 @@ export class Inlets {
 
   /** Asks which values follow topics. @returns topics that are new, and those that nobody follows any more */
   async refresh(): Promise<{ readonly gone: string[]; readonly added: string[] }> {
-    const inlets = await allParts(await this.#door.list('inlet.list', undefined));
+    const inlets = await allParts(await this.#rpc.list('inlet.list', undefined));
     if ('ok' in inlets) return { gone: [], added: [] };
     const before = this.#byTopic;
     const byTopic = new Map<string, InletView[]>();
@@ -75,7 +75,7 @@ export class Inlets {
           const known = this.#known.get(key);
           return known ? [{ ...known.taken, age: now - known.at }] : [];
         });
-        await this.#door.call('inlet.take', { values });
+        await this.#rpc.call('inlet.take', { values });
       }
     } finally {
       this.#isPassing = false;

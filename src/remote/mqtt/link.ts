@@ -8,7 +8,7 @@ import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqt
 import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { NamedView, WrittenValue } from '../../simulator/commands/shown-values.js';
-import type { Desk } from '../api/desk.js';
+import type { ApiContext } from '../api/desk.js';
 import { errorBody } from '../api/problem.js';
 import { allParts } from '../rpc/rpc.js';
 import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';
@@ -16,9 +16,9 @@ import { Commands, jsonOf } from './commands.js';
 import { Findings } from './findings.js';
 import { discoveries } from './home-assistant.js';
 import { Inlets } from './inlets.js';
-import type { Message } from './outbox.js';
+import type { Publication } from './outbox.js';
 import { BenchesSeen } from './seen.js';
-import type { SparkplugNode, Written } from './sparkplug/node.js';
+import type { SparkplugNode, WrittenMetric } from './sparkplug/node.js';
 import { level, nameIn } from './topics.js';
 import { ValuesOut } from './values.js';
 
@@ -41,7 +41,7 @@ const MOST_NAMED = 1000;
 
 /** The link of a simulator to its broker: reports its state, values and findings, takes values, and carries out commands. */
 export class MqttLink {
-  readonly #desk: Desk;
+  readonly #desk: ApiContext;
   readonly #log: FastifyBaseLogger;
   readonly #order: LinkOrder;
   readonly #topic: string;
@@ -67,16 +67,16 @@ export class MqttLink {
   /** The tests and examinations that run. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
-  constructor(desk: Desk, order: LinkOrder, log: FastifyBaseLogger) {
+  constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger) {
     this.#desk = desk;
     this.#log = log;
     this.#order = order;
     const { definition, credentials } = order;
     const { topic, publish, commands: authority } = definition;
     this.#topic = topic;
-    const send = (message: Message) => this.#broker.publish(message);
-    this.#inlets = new Inlets(desk.door);
-    this.#commands = new Commands(desk.door, { authority, bench: topic, publish: send });
+    const send = (message: Publication) => this.#broker.publish(message);
+    this.#inlets = new Inlets(desk.rpc);
+    this.#commands = new Commands(desk.rpc, { authority, bench: topic, publish: send });
     this.#findings = new Findings(
       desk,
       {
@@ -173,7 +173,7 @@ export class MqttLink {
         return new Broker(settings, { ...events, log: this.#logOf('MQTT, Sparkplug') });
       },
       valuesOf: async (device) => {
-        const values = await allParts(await this.#desk.door.list('value.named', { device }));
+        const values = await allParts(await this.#desk.rpc.list('value.named', { device }));
         return 'ok' in values ? undefined : values;
       },
       write: (written) => this.#write(written),
@@ -221,7 +221,7 @@ export class MqttLink {
   /** Lets Home Assistant find the values of all devices, as fast as the broker takes it. @param since when it was connected */
   async #announceAll(since: string): Promise<void> {
     for (const device of this.#devices) {
-      const views = await allParts(await this.#desk.door.list('value.list', { device, from: 0, to: 0xffff }));
+      const views = await allParts(await this.#desk.rpc.list('value.list', { device, from: 0, to: 0xffff }));
       if ('ok' in views) continue;
       const messages = discoveries(this.#topic, device, views);
       this.#takeBack(device, new Set(messages.map(({ topic }) => topic)));
@@ -244,16 +244,16 @@ export class MqttLink {
 
   /** Reports what is different about the simulator as a whole. */
   async #look(): Promise<void> {
-    const { door } = this.#desk;
-    const came = await door.call('program.summary', undefined);
-    if (!came.ok) return;
+    const { rpc } = this.#desk;
+    const outcome = await rpc.call('program.summary', undefined);
+    if (!outcome.ok) return;
     const before = this.#summary;
-    const now = came.value;
+    const now = outcome.value;
     this.#summary = now;
     this.#seen.turn();
     this.#reportRates(now);
     if (before?.devices.edition !== now.devices.edition) {
-      const devices = await allParts(await door.list('device.list', undefined));
+      const devices = await allParts(await rpc.list('device.list', undefined));
       if (!('ok' in devices)) {
         this.#devices = devices.map(({ name }) => name);
         for (const device of this.#announced.keys())
@@ -313,7 +313,7 @@ export class MqttLink {
 
   /** Reports of each rule that has acted since the last look, once. */
   async #reportHits(): Promise<void> {
-    const rules = await allParts(await this.#desk.door.list('rule.list', undefined));
+    const rules = await allParts(await this.#desk.rpc.list('rule.list', undefined));
     if ('ok' in rules) return;
     const before = this.#hits;
     this.#hits = new Map(rules.map(({ name, hits }) => [name, hits]));
@@ -322,12 +322,12 @@ export class MqttLink {
   }
 
   async #lookAtTests(): Promise<void> {
-    const { door } = this.#desk;
-    const came = await Promise.all([
-      door.call('test.list', undefined),
-      door.call('examination.list', undefined),
+    const { rpc } = this.#desk;
+    const outcome = await Promise.all([
+      rpc.call('test.list', undefined),
+      rpc.call('examination.list', undefined),
     ]);
-    this.#running = came
+    this.#running = outcome
       .flatMap((runs) => (runs.ok ? runs.value : []))
       .flatMap(({ id, isOver, report }) => (isOver ? [] : [{ id, name: report.name }]));
   }
@@ -337,9 +337,9 @@ export class MqttLink {
     const sparkplug = this.#sparkplug?.isReady ? this.#sparkplug : undefined;
     if (!isReady && !sparkplug) return;
     for (const device of this.#devices) {
-      const came = await this.#desk.door.list('value.named', { device });
-      if (!came.ok) continue;
-      for await (const values of came.value) {
+      const outcome = await this.#desk.rpc.list('value.named', { device });
+      if (!outcome.ok) continue;
+      for await (const values of outcome.value) {
         if (isReady) this.#values?.report(device, values);
         sparkplug?.report(device, values);
       }
@@ -358,7 +358,7 @@ export class MqttLink {
   ): Promise<void> {
     if (written.length === 0) return;
     const range = { from: 0, to: 0xffff, names: written.map(({ name }) => name).join(',') };
-    const present = await allParts(await this.#desk.door.list('value.list', { device, ...range }));
+    const present = await allParts(await this.#desk.rpc.list('value.list', { device, ...range }));
     if ('ok' in present) return;
     this.#reportNow(device, present);
     for (const [i, { name, ...now }] of present.entries()) {
@@ -394,13 +394,13 @@ export class MqttLink {
     const parsed = jsonOf(message.payload);
     const { value } = { value: undefined, ...parsed };
     const input = isMapping(value) ? { ...value, ...where } : { value, ...where };
-    const came = parsed.ok ? await this.#write(input) : parsed;
-    if (!came.ok) this.#report('refused', { topic: message.topic, ...errorBody(came) });
+    const outcome = parsed.ok ? await this.#write(input) : parsed;
+    if (!outcome.ok) this.#report('refused', { topic: message.topic, ...errorBody(outcome) });
   }
 
-  async #write(input: Pick<Written, 'device'>): Promise<Outcome<unknown>> {
-    const came = await this.#commands.carryOut('value.set', input);
-    if (came.ok) this.#reportNow(input.device, [came.value as ValueView]);
-    return came;
+  async #write(input: Pick<WrittenMetric, 'device'>): Promise<Outcome<unknown>> {
+    const outcome = await this.#commands.carryOut('value.set', input);
+    if (outcome.ok) this.#reportNow(input.device, [outcome.value as ValueView]);
+    return outcome;
   }
 }

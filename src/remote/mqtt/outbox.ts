@@ -1,5 +1,5 @@
 /** What is published. */
-export interface Message {
+export interface Publication {
   readonly topic: string;
   readonly payload: string | Uint8Array;
   readonly retain?: boolean;
@@ -17,7 +17,7 @@ export interface Message {
  */
 export class Outbox {
   readonly #limits: { readonly messages: number; readonly bytes: number };
-  readonly #waiting = new Map<string, Message>();
+  readonly #waiting = new Map<string, Publication>();
   /** The keys of those that are not retained. */
   readonly #passing = new Set<string>();
   #bytes = 0;
@@ -40,7 +40,7 @@ export class Outbox {
   }
 
   /** @returns whether the states of topics were given up, too: the broker has to be told all of them again */
-  add(message: Message): boolean {
+  add(message: Publication): boolean {
     // No topic contains this character.
     const key = message.retain ? message.topic : `\u0000${++this.#last}`;
     const older = this.#waiting.get(key);
@@ -60,12 +60,12 @@ export class Outbox {
   }
 
   /** The oldest, which does not wait any more. */
-  take(): Message | undefined {
+  take(): Publication | undefined {
     const [oldest] = this.#waiting.keys();
     return oldest === undefined ? undefined : this.#remove(oldest);
   }
 
-  #remove(key: string): Message | undefined {
+  #remove(key: string): Publication | undefined {
     const message = this.#waiting.get(key);
     this.#waiting.delete(key);
     this.#passing.delete(key);
@@ -77,7 +77,7 @@ export class Outbox {
    * To be called when the connection is lost. What was sent and not acknowledged waits again, before the others. What is fleeting is
    * forgotten, and so is what is retained: it is reported anew when the broker is there again. Not so what takes back something retained.
    */
-  disconnected(unacknowledged: Iterable<Message>): void {
+  disconnected(unacknowledged: Iterable<Publication>): void {
     const messages = [...unacknowledged, ...this.#waiting.values()];
     this.#waiting.clear();
     this.#passing.clear();
@@ -90,6 +90,6 @@ export class Outbox {
 /** Of the limits. */
 const BUSY = 0.25;
 
-function sizeOf({ topic, payload, correlation }: Message): number {
+function sizeOf({ topic, payload, correlation }: Publication): number {
   return topic.length + payload.length + (correlation?.length ?? 0);
 }

@@ -2,7 +2,7 @@ import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { Broker } from './broker.js';
 import { level } from './topics.js';
 
-type Named = Pick<ValueView, 'name' | 'value'>;
+type NamedReading = Pick<ValueView, 'name' | 'value'>;
 
 /** The most values of all devices that are reported. */
 const MOST_VALUES = 10_000;
@@ -94,7 +94,7 @@ export class ValuesOut {
   }
 
   /** Reports those values that have changed and may be reported again. While the broker is busy, they wait for the next call. */
-  report(device: string, values: readonly Named[]): void {
+  report(device: string, values: readonly NamedReading[]): void {
     if (this.#broker.isBusy) return;
     for (const { name, value } of values)
       if (name !== null && this.#reported.isNews(device, name, value))

@@ -1,8 +1,8 @@
 import { done, type Outcome } from '../../simulator/commands/refusal.js';
 import { TrafficMirror } from '../../simulator/traffic/mirror.js';
-import type { CallName, Door, Input, ListName, Part, Parts, Result } from './rpc.js';
 import type { Port } from './line-end.js';
-import type { Answered, Asked, SomeParts } from './messages.js';
+import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
+import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
 
 /** So many questions are under way at a time; more wait here. The lines have none of their memory and time. */
 const MOST_ASKED = 16;
@@ -10,30 +10,30 @@ const MOST_ASKED = 16;
 /** So many more may have been begun and wait for a port or the look-up of a name: who asks for something else is answered meanwhile. */
 const MOST_BEGUN = 48;
 
-interface Waiting {
-  readonly resolve: (came: never) => void;
+interface PendingAnswer {
+  readonly resolve: (outcome: never) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** The end of the door on the side of the desk, with a mirror of the traffic. */
-export class DeskEnd implements Door {
+export class DeskEnd implements Rpc {
   readonly traffic: TrafficMirror;
   revision = 0;
   readonly #port: Port;
   #last = 0;
   /** Those who wait for an answer, or for the next parts of a list. */
-  readonly #asking = new Map<number, Waiting>();
+  readonly #asking = new Map<number, PendingAnswer>();
   readonly #unsent: (() => void)[] = [];
   /** Of those in `#asking`. */
   readonly #begun = new Set<number>();
   /** What is asked in one turn of the event loop goes in one message: a message wakes the other thread, which costs 30 µs. */
-  #outbox: Asked[] = [];
+  #outbox: DeskMessage[] = [];
 
   /** @param events how many events the stream of the lines keeps */
   constructor(port: Port, events: number) {
     this.#port = port;
     this.traffic = new TrafficMirror(events);
-    port.on('message', (messages: readonly Answered[]) => {
+    port.on('message', (messages: readonly LineMessage[]) => {
       for (const message of messages) this.#take(message);
     });
   }
@@ -51,7 +51,7 @@ export class DeskEnd implements Door {
     return done(new BegunList<Part<Name>>(begun.value, more, enough));
   }
 
-  #ask<Came>(question: (id: number) => Asked, id = ++this.#last): Promise<Came> {
+  #ask<Came>(question: (id: number) => DeskMessage, id = ++this.#last): Promise<Came> {
     return new Promise<Came>((resolve, reject) => {
       const send = () => {
         this.#asking.set(id, { resolve, reject });
@@ -62,7 +62,7 @@ export class DeskEnd implements Door {
     });
   }
 
-  #take(message: Answered): void {
+  #take(message: LineMessage): void {
     switch (message.kind) {
       case 'traffic':
         this.traffic.take(message.change);
@@ -85,7 +85,7 @@ export class DeskEnd implements Door {
     }
   }
 
-  #answered(id: number): Waiting | undefined {
+  #answered(id: number): PendingAnswer | undefined {
     const waiting = this.#asking.get(id);
     this.#asking.delete(id);
     this.#begun.delete(id);
@@ -101,7 +101,7 @@ export class DeskEnd implements Door {
     if (this.#hasRoom) this.#unsent.shift()?.();
   }
 
-  #post(message: Asked): void {
+  #post(message: DeskMessage): void {
     if (this.#outbox.push(message) > 1) return;
     setImmediate(() => {
       this.#port.postMessage(this.#outbox);

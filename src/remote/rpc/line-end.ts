@@ -2,10 +2,10 @@ import type { MessagePort } from 'node:worker_threads';
 import { done, type Outcome, refusal } from '../../simulator/commands/refusal.js';
 import { nextParts } from '../../simulator/commands/slices.js';
 import type { Feed } from '../../simulator/traffic/stream.js';
-import type { TestRoom } from '../../testing/commands.js';
-import type { ListName } from './rpc.js';
+import type { TestContext } from '../../testing/commands.js';
 import { beginList, carryOut, revisionOf } from './local-rpc.js';
-import type { Answered, Asked, SomeParts } from './messages.js';
+import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
+import type { ListName } from './rpc.js';
 
 /** The part of a `MessagePort` that is used. */
 export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'off'>;
@@ -21,22 +21,22 @@ const TURN_MS = 0.5;
  * traffic.
  */
 export class LineEnd {
-  readonly #room: TestRoom;
+  readonly #room: TestContext;
   readonly #port: Port;
   readonly #feed: Feed;
-  readonly #waiting: Asked[] = [];
+  readonly #waiting: DeskMessage[] = [];
   readonly #lists = new Map<number, Iterator<unknown>>();
   #revision = -1;
   #isScheduled = false;
   /** What is answered in one turn goes in one message, in the order in which it happened. */
-  #outbox: Answered[] = [];
+  #outbox: LineMessage[] = [];
   #isServing = false;
-  readonly #take = (all: readonly Asked[]) => {
+  readonly #take = (all: readonly DeskMessage[]) => {
     this.#waiting.push(...all);
     if (this.#waiting.length > 0) this.#schedule();
   };
 
-  constructor(room: TestRoom, port: Port) {
+  constructor(room: TestContext, port: Port) {
     this.#room = room;
     this.#port = port;
     this.#feed = room.simulator.traffic.feed((change) => this.#post({ kind: 'traffic', change }));
@@ -70,16 +70,16 @@ export class LineEnd {
     });
   }
 
-  #serve(asked: Asked): void {
+  #serve(asked: DeskMessage): void {
     const { kind, id } = asked;
     try {
       switch (kind) {
         case 'call': {
-          const came = carryOut(this.#room, asked.name, asked.input);
-          if (!(came instanceof Promise)) this.#answer(id, came);
+          const result = carryOut(this.#room, asked.name, asked.input);
+          if (!(result instanceof Promise)) this.#answer(id, result);
           else {
             this.#post({ kind: 'begun', id });
-            came.then(
+            result.then(
               (outcome) => this.#answer(id, outcome),
               (error: Error) => this.#fail(id, error),
             );
@@ -143,7 +143,7 @@ export class LineEnd {
     this.#post({ kind: 'revision', revision });
   }
 
-  #post(message: Answered): void {
+  #post(message: LineMessage): void {
     this.#outbox.push(message);
     if (!this.#isServing) this.#flush();
   }

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Outcome } from '../../simulator/commands/refusal.js';
 import { nextParts } from '../../simulator/commands/slices.js';
-import type { TestRoom } from '../../testing/commands.js';
-import type { CallName, Door, Input, ListName, Part, Parts, Result } from './rpc.js';
+import type { TestContext } from '../../testing/commands.js';
+import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
 import { CALLS, LISTS } from './table.js';
 
-type AnyCall = (room: TestRoom, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
-type AnyList = (room: TestRoom, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
+type AnyCall = (room: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
+type AnyList = (room: TestContext, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
 
 /** Carries out a call in this thread, at once where it needs to wait for nothing. */
 export function carryOut(
-  room: TestRoom,
+  room: TestContext,
   name: CallName,
   input: unknown,
 ): Outcome<unknown> | Promise<Outcome<unknown>> {
@@ -18,22 +18,22 @@ export function carryOut(
 }
 
 /** Begins a list in this thread. */
-export function beginList(room: TestRoom, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
-  const came = (LISTS[name] as AnyList)(room, input);
-  if (Symbol.iterator in came) return { ok: true, value: came[Symbol.iterator]() };
-  return came.ok ? { ok: true, value: came.value[Symbol.iterator]() } : came;
+export function beginList(room: TestContext, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
+  const outcome = (LISTS[name] as AnyList)(room, input);
+  if (Symbol.iterator in outcome) return { ok: true, value: outcome[Symbol.iterator]() };
+  return outcome.ok ? { ok: true, value: outcome.value[Symbol.iterator]() } : outcome;
 }
 
 /** How often anything changed that `program.map` says. */
-export function revisionOf({ simulator }: TestRoom): number {
+export function revisionOf({ simulator }: TestContext): number {
   return simulator.revision;
 }
 
 /** The door to a simulator in this thread. */
-export class LocalDoor implements Door {
-  readonly #room: TestRoom;
+export class LocalRpc implements Rpc {
+  readonly #room: TestContext;
 
-  constructor(room: TestRoom) {
+  constructor(room: TestContext) {
     this.#room = room;
   }
 

@@ -3,7 +3,7 @@ import type { StreamChange } from '../../simulator/traffic/stream.js';
 import type { CallName, ListName } from './rpc.js';
 
 /** From the desk to the lines. */
-export type Asked =
+export type DeskMessage =
   | { readonly kind: 'call'; readonly id: number; readonly name: CallName; readonly input: unknown }
   | { readonly kind: 'list'; readonly id: number; readonly name: ListName; readonly input: unknown }
   /** The next parts of a list are wanted, or no more. */
@@ -17,7 +17,7 @@ export interface SomeParts {
 }
 
 /** From the lines to the desk. The answer to a list that was begun has its first parts. */
-export type Answered =
+export type LineMessage =
   | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome<unknown> }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
   /** The call was begun, and waits for something: a port, a name, or its next slice. */

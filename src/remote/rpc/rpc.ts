@@ -58,7 +58,7 @@ export type Part<Name extends ListName> =
 export type Parts<Each> = AsyncIterable<readonly Each[]>;
 
 /** The way to a running simulator, in this thread or in another one. */
-export interface Door {
+export interface Rpc {
   call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>>;
   list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>>;
   /** Another number when lines, units or devices may have changed: what was remembered of `program.map` is old. */
@@ -66,9 +66,9 @@ export interface Door {
 }
 
 /** All parts of a list, or why there is none. For lists that are known to be short. */
-export async function allParts<Each>(came: Outcome<Parts<Each>>): Promise<Each[] | Refusal> {
-  if (!came.ok) return came;
+export async function allParts<Each>(outcome: Outcome<Parts<Each>>): Promise<Each[] | Refusal> {
+  if (!outcome.ok) return outcome;
   const all: Each[] = [];
-  for await (const parts of came.value) all.push(...parts);
+  for await (const parts of outcome.value) all.push(...parts);
   return all;
 }

@@ -1,18 +1,18 @@
 import { signal } from '@preact/signals';
-import type { Refusal } from '../../common/rest-client/client.js';
-import { type Followed, follow, type Wanted } from '../../common/rest-client/events.js';
+import type { RemoteRefusal } from '../../common/rest-client/client.js';
+import { type ConnectionWanted, type Followed, follow } from '../../common/rest-client/events.js';
 import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
 import { needsLogIn, send } from './api.js';
 
 /** How the connection is. `refused`: the simulator answers, and refuses it. */
-export type Connection =
+export type ConnectionState =
   | { readonly state: 'connecting' }
   | { readonly state: 'open' }
   | { readonly state: 'lost' }
   | { readonly state: 'refused'; readonly reason: string };
 
-export const connection = signal<Connection>({ state: 'connecting' });
+export const connection = signal<ConnectionState>({ state: 'connecting' });
 
 /** The state of everything, once a second; undefined before the first one. */
 export const summary = signal<Summary | undefined>(undefined);
@@ -38,7 +38,7 @@ interface TrafficFollower {
   /** Is called once a frame at most. */
   readonly onBatch: (batch: Batch) => void;
   /** Is called when the simulator refuses the filter, as one that names a line which is gone. No batch comes any more. */
-  readonly onRefused?: (problem: Refusal) => void;
+  readonly onRefused?: (problem: RemoteRefusal) => void;
 }
 
 /** With more events than this waiting for the next frame, the page stops reading, and the simulator waits. */
@@ -111,7 +111,7 @@ export async function keepConnected(): Promise<void> {
   }
 }
 
-function nextConnection(): Wanted {
+function nextConnection(): ConnectionWanted {
   current = new AbortController();
   served = whoFollows();
   const query = new URLSearchParams(served?.filter);

@@ -1,5 +1,5 @@
 import { effect, type Signal, signal } from '@preact/signals';
-import type { Refusal } from '../../common/rest-client/client.js';
+import type { RemoteRefusal } from '../../common/rest-client/client.js';
 import { ask, session } from './api.js';
 import { comebacks, restarts, summary } from './live.js';
 
@@ -8,7 +8,7 @@ export interface Resource<Value> {
   /** Undefined before it was read. */
   readonly current: Signal<Value | undefined>;
   /** Why it could not be read the last time. */
-  readonly problem: Signal<Refusal | undefined>;
+  readonly problem: Signal<RemoteRefusal | undefined>;
   readonly read: () => Promise<void>;
   /** Reads it now, and whenever it may have changed, until the function that is returned is called. */
   readonly follow: () => () => void;
@@ -24,7 +24,7 @@ export function resource<Body, Value>(
   changes: () => unknown = () => true,
 ): Resource<Value> {
   const current = signal<Value | undefined>(undefined);
-  const problem = signal<Refusal | undefined>(undefined);
+  const problem = signal<RemoteRefusal | undefined>(undefined);
   let [reads, newest] = [0, Promise.resolve()];
   const readOnce = async (mine: number): Promise<void> => {
     const answer = await ask<Body>('GET', path());

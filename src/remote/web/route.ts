@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
 
 /** What the console shows. The address in the browser says the same, so that it can be kept and sent. */
-export interface Route {
+export interface ConsoleRoute {
   readonly view: ViewName;
   /** What follows the view in the path, decoded: `['meter', 'holding']` of `/registers/meter/holding`. */
   readonly parts: readonly string[];
@@ -11,7 +11,7 @@ export interface Route {
 
 const address = signal(location.pathname + location.search);
 
-export const route = computed<Route>(() => {
+export const route = computed<ConsoleRoute>(() => {
   const { pathname, searchParams } = new URL(address.value, location.origin);
   const [, first, ...parts] = pathname.split('/');
   const view = VIEW_NAMES.find((name) => name === first) ?? 'lines';

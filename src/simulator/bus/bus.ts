@@ -56,7 +56,7 @@ const SERVER_ITSELF: readonly number[] = [0, 255];
 const NO_FAULTS: readonly ActedFault[] = [];
 
 /** The stations of an address of a line; of the whole line, where it has one address or the same devices at each. */
-class Endpoint {
+class AddressStations {
   readonly stations: ReadonlyMap<number | '*', Station>;
   /** Where all units of a line with MBAP headers have one device: the station of the first of them. */
   readonly only: Station | undefined;
@@ -64,7 +64,7 @@ class Endpoint {
   readonly activity: Activity;
 
   /** @param before what was there; a unit that keeps its device keeps its counters */
-  constructor(units: Units, framing: Framing, before?: Endpoint) {
+  constructor(units: Units, framing: Framing, before?: AddressStations) {
     this.activity = before?.activity ?? { messages: 0, errors: 0, overruns: 0 };
     this.stations = new Map(
       Array.from(units, ([unitId, device]) => {
@@ -94,9 +94,9 @@ export class Bus {
   /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
   /** The endpoint of the line, or the first of its addresses. */
-  #first: Endpoint;
+  #first: AddressStations;
   /** The endpoints by address; empty where all addresses have the same devices. */
-  #endpoints: ReadonlyMap<string, Endpoint> = new Map();
+  #endpoints: ReadonlyMap<string, AddressStations> = new Map();
   /** The unit identifiers of each device. */
   #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
   readonly #faults: FaultRules;
@@ -109,7 +109,7 @@ export class Bus {
     this.#line = line;
     this.#framing = line.framing;
     this.#faults = faults;
-    this.#first = new Endpoint(served.units, this.#framing);
+    this.#first = new AddressStations(served.units, this.#framing);
     this.#station(served);
   }
 
@@ -206,15 +206,15 @@ export class Bus {
     this.#framing = this.#line.framing;
   }
 
-  #endpointAt(host: string | undefined): Endpoint {
+  #endpointAt(host: string | undefined): AddressStations {
     return (host === undefined ? undefined : this.#endpoints.get(host)) ?? this.#first;
   }
 
   #station({ units, at = new Map() }: Served): void {
     const endpoints = Array.from(at, ([host, unitsThere]) => {
-      return [host, new Endpoint(unitsThere, this.#framing, this.#endpoints.get(host))] as const;
+      return [host, new AddressStations(unitsThere, this.#framing, this.#endpoints.get(host))] as const;
     });
-    this.#first = endpoints[0]?.[1] ?? new Endpoint(units, this.#framing, this.#first);
+    this.#first = endpoints[0]?.[1] ?? new AddressStations(units, this.#framing, this.#first);
     this.#endpoints = new Map(endpoints);
     const unitsOf = new Map<Device, Set<number | '*'>>();
     for (const { stations } of endpoints.length > 0 ? this.#endpoints.values() : [this.#first]) {

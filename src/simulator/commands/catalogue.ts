@@ -8,20 +8,20 @@ import { settingsAt, type Target, transportOf } from '../../files/config/catalog
 import { type LineSource, lineSource, sourceChange } from '../../files/config/native/line-source.js';
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
 import type { Line } from '../line.js';
+import type { CommandContext } from './context.js';
 import { accept, checkedRule } from './faults.js';
 import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
-import type { Room } from './context.js';
 
 /** What an entry of the catalogue changes, read by whoever calls. */
-interface Changes {
+interface EntryChanges {
   readonly manners?: Manners | undefined;
   /** Settings of a line, as they are written. */
   readonly line?: LineSource | undefined;
 }
 
 /** An entry of the catalogue for a target, with its fault rules as they are written. */
-export interface Arming extends Changes {
+export interface Arming extends EntryChanges {
   readonly rules: readonly Readonly<Record<string, unknown>>[];
   readonly target: Target;
 }
@@ -34,7 +34,7 @@ export interface Armed {
 }
 
 /** Lets a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or nothing. */
-export async function armMisbehaviour(room: Room, arming: Arming): Promise<Outcome<Armed>> {
+export async function armMisbehaviour(room: CommandContext, arming: Arming): Promise<Outcome<Armed>> {
   const lines = linesFor(room, arming);
   if (!lines.ok) return lines;
   const changed: LineChange[] = [];
@@ -56,13 +56,13 @@ interface LineChange {
 }
 
 /** Gives lines the settings back that they had. */
-async function refused(room: Room, changed: readonly LineChange[], why: Refusal): Promise<Refusal> {
+async function refused(room: CommandContext, changed: readonly LineChange[], why: Refusal): Promise<Refusal> {
   for (const change of changed) await changeLine(room, change);
   return why;
 }
 
 /** The lines whose settings are changed. An entry that is about lines needs one at least. */
-function linesFor(room: Room, { line: settings, target }: Arming): Outcome<Line[]> {
+function linesFor(room: CommandContext, { line: settings, target }: Arming): Outcome<Line[]> {
   const devices = devicesOf(room, target);
   if (!devices.ok) return devices;
   if (settings === undefined) return done([]);
@@ -76,7 +76,7 @@ function linesFor(room: Room, { line: settings, target }: Arming): Outcome<Line[
   return refusal('line.invalid', Object.keys(target)[0] ?? '', `the entry is for ${kind} lines`);
 }
 
-function armDevices(room: Room, { manners, rules, target }: Arming): Outcome<Omit<Armed, 'lines'>> {
+function armDevices(room: CommandContext, { manners, rules, target }: Arming): Outcome<Omit<Armed, 'lines'>> {
   const { simulator } = room;
   const meant = devicesOf(room, target);
   if (!meant.ok) return meant;
@@ -103,8 +103,8 @@ function armDevices(room: Room, { manners, rules, target }: Arming): Outcome<Omi
  * settings that lines still have of it, which get their defaults.
  */
 export async function disarmMisbehaviour(
-  room: Room,
-  { id, manners = {}, line: settings }: Changes & { readonly id: string },
+  room: CommandContext,
+  { id, manners = {}, line: settings }: EntryChanges & { readonly id: string },
 ): Promise<Outcome<Armed>> {
   const { simulator } = room;
   const lines: string[] = [];
@@ -139,7 +139,7 @@ function defaultsOf(settings: LineSource): LineSource {
 }
 
 /** The devices that are meant. */
-function devicesOf({ simulator: { devices, lines } }: Room, target: Target): Outcome<Device[]> {
+function devicesOf({ simulator: { devices, lines } }: CommandContext, target: Target): Outcome<Device[]> {
   if ('device' in target) {
     const device = devices.get(target.device);
     if (device) return done([device]);

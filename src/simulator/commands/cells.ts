@@ -7,9 +7,9 @@ import { notDefined } from '../../device/registers/undefined.js';
 import type { TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { Simulator } from '../simulator.js';
+import type { CommandContext } from './context.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
-import type { Room } from './context.js';
 
 /** A range of one list of registers, ends included. Without a device, the first device of the first line. */
 export interface CellRange {
@@ -39,7 +39,7 @@ export interface CellBlock {
 const MAX_CELLS = 8192;
 
 /** Reads registers without touching them. */
-export function readCells({ simulator }: Room, range: CellRange): Outcome<CellBlock> {
+export function readCells({ simulator }: CommandContext, range: CellRange): Outcome<CellBlock> {
   const list = findList(simulator, range);
   if ('ok' in list) return list;
   return outside(list, range) ?? done(blockOf(list.image, range));
@@ -47,7 +47,7 @@ export function readCells({ simulator }: Room, range: CellRange): Outcome<CellBl
 
 /** Sets the value of a register, or lets clients write it, or both; on a mistake nothing. @returns a range, as it is then */
 export function setCell(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   {
     register,
     value,

@@ -13,11 +13,11 @@ import { MAX_DEVICES, MAX_LINES } from '../changes.js';
 import { costOf, whyTooDear } from '../memory-budget.js';
 import { deviceReader } from '../new-device.js';
 import { inSlices } from '../slices.js';
+import type { CommandContext } from './context.js';
 import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
-import type { Room } from './context.js';
 
 interface OfConfiguration {
   /** As a native file has it. */
@@ -43,11 +43,11 @@ export interface ConfigurationChange {
 const SECTIONS = ['devices', 'lines', 'faults', 'start'];
 
 /** The rooms in which a configuration is being applied. */
-const applying = new WeakSet<Room['simulator']>();
+const applying = new WeakSet<CommandContext['simulator']>();
 
 /** Reads a configuration as `applyConfiguration` does, and says what it would change; nothing is changed. */
 export async function checkConfiguration(
-  room: Room,
+  room: CommandContext,
   input: OfConfiguration,
 ): Promise<Outcome<ConfigurationChange>> {
   const read = await readConfiguration(room, input);
@@ -64,7 +64,7 @@ export async function checkConfiguration(
  * what REST adds.
  */
 export async function applyConfiguration(
-  room: Room,
+  room: CommandContext,
   input: OfConfiguration,
 ): Promise<Outcome<ConfigurationChange>> {
   const { simulator } = room;
@@ -74,12 +74,12 @@ export async function applyConfiguration(
     const read = await readConfiguration(room, input);
     if (!read.ok) return read;
     const { faults } = read.value;
-    const came = await simulator.changes.become(read.value);
-    if (!came.ok) return notOpened(came);
+    const outcome = await simulator.changes.become(read.value);
+    if (!outcome.ok) return notOpened(outcome);
     simulator.faults.become(faults, simulator.findValue);
     for (const { name, when, faults: acts } of faults)
       simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]).bytes);
-    const change = changeOf(came.changed, read.value);
+    const change = changeOf(outcome.changed, read.value);
     room.log.info(change, 'configuration applied');
     return done(change);
   } finally {
@@ -88,7 +88,7 @@ export async function applyConfiguration(
 }
 
 async function readConfiguration(
-  room: Room,
+  room: CommandContext,
   { configuration: written }: OfConfiguration,
 ): Promise<Outcome<Configuration>> {
   const { simulator } = room;
@@ -147,7 +147,7 @@ function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Ref
 
 /** Why devices or lines may not be what they name: the limits of REST. Those that are so already may stay. */
 async function whyNotHere(
-  room: Room,
+  room: CommandContext,
   { devices, lines }: Readonly<Record<string, unknown>>,
 ): Promise<Refusal | undefined> {
   for (const [name, line] of Object.entries(isMapping(lines) ? lines : {})) {
@@ -164,7 +164,7 @@ async function whyNotHere(
 }
 
 /** What stands behind a device that runs, as it was written. */
-function presentReal({ simulator }: Room, name: string): unknown {
+function presentReal({ simulator }: CommandContext, name: string): unknown {
   const source = simulator.devices.has(name) ? simulator.definitionOf(name).source : undefined;
   return isMapping(source) ? source.real : undefined;
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Simulator } from '../simulator.js';
 
 /** The running simulator as commands see it, and what they may do beside it. */
-export interface Room {
+export interface CommandContext {
   readonly simulator: Simulator;
   readonly log: Logger;
   /** Another one for each simulator: who sees another one has lost what he knew. */
@@ -18,7 +18,7 @@ export interface Room {
   readonly lag: LoopLag;
 }
 
-export function newRoom(simulator: Simulator, log: Logger, writesIn?: string): Room {
+export function newContext(simulator: Simulator, log: Logger, writesIn?: string): CommandContext {
   return {
     simulator,
     log,
@@ -31,8 +31,8 @@ export function newRoom(simulator: Simulator, log: Logger, writesIn?: string): R
 }
 
 /** The room as those see it who read the files of the owner: the reload of the configuration, and the kept state. */
-export function ownersRoom(simulator: Simulator, log: Logger): Room {
-  return { ...newRoom(simulator, log), isOwner: true };
+export function ownersContext(simulator: Simulator, log: Logger): CommandContext {
+  return { ...newContext(simulator, log), isOwner: true };
 }
 
 function revisions(): (definition: object) => number {

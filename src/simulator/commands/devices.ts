@@ -6,6 +6,7 @@ import { mannersProblems } from '../../files/config/native/manners-schema.js';
 import type { KeptDevices } from '../changes.js';
 import type { Simulator } from '../simulator.js';
 import { armMisbehaviour } from './catalogue.js';
+import type { CommandContext } from './context.js';
 import { openRecordings } from './recordings.js';
 import {
   done,
@@ -17,7 +18,6 @@ import {
   refusalOfIssues,
 } from './refusal.js';
 import { wrongReal } from './remote-files.js';
-import type { Room } from './context.js';
 import type { ClockChange, DeviceView, MannersChange, PowerChange } from './schemas/device.js';
 import { thousandths } from './thousandths.js';
 
@@ -28,13 +28,13 @@ export interface OfDevice {
 /** How long a supply that is cycled is off when nothing is said. */
 const USUAL_CYCLE_MS = 1000;
 
-export function* listDevices({ simulator }: Room): Generator<DeviceView> {
+export function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
   for (const device of simulator.devices.values()) yield deviceView(simulator, device);
 }
 
 /** Adds a device, which is written as in a native file. It answers when a line has it among its units. */
 export async function addDevice(
-  room: Room,
+  room: CommandContext,
   { name, ...source }: { readonly name: string } & Readonly<Record<string, unknown>>,
 ): Promise<Outcome<DeviceView>> {
   const { simulator } = room;
@@ -53,7 +53,7 @@ export async function addDevice(
 }
 
 /** Puts the fault rules in force of the entry of the catalogue that a new device is like; its manners it has already. */
-async function armLike(room: Room, device: string, like: unknown): Promise<Outcome<unknown>> {
+async function armLike(room: CommandContext, device: string, like: unknown): Promise<Outcome<unknown>> {
   const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
   if (typeof entry !== 'object') return done(null);
   const target = { device };
@@ -62,7 +62,7 @@ async function armLike(room: Room, device: string, like: unknown): Promise<Outco
 
 /** Adds a device of a configuration that was read and checked. */
 export async function addReadDevice(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   definition: DeviceDefinition,
 ): Promise<Outcome<null>> {
   const added = await simulator.changes.addDevice(definition);
@@ -78,7 +78,7 @@ export async function addReadDevice(
  * that no line uses
  */
 export async function restoreDevices(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   kept: KeptDevices,
 ): Promise<{ readonly left: ReadonlyMap<string, string | undefined>; readonly release: () => void }> {
   const wrong = await simulator.changes.restoreDevices(kept);
@@ -92,7 +92,7 @@ export async function restoreDevices(
 
 /** Removes a device and its copies. @param how `force` takes it from the lines that have it among their units */
 export async function removeDevice(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { device: name, force }: OfDevice & { readonly force: boolean },
 ): Promise<Outcome<null>> {
   if (!simulator.devices.has(name)) return unknownDevice(simulator, name);
@@ -100,7 +100,7 @@ export async function removeDevice(
   return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
 }
 
-export function getDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceView> {
+export function getDevice({ simulator }: CommandContext, { device: name }: OfDevice): Outcome<DeviceView> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   return done({ ...deviceView(simulator, device), defined: definedIn(device) });
@@ -146,7 +146,7 @@ export const restartDevice = command((device) => device.restart());
 
 /** Gives a device other manners, in place of all that it has. It goes on as if it had just started; registers stay. */
 export function setManners(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { device: name, manners }: OfDevice & { readonly manners: MannersChange },
 ): Outcome<DeviceView> {
   const device = simulator.devices.get(name);
@@ -161,7 +161,10 @@ export function setManners(
 }
 
 function command<Input>(carryOut: (device: Device, input: Input) => void) {
-  return ({ simulator }: Room, { device: name, ...input }: OfDevice & Input): Outcome<DeviceView> => {
+  return (
+    { simulator }: CommandContext,
+    { device: name, ...input }: OfDevice & Input,
+  ): Outcome<DeviceView> => {
     const device = simulator.devices.get(name);
     if (!device) return unknownDevice(simulator, name);
     carryOut(device, input as Input);

@@ -11,8 +11,8 @@ import { costOf } from '../memory-budget.js';
 import type { Simulator } from '../simulator.js';
 import { replyView } from '../traffic/reply-view.js';
 import { micros } from '../traffic/time.js';
+import type { CommandContext } from './context.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
-import type { Room } from './context.js';
 import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
 import { unservedDevices, unservedUnits } from './unserved-units.js';
 
@@ -23,17 +23,20 @@ interface OfRule {
   readonly name: string;
 }
 
-export function* listRules({ simulator }: Room): Generator<RuleView> {
+export function* listRules({ simulator }: CommandContext): Generator<RuleView> {
   for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
 }
 
-export function getRule({ simulator }: Room, { name }: OfRule): Outcome<RuleView> {
+export function getRule({ simulator }: CommandContext, { name }: OfRule): Outcome<RuleView> {
   const status = simulator.faults.rules.get(name);
   return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
 }
 
 /** Adds a rule, which acts after those that are there. */
-export function addRule(room: Room, { rule: written }: { readonly rule: WrittenRule }): Outcome<RuleView> {
+export function addRule(
+  room: CommandContext,
+  { rule: written }: { readonly rule: WrittenRule },
+): Outcome<RuleView> {
   const checked = checkedRule(room.simulator, written);
   if (!checked.ok) return checked;
   const { name } = checked.value;
@@ -42,14 +45,17 @@ export function addRule(room: Room, { rule: written }: { readonly rule: WrittenR
 }
 
 /** Adds a rule, or replaces the one of its name, whose counts begin anew. */
-export function replaceRule(room: Room, { rule }: { readonly rule: WrittenRule }): Outcome<RuleView> {
+export function replaceRule(
+  room: CommandContext,
+  { rule }: { readonly rule: WrittenRule },
+): Outcome<RuleView> {
   const checked = checkedRule(room.simulator, rule);
   return checked.ok ? accept(room, checked.value, rule) : checked;
 }
 
 /** Switches a rule on or off. One that is switched on begins anew. */
 export function switchRule(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { name, enabled }: OfRule & { readonly enabled: boolean },
 ): Outcome<RuleView> {
   const { rules } = simulator.faults;
@@ -58,18 +64,18 @@ export function switchRule(
   return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
 }
 
-export function removeRule({ simulator }: Room, { name }: OfRule): Outcome<null> {
+export function removeRule({ simulator }: CommandContext, { name }: OfRule): Outcome<null> {
   return simulator.faults.rules.remove(name) ? done(null) : unknownRule(name);
 }
 
 /** The rules of the configuration are in force again, and all others are gone. */
-export function resetRules({ simulator }: Room): Outcome<null> {
+export function resetRules({ simulator }: CommandContext): Outcome<null> {
   simulator.faults.reset(simulator.findValue);
   return done(null);
 }
 
 /** Takes the rules of a configuration that was read again. @returns whether they have changed */
-export function configureRules({ simulator }: Room, configured: readonly FaultRule[]): boolean {
+export function configureRules({ simulator }: CommandContext, configured: readonly FaultRule[]): boolean {
   return simulator.faults.configure(configured, simulator.findValue);
 }
 
@@ -78,7 +84,7 @@ export function configureRules({ simulator }: Room, configured: readonly FaultRu
  * newest that the rule is for.
  */
 export function previewRule(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   request: { readonly rule: WrittenRule; readonly like?: unknown },
 ): Outcome<FaultPreviewView> {
   const findings = new Findings();
@@ -117,7 +123,11 @@ export function checkedRule(
 const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
 
 /** Puts a checked rule in force. */
-export function accept({ simulator, log }: Room, rule: FaultRule, written: WrittenRule): Outcome<RuleView> {
+export function accept(
+  { simulator, log }: CommandContext,
+  rule: FaultRule,
+  written: WrittenRule,
+): Outcome<RuleView> {
   const view = ruleView(simulator.faults.rules.set(rule), simulator.lines.values());
   simulator.changes.budget.countRule(rule.name, costOf(written).bytes);
   for (const warning of view.warnings ?? []) log.warn({ rule: rule.name }, warning);

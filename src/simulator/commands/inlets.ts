@@ -1,21 +1,21 @@
 import type { InletSource } from '../../device/signals/signal.js';
 import type { TableName } from '../../device/tables.js';
+import type { CommandContext } from './context.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
-import type { Room } from './context.js';
 
 /** A value by its place. */
-interface Placed {
+interface InletPlace {
   readonly device: string;
   readonly table: TableName;
   readonly address: number;
 }
 
 /** A value that comes from outside. */
-export interface InletView extends Placed, InletSource {}
+export interface InletView extends InletPlace, InletSource {}
 
 /** A number that has come for a value, before the scale of its signal. */
-export interface Taken extends Placed {
+export interface Taken extends InletPlace {
   readonly value: number;
   /** How long ago it came, in ms. */
   readonly age: number;
@@ -25,7 +25,7 @@ export interface Taken extends Placed {
 export const MOST_TAKEN = 64;
 
 /** The values whose signals take them from outside, and where from. */
-export function* listInlets({ simulator }: Room): Generator<InletView | undefined> {
+export function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
   for (const { name: device, points } of simulator.devices.values()) {
     for (const { definition, signal } of points.all) {
       const { table, address } = definition;
@@ -37,7 +37,7 @@ export function* listInlets({ simulator }: Room): Generator<InletView | undefine
 
 /** Passes on what has come. Values that are gone, or whose signal is another one by now, are left out. */
 export function takeValues(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { values }: { readonly values: readonly Taken[] },
 ): Outcome<null> {
   const now = performance.now();

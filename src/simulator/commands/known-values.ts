@@ -2,9 +2,9 @@ import type { Device } from '../../device/device.js';
 import { storedAs } from '../../device/mannered-answer.js';
 import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import type { CommandContext } from './context.js';
 import { type OfDevice, unknownDevice } from './devices.js';
 import { done, type Outcome } from './refusal.js';
-import type { Room } from './context.js';
 
 /** Where clients find a value that has a name, and what the registers there mean. */
 export type NamedValue = readonly [
@@ -40,7 +40,7 @@ interface Part {
 
 /** All that is known of a device, in pieces: a large one has tens of thousands of values. */
 export function namesOfDevice(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { device: name }: OfDevice,
 ): Outcome<Iterable<KnownValue | undefined>> {
   const device = simulator.devices.get(name);

@@ -3,19 +3,22 @@ import { lineSource } from '../../files/config/native/line-source.js';
 import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
+import type { CommandContext } from './context.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
-import type { Room } from './context.js';
 import type { LineView } from './schemas/line.js';
 import { thousandths } from './thousandths.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-export function* listLines({ simulator }: Room): Generator<LineView> {
+export function* listLines({ simulator }: CommandContext): Generator<LineView> {
   for (const line of simulator.lines.values()) yield lineView(line);
 }
 
-export function getLine({ simulator }: Room, { line: name }: { readonly line: string }): Outcome<LineView> {
+export function getLine(
+  { simulator }: CommandContext,
+  { line: name }: { readonly line: string },
+): Outcome<LineView> {
   const line = simulator.lines.get(name);
   return line ? done(lineView(line)) : unknownLine(name);
 }
@@ -25,7 +28,7 @@ export function getLine({ simulator }: Room, { line: name }: { readonly line: st
  * can't be opened is not kept.
  */
 export async function addLine(
-  room: Room,
+  room: CommandContext,
   { name, ...source }: { readonly name: string } & Settings,
 ): Promise<Outcome<LineView>> {
   const wrong = await wrongFiles(room, source);
@@ -37,7 +40,7 @@ export async function addLine(
 
 /** Changes settings of a line while it serves. What the port or the system refuses leaves the line as it was. */
 export async function changeLine(
-  room: Room,
+  room: CommandContext,
   { line: name, settings }: { readonly line: string; readonly settings: Settings },
 ): Promise<Outcome<LineView>> {
   const { simulator } = room;
@@ -53,7 +56,7 @@ export async function changeLine(
 
 /** Changes settings of several lines together: all of them, or none. */
 export async function changeLines(
-  room: Room,
+  room: CommandContext,
   changes: readonly { readonly line: string; readonly settings: Settings }[],
 ): Promise<Outcome<null>> {
   const { simulator } = room;
@@ -72,7 +75,7 @@ export async function changeLines(
 
 /** Closes a line and removes it. The last one stays, because a configuration needs one. */
 export async function removeLine(
-  { simulator, isOwner }: Room,
+  { simulator, isOwner }: CommandContext,
   { line: name }: { readonly line: string },
 ): Promise<Outcome<null>> {
   if (!simulator.lines.has(name)) return unknownLine(name);
@@ -92,7 +95,7 @@ export const stopLine = command(async (line) => {
 
 function command(carryOut: (line: Line) => Promise<LineOutcome>) {
   return async (
-    { simulator }: Room,
+    { simulator }: CommandContext,
     { line: name }: { readonly line: string },
   ): Promise<Outcome<LineView>> => {
     const line = simulator.lines.get(name);

@@ -6,8 +6,8 @@ import type { LineCounters } from '../traffic/counters.js';
 import type { FrameCounts } from '../traffic/meters.js';
 import { micros } from '../traffic/time.js';
 import { configurationText } from '../written/written-configuration.js';
+import type { CommandContext } from './context.js';
 import { done, type Outcome } from './refusal.js';
-import type { Room } from './context.js';
 import type { Summary } from './schemas/summary.js';
 import { thousandths } from './thousandths.js';
 
@@ -19,7 +19,7 @@ export function ping(): Outcome<null> {
 }
 
 /** How everything is at this moment, small enough to be asked for every second. */
-export function summary({ simulator, run, revisionOf }: Room): Outcome<Summary> {
+export function summary({ simulator, run, revisionOf }: CommandContext): Outcome<Summary> {
   const { traffic, lines, faults } = simulator;
   return done({
     time: new Date().toISOString(),
@@ -62,7 +62,7 @@ export interface MappedLine {
 }
 
 /** Which lines there are and which devices they have. `changes` of the simulator says when that is another answer. */
-export function map({ simulator }: Room): Outcome<readonly MappedLine[]> {
+export function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
   return done(
     Array.from(simulator.lines.values(), (line) => {
       const { name, definition, state } = line;
@@ -88,17 +88,17 @@ export interface LineMetrics {
   readonly counters: LineCounters;
   readonly frames: readonly FrameCounts[];
   readonly exceptions: ReadonlyMap<number, number>;
-  readonly turnaround: Histogram;
-  readonly lateness: Histogram;
+  readonly turnaround: HistogramCounts;
+  readonly lateness: HistogramCounts;
 }
 
-interface Histogram {
+interface HistogramCounts {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-export function* lineMetrics({ simulator }: Room): Generator<LineMetrics> {
+export function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
   for (const { name, state, clients, counters, meters } of simulator.lines.values()) {
     const { frames, exceptions, turnaround, lateness } = meters;
     yield {
@@ -114,7 +114,7 @@ export function* lineMetrics({ simulator }: Room): Generator<LineMetrics> {
   }
 }
 
-function plain({ bounds, counts, sum }: Histogram): Histogram {
+function plain({ bounds, counts, sum }: HistogramCounts): HistogramCounts {
   return { bounds, counts, sum };
 }
 
@@ -132,7 +132,7 @@ export interface ProgramMetrics {
 export function programMetrics({
   simulator: { faults, traffic, changes },
   lag,
-}: Room): Outcome<ProgramMetrics> {
+}: CommandContext): Outcome<ProgramMetrics> {
   const { used, limit } = changes.budget;
   return done({
     memory: { used, limit },
@@ -144,12 +144,12 @@ export function programMetrics({
 }
 
 /** A native file (YAML) that makes what is running now. */
-export function configuration({ simulator }: Room): Iterable<string> {
+export function configuration({ simulator }: CommandContext): Iterable<string> {
   return configurationText(simulator.running);
 }
 
 /** Forgets the traffic. Sequence numbers go on. */
-export function clearTraffic({ simulator }: Room): Outcome<null> {
+export function clearTraffic({ simulator }: CommandContext): Outcome<null> {
   simulator.traffic.clear();
   return done(null);
 }
@@ -157,7 +157,7 @@ export function clearTraffic({ simulator }: Room): Outcome<null> {
 /** Which serial ports the lines are configured for. */
 export function usedPorts({
   simulator,
-}: Room): Outcome<readonly { readonly name: string; readonly path: string }[]> {
+}: CommandContext): Outcome<readonly { readonly name: string; readonly path: string }[]> {
   return done(
     Array.from(simulator.lines.values()).flatMap(({ name, definition }) =>
       definition.kind === 'serial' ? [{ name, path: definition.path }] : [],

@@ -11,8 +11,8 @@ import {
 } from '../../files/config/recording-file.js';
 import type { Simulator } from '../simulator.js';
 import { inSlices } from '../slices.js';
+import type { CommandContext } from './context.js';
 import { whyNotIn } from './remote-files.js';
-import type { Room } from './context.js';
 
 /** The bytes that one request may have read. More takes seconds; the configuration may name files of any length. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -24,7 +24,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * Undefined for the owner, whose files are read at once.
  */
 export async function openRecordings(
-  { simulator, isOwner }: Room,
+  { simulator, isOwner }: CommandContext,
   body: unknown,
 ): Promise<OpenRecording | undefined> {
   if (isOwner) return undefined;

@@ -2,7 +2,7 @@ import { Findings, type Mistakes } from '../../common/schema/findings.js';
 import { type Issue, type Path, type Problem, pathText } from '../../common/schema/problem.js';
 
 /** What a refusal is about, as a status of HTTP, which other transports can map to their own. */
-interface Meaning {
+interface CodeMeaning {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 421 | 429 | 431 | 500 | 503;
   readonly means: string;
 }
@@ -103,7 +103,7 @@ export const CODES = {
   'test.invalid': { status: 400, means: 'The scenario has a mistake.' },
   'examination.unknown': { status: 404, means: 'There is no examination of this number.' },
   'examination.invalid': { status: 400, means: 'The order of the examination has a mistake.' },
-} as const satisfies Readonly<Record<string, Meaning>>;
+} as const satisfies Readonly<Record<string, CodeMeaning>>;
 
 export type Code = keyof typeof CODES;
 
@@ -154,9 +154,9 @@ function coded({ path, message, code: own }: Issue, code: Code): CodedProblem {
 }
 
 /** Why something was not done, in one line; undefined when it was. */
-export function problemText(came: Outcome<unknown>): string | undefined {
-  if (came.ok) return undefined;
-  return came.problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
+export function problemText(outcome: Outcome<unknown>): string | undefined {
+  if (outcome.ok) return undefined;
+  return outcome.problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
 }
 
 /** The refusal for a list of mistakes. */

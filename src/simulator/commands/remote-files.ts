@@ -3,8 +3,8 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { isMapping, sectionOf } from '../../common/schema/parts.js';
 import type { LineDefinition } from '../../files/config/configuration.js';
 import { whyNoPort } from '../ports.js';
+import type { CommandContext } from './context.js';
 import { type Refusal, refusal } from './refusal.js';
-import type { Room } from './context.js';
 
 /**
  * Why a remote client may not let something be made or read at `path`, which begins in `root` unless it is absolute: it
@@ -31,7 +31,7 @@ const TLS_FILES = ['cert', 'key', 'ca'] as const;
  * @param present the definition of the line as it is: its files may stay wherever they are
  */
 export async function wrongFiles(
-  room: Room,
+  room: CommandContext,
   settings: Readonly<Record<string, unknown>>,
   present?: LineDefinition,
 ): Promise<Refusal | undefined> {
@@ -66,7 +66,7 @@ async function wrongPort(
  * `api.mayReach` lists. So nobody who has the token reaches what only this machine can reach.
  */
 export async function wrongReal(
-  { isOwner, simulator }: Room,
+  { isOwner, simulator }: CommandContext,
   { real }: Readonly<Record<string, unknown>>,
 ): Promise<Refusal | undefined> {
   if (isOwner || !isMapping(real)) return undefined;
@@ -78,7 +78,7 @@ export async function wrongReal(
 }
 
 async function wrongLink(
-  { writesIn: root }: Room,
+  { writesIn: root }: CommandContext,
   settings: Readonly<Record<string, unknown>>,
   present: string | undefined,
 ): Promise<Refusal | undefined> {

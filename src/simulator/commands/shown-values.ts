@@ -1,5 +1,5 @@
 import { shortestFloat32, type Value, valueOfWords } from '../../device/registers/value.js';
-import type { Written } from '../traffic/decode-request.js';
+import type { WrittenValues } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
 import type { KnownValue, NamedValue, TypedValues } from './known-values.js';
@@ -146,7 +146,7 @@ function namedBetween({ named }: TableValues, address: number, quantity: number)
 }
 
 /** The values with names that a write is about. */
-export function valuesWritten(written: Written, known: TableValues): WrittenValue[] {
+export function valuesWritten(written: WrittenValues, known: TableValues): WrittenValue[] {
   return namedBetween(known, written.address, written.values?.length ?? 1).map((value) => {
     const raw = rawIn(written, value);
     return { name: value[3], asWritten: raw === undefined ? undefined : storedView(raw, value[6]) };
@@ -155,7 +155,7 @@ export function valuesWritten(written: Written, known: TableValues): WrittenValu
 
 /** A value as it is stored, by the words from an address on; undefined where they have a part of it alone. */
 function rawIn(
-  { address: from, values = [] }: Pick<Written, 'address' | 'values'>,
+  { address: from, values = [] }: Pick<WrittenValues, 'address' | 'values'>,
   [, address, cells, , type, order]: NamedValue,
 ): Value | undefined {
   const start = address - from;

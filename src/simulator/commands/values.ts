@@ -11,6 +11,7 @@ import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { AddressRange } from '../../modbus/protocol/pdu.js';
 import type { Simulator } from '../simulator.js';
 import { inSlices } from '../slices.js';
+import type { CommandContext } from './context.js';
 import {
   type DeviceValue,
   parseChange,
@@ -26,7 +27,6 @@ import {
 import { unknownDevice } from './devices.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
-import type { Room } from './context.js';
 import {
   type Change,
   MAX_VALUES,
@@ -50,7 +50,7 @@ interface OfValue extends OfDevice {
 
 /** The values of a device: all, those of a table or a range of addresses, or those with the names. */
 export function listValues(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   {
     device: name,
     table,
@@ -115,7 +115,10 @@ function* viewsBetween(
 }
 
 /** The values of a device that have a name, in brief. */
-export function namedValues({ simulator }: Room, { device: name }: OfDevice): Outcome<Iterable<ValueView>> {
+export function namedValues(
+  { simulator }: CommandContext,
+  { device: name }: OfDevice,
+): Outcome<Iterable<ValueView>> {
   const device = simulator.devices.get(name);
   return device ? done(namedViews(device)) : unknownDevice(simulator, name);
 }
@@ -135,14 +138,14 @@ function* viewsNamed(device: Device, names: readonly string[]): Generator<Regist
 }
 
 /** A value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
-export function getValue({ simulator }: Room, of: OfValue): Outcome<ValueView> {
+export function getValue({ simulator }: CommandContext, of: OfValue): Outcome<ValueView> {
   const found = findValue(simulator, of);
   return 'ok' in found ? found : done(viewValue(found));
 }
 
 /** Sets a value by its name, whether or not clients may write it, or makes it available or not, or both. */
 export function setValue(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   {
     device,
     name,
@@ -173,7 +176,7 @@ export function setValue(
 
 /** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
 export function changeValues(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { device: name, ...request }: OfDevice & { readonly changes: readonly Change[] },
 ): Outcome<readonly RegisterView[]> {
   const device = simulator.devices.get(name);
@@ -192,7 +195,7 @@ export function changeValues(
 
 /** Defines the registers of a range that are not defined. @returns them */
 export function defineRegisters(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   { device: name, table, address, quantity, write }: OfDevice & NewRegisters,
 ): Outcome<readonly RegisterView[]> {
   const device = simulator.devices.get(name);
@@ -230,7 +233,7 @@ function undefinedRanges(device: Device, table: TableName, from: number, end: nu
 
 /** Lets a signal move a value; a signal that is there is replaced. */
 export async function setSignal(
-  room: Room,
+  room: CommandContext,
   { signal, ...of }: OfValue & { readonly signal: Readonly<Record<string, unknown>> },
 ): Promise<Outcome<RegisterView>> {
   const { simulator } = room;
@@ -247,7 +250,7 @@ export async function setSignal(
 
 /** Gives a value without a name the signal that it had, or none; for the kept state. */
 export function restoreSignal(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   device: Device,
   point: Point,
   signal: Readonly<Record<string, unknown>> | null,
@@ -260,7 +263,7 @@ export function restoreSignal(
 }
 
 /** Lets a value stand still, at its present value. */
-export function removeSignal({ simulator }: Room, of: OfValue): Outcome<RegisterView> {
+export function removeSignal({ simulator }: CommandContext, of: OfValue): Outcome<RegisterView> {
   const found = findValue(simulator, of);
   if ('ok' in found) return found;
   if (found.point) simulator.devices.get(of.device)?.points.setSignal(found.point, undefined);
@@ -269,7 +272,7 @@ export function removeSignal({ simulator }: Room, of: OfValue): Outcome<Register
 
 /** Registers side by side as clients see them. Reading runs no action and counts no read. */
 export function readWords(
-  { simulator }: Room,
+  { simulator }: CommandContext,
   {
     device: name,
     table,

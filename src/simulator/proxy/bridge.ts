@@ -2,7 +2,7 @@ import type { Device } from '../../device/device.js';
 import type { RealDevice, RealOutcome } from '../../device/real.js';
 import type { RealDefinition } from '../../files/config/configuration.js';
 import { keyOf } from '../../files/config/native/real.js';
-import type { Outcome } from '../../modbus/client/client.js';
+import type { RequestOutcome } from '../../modbus/client/client.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { exceptionResponse } from '../../modbus/protocol/pdu.js';
@@ -31,7 +31,7 @@ const READ_IDENTIFICATION = 14;
 const PROBE_MS = 1000;
 
 /** What a bridge needs of the simulator. */
-export interface Surroundings {
+export interface BridgeContext {
   readonly clock: Clock;
   /** The device itself: its registers are the shadow where there is no fallback. */
   readonly device: Device;
@@ -40,7 +40,7 @@ export interface Surroundings {
   readonly report: (text: string) => void;
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly pdu: Uint8Array;
   readonly done: (outcome: RealOutcome) => void;
   callOff: () => void;
@@ -53,13 +53,13 @@ interface Waiting {
 export class Bridge implements RealDevice {
   readonly #definition: RealDefinition;
   readonly #line: RealLine;
-  readonly #around: Surroundings;
-  readonly #waiting = new Set<Waiting>();
+  readonly #around: BridgeContext;
+  readonly #waiting = new Set<WaitingRequest>();
   #isAway = false;
   #lastRead: RealRequest | undefined;
   #stopProbing = (): void => {};
 
-  constructor(definition: RealDefinition, line: RealLine, around: Surroundings) {
+  constructor(definition: RealDefinition, line: RealLine, around: BridgeContext) {
     this.#definition = definition;
     this.#line = line;
     this.#around = around;
@@ -85,7 +85,7 @@ export class Bridge implements RealDevice {
       done({ kind: 'fallback', device: standIn });
       return () => {};
     }
-    const waiting: Waiting = { pdu, done, callOff: () => {} };
+    const waiting: WaitingRequest = { pdu, done, callOff: () => {} };
     this.#waiting.add(waiting);
     waiting.callOff = this.#line.ask(request, (outcome) => {
       this.#waiting.delete(waiting);
@@ -103,7 +103,7 @@ export class Bridge implements RealDevice {
     for (const { callOff } of this.#waiting) callOff();
   }
 
-  #ended({ pdu }: RealRequest, outcome: Outcome, done: (outcome: RealOutcome) => void): void {
+  #ended({ pdu }: RealRequest, outcome: RequestOutcome, done: (outcome: RealOutcome) => void): void {
     if (outcome.kind === 'answered') {
       this.#answered(pdu, outcome.pdu);
       done({ kind: 'response', pdu: outcome.pdu });

@@ -1,4 +1,4 @@
-import type { ClientRequest, ModbusClient, Outcome } from '../../modbus/client/client.js';
+import type { ClientRequest, ModbusClient, RequestOutcome } from '../../modbus/client/client.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 
 /** More requests than this are not kept waiting for a real device that answers one at a time. */
@@ -9,18 +9,18 @@ export interface RealRequest extends ClientRequest {
   readonly pause: number;
 }
 
-interface Asked {
+interface PendingRequest {
   readonly request: RealRequest;
   /** Undefined when nobody waits for the reply any more. */
-  done: ((outcome: Outcome) => void) | undefined;
+  done: ((outcome: RequestOutcome) => void) | undefined;
 }
 
 /** The port or the connection behind which real devices are. They share it: one request at a time, in order, each sent once. */
 export class RealLine {
   readonly #client: ModbusClient;
   readonly #clock: Clock;
-  readonly #waiting: Asked[] = [];
-  #current: Asked | undefined;
+  readonly #waiting: PendingRequest[] = [];
+  #current: PendingRequest | undefined;
   #endedAt = Number.NEGATIVE_INFINITY;
   #callOffPause = (): void => {};
 
@@ -34,7 +34,7 @@ export class RealLine {
    * more, gets that reply: its client has lost patience and asked again.
    * @returns calls the request off; what has been sent already is answered to nobody
    */
-  ask(request: RealRequest, done: (outcome: Outcome) => void): () => void {
+  ask(request: RealRequest, done: (outcome: RequestOutcome) => void): () => void {
     const current = this.#current;
     if (current && !current.done && this.#waiting.length === 0 && isSame(current.request, request)) {
       current.done = done;
@@ -44,7 +44,7 @@ export class RealLine {
       done({ kind: 'failed', reason: `more than ${MOST_WAITING} requests wait for the real device` });
       return () => {};
     }
-    const asked: Asked = { request, done };
+    const asked: PendingRequest = { request, done };
     this.#waiting.push(asked);
     this.#next();
     return () => this.#callOff(asked);
@@ -57,7 +57,7 @@ export class RealLine {
     await this.#client.close();
   }
 
-  #callOff(asked: Asked): void {
+  #callOff(asked: PendingRequest): void {
     asked.done = undefined;
     const index = this.#waiting.indexOf(asked);
     if (index >= 0) this.#waiting.splice(index, 1);

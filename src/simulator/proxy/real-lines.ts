@@ -7,7 +7,7 @@ import { Bridge } from './bridge.js';
 import { RealLine } from './real-line.js';
 
 /** What is around real devices. */
-interface Surroundings {
+interface RealLinesContext {
   readonly clock: Clock;
   readonly newClient: (target: RealTarget) => ModbusClient;
   /** Finds a device by its name. */
@@ -22,11 +22,11 @@ interface Shared {
 
 /** The ports and connections to real devices. Each is opened by the first request and closed with its last device. */
 export class RealLines {
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: RealLinesContext;
   readonly #lines = new Map<string, Shared>();
   readonly #bridges = new Map<Device, { readonly bridge: Bridge; readonly key: string }>();
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: RealLinesContext) {
     this.#surroundings = surroundings;
   }
 

@@ -5,10 +5,10 @@ import { isWritableMeta } from '../../device/registers/layout.js';
 const PAGE_CELLS = 256;
 
 /** A page: its number, its words (low byte first) and its access flags (a byte each), both in base64. */
-export type Page = readonly [page: number, words: string, flags: string];
+export type ImagePage = readonly [page: number, words: string, flags: string];
 
 /** The pages of an image that differ from what is configured. */
-export function* changedPages({ layout, words, meta }: ImageSnapshot): Generator<Page> {
+export function* changedPages({ layout, words, meta }: ImageSnapshot): Generator<ImagePage> {
   if (words === layout.words && meta === layout.meta) return;
   for (let first = 0; first < layout.size; first += PAGE_CELLS) {
     const end = Math.min(first + PAGE_CELLS, layout.size);
@@ -18,7 +18,7 @@ export function* changedPages({ layout, words, meta }: ImageSnapshot): Generator
 }
 
 /** Restores a page. False, and nothing is restored, when the page does not belong to the image. */
-export function restorePage(image: RegisterImage, [page, words, flags]: Page): boolean {
+export function restorePage(image: RegisterImage, [page, words, flags]: ImagePage): boolean {
   const first = page * PAGE_CELLS;
   const cells = Math.min(PAGE_CELLS, image.size - first);
   const [wordBytes, flagBytes] = [Buffer.from(words, 'base64'), Buffer.from(flags, 'base64')];

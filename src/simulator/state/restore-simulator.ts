@@ -1,9 +1,9 @@
 import { isMapping } from '../../common/schema/parts.js';
+import type { CommandContext } from '../commands/context.js';
 import { removeDevice, restoreDevices } from '../commands/devices.js';
 import { removeRule, replaceRule } from '../commands/faults.js';
 import { addLine, changeLine, removeLine } from '../commands/lines.js';
 import { problemText } from '../commands/refusal.js';
-import type { Room } from '../commands/context.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import type { FileContent } from './kept-state.js';
 import type { KeptState } from './schema.js';
@@ -20,7 +20,7 @@ const OTHER_FILE = 'the file defines it differently now';
 
 /** Gives a simulator that is not started yet the devices, lines and rules that it had. */
 export async function restoreSimulator(
-  room: Room,
+  room: CommandContext,
   file: FileContent,
   { devices, lines, faults }: KeptState,
 ): Promise<RestoredSimulator> {
@@ -87,7 +87,10 @@ export async function restoreSimulator(
 }
 
 /** Removes devices in an order in which none that is left needs one that goes. @returns why some stay, by their names */
-async function removeDevices(room: Room, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function removeDevices(
+  room: CommandContext,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>();
   for (const name of names) {
     // With a device go its copies.

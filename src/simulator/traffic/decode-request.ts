@@ -54,15 +54,15 @@ interface WrittenRange {
 }
 
 /** Registers or coils that a request writes. */
-export interface Written extends WrittenRange {
+export interface WrittenValues extends WrittenRange {
   readonly table: 'coils' | 'holding';
 }
 
 /** What a request writes to registers or coils; undefined for other requests, and for those that are not valid. */
-export function writtenBy(pdu: Uint8Array): Written | undefined {
+export function writtenBy(pdu: Uint8Array): WrittenValues | undefined {
   const decoded = decodeRequest(pdu);
   const written = decoded.ok ? writeOf(decoded.request) : undefined;
-  return written && { table: functionOf(pdu[0])?.table as Written['table'], ...written };
+  return written && { table: functionOf(pdu[0])?.table as WrittenValues['table'], ...written };
 }
 
 function writeOf(request: Request): WrittenRange | undefined {

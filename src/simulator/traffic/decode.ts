@@ -3,7 +3,7 @@ import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { sentFrames } from '../../modbus/protocol/reply-plan.js';
-import { type Message, requestMessage, type Written, writtenBy } from './decode-request.js';
+import { type Message, requestMessage, type WrittenValues, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
 import type {
   ClientEvent,
@@ -27,7 +27,7 @@ export interface Decoded {
   /** `unit 17 read holding registers 0–9`. */
   readonly text: string;
   /** What a device of ours has written to its registers, as its response confirms. */
-  readonly written?: Written | undefined;
+  readonly written?: WrittenValues | undefined;
 }
 
 /** Decodes an event. This takes some µs, so decode only what somebody reads. */

@@ -107,19 +107,19 @@ export function readReply(r: Reader, head: Head, before: () => TrafficEvent): Re
   };
 }
 
-type Asked = Pick<
+type ReplyOrigin = Pick<
   ReplyEvent,
   'client' | 'clientId' | 'host' | 'framing' | 'request' | 'requestAdu' | 'requestedAt'
 >;
 
-function readAsked(r: Reader): Asked {
+function readAsked(r: Reader): ReplyOrigin {
   const { client, clientId, host } = readClient(r);
   const framing = readFraming(r);
   const [request, requestedAt] = [r.number() ?? 0, r.number() ?? 0];
   return { client, clientId, host, framing, request, requestedAt, requestAdu: r.bytes() };
 }
 
-function askedBy({ client, clientId, host, framing, seq, bytes, at }: EventOf<'request'>): Asked {
+function askedBy({ client, clientId, host, framing, seq, bytes, at }: EventOf<'request'>): ReplyOrigin {
   return { client, clientId, host, framing, request: seq, requestedAt: at, requestAdu: bytes };
 }
 

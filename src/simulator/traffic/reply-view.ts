@@ -54,9 +54,9 @@ interface StepView {
 }
 
 /** What a view needs of a reply. */
-type Reply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
+type ViewedReply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
 
-export function replyView({ plan, acted, omittedFaults, report, requestedAt }: Reply): ReplyView {
+export function replyView({ plan, acted, omittedFaults, report, requestedAt }: ViewedReply): ReplyView {
   const steps = stepsOf(plan);
   const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
   return {

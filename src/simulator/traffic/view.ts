@@ -1,7 +1,7 @@
 import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
-import type { Written } from './decode-request.js';
+import type { WrittenValues } from './decode-request.js';
 import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type TrafficEvent } from './event.js';
 import { type ReplyView, replyView } from './reply-view.js';
 import { isoTime, micros } from './time.js';
@@ -39,7 +39,7 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly exception?: number;
   readonly text: string;
   /** Of a reply that confirms a write: what was written to the registers. */
-  readonly written?: Written;
+  readonly written?: WrittenValues;
   /** Who is at the other end of a socket. */
   readonly client?: string;
   /** The address of ours that the client came to, on a line that has several. */

@@ -4,7 +4,7 @@ import type { Point } from '../../device/point.js';
 import type { ValueLocation } from '../../device/registers/value.js';
 import type { TableName } from '../../device/tables.js';
 import { inexactComment, type WrittenEntry } from './plain-registers.js';
-import { type Found, type PresentValue, presentValue, runsOf } from './runs.js';
+import { type FoundRegister, type PresentValue, presentValue, runsOf } from './runs.js';
 
 /**
  * The keys `signal` and `seed` of an entry whose value goes on as it does now; undefined for a value without a signal.
@@ -28,7 +28,7 @@ function goingOn(device: Device, point: Point, written: Readonly<Record<string, 
   return from === (written.from ?? 0) ? written : { ...written, from };
 }
 
-type Entry = Readonly<Record<string, unknown>>;
+type EntryFields = Readonly<Record<string, unknown>>;
 
 /** Values that are looked at without a pause. */
 const VALUES_AT_ONCE = 128;
@@ -77,13 +77,13 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
 }
 
 /** The entry with `available` as it is now. REST makes only values with a name available or not. */
-function withAvailability({ points }: Device, entry: Entry): Entry {
+function withAvailability({ points }: Device, entry: EntryFields): EntryFields {
   const point = points.named.get(String(entry.name));
   if (!point || point.isSwitchedOn === (entry.available ?? true)) return entry;
   return { ...entry, available: point.isSwitchedOn };
 }
 
-function isDivisible(entry: Entry): boolean {
+function isDivisible(entry: EntryFields): boolean {
   return Object.keys(entry).every((name) => DIVISIBLE.includes(name));
 }
 
@@ -96,7 +96,7 @@ function endOf({ tables }: Device, table: TableName, first: number, addresses: R
 }
 
 /** An entry without a signal or a name: equal values are written once, as far as they follow each other. */
-function* dividedEntries(entry: Entry, location: EntryLocation): Generator<WrittenEntry> {
+function* dividedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const isShort = location.end - location.first <= LONGEST_AS_WRITTEN || !Array.isArray(entry.value);
   if (isShort && isAsConfigured(location)) {
     yield entry;
@@ -121,7 +121,7 @@ function hasChangedSignals(location: EntryLocation): boolean {
 }
 
 /** An entry for each value, with its signal as it is now. */
-function* movedEntries(entry: Entry, location: EntryLocation): Generator<WrittenEntry> {
+function* movedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const { value, quantity, signal, seed, ...rest } = entry;
   const { action, min, max, ...moving } = rest;
   const { image, base } = location.device.tables[location.table].window;
@@ -134,7 +134,7 @@ function* movedEntries(entry: Entry, location: EntryLocation): Generator<Written
   }
 }
 
-function* wholeEntry(entry: Entry, location: EntryLocation): Generator<WrittenEntry> {
+function* wholeEntry(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   if (entry.signal !== undefined || isAsConfigured(location)) {
     yield entry;
     return;
@@ -177,7 +177,7 @@ function* pointsOf(location: EntryLocation) {
   for (const at of locationsOf(location)) yield { at, point: location.device.points.at(image, at.address) };
 }
 
-function* valuesOf(location: EntryLocation): Generator<Found> {
+function* valuesOf(location: EntryLocation): Generator<FoundRegister> {
   const { image, base } = location.device.tables[location.table].window;
   let count = 0;
   for (const at of locationsOf(location)) {
@@ -187,11 +187,11 @@ function* valuesOf(location: EntryLocation): Generator<Found> {
 }
 
 function changed(
-  { quantity, ...entry }: Entry,
+  { quantity, ...entry }: EntryFields,
   address: number,
   { type, cells, writable }: PresentValue,
   values: readonly PresentValue['written'][],
-): Entry {
+): EntryFields {
   return {
     ...entry,
     address,

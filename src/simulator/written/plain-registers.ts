@@ -2,7 +2,7 @@ import type { Device } from '../../device/device.js';
 import type { Action } from '../../device/registers/actions.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
-import { type Found, presentValue, type Run, runsOf } from './runs.js';
+import { type FoundRegister, presentValue, runsOf, type ValueRun } from './runs.js';
 
 /** Cells that are looked at without a pause. */
 const CELLS_AT_ONCE = 256;
@@ -47,7 +47,7 @@ function hasActions({ tables }: Device, table: TableName): boolean {
   return image.hasActions(base, size);
 }
 
-function* bitsOf({ tables }: Device, table: TableName): Generator<Found> {
+function* bitsOf({ tables }: Device, table: TableName): Generator<FoundRegister> {
   const { image, base, size, bitsPerCell } = tables[table].window;
   const bits = Math.min(size * bitsPerCell, ADDRESS_SPACE);
   for (let address = 0; address < bits; address++) {
@@ -59,7 +59,7 @@ function* bitsOf({ tables }: Device, table: TableName): Generator<Found> {
   }
 }
 
-function* valuesOf({ tables }: Device, table: TableName): Generator<Found> {
+function* valuesOf({ tables }: Device, table: TableName): Generator<FoundRegister> {
   const { image, base, size } = tables[table].window;
   let pausedAt = base;
   for (let cell = base; cell < base + size; ) {
@@ -81,7 +81,7 @@ function* valuesOf({ tables }: Device, table: TableName): Generator<Found> {
   }
 }
 
-function entryOf({ address, first, values, quantity }: Run): Readonly<Record<string, unknown>> {
+function entryOf({ address, first, values, quantity }: ValueRun): Readonly<Record<string, unknown>> {
   const { type, cells, writable, action, padding } = first;
   return {
     address,

@@ -69,7 +69,7 @@ interface Repetition {
 }
 
 /** Values side by side that one entry of a file holds: of one type, with the same flags and action. */
-export interface Run {
+export interface ValueRun {
   /** The first address. */
   readonly address: number;
   /** The first of the values. */
@@ -86,10 +86,10 @@ const FEWEST_REPEATED = 8;
 const LONGEST_LIST = 128;
 
 /** A value with its address; undefined while the next one is looked for, so that a long search can be interrupted. */
-export type Found = readonly [address: number, value: PresentValue] | undefined;
+export type FoundRegister = readonly [address: number, value: PresentValue] | undefined;
 
 /** Puts values, in ascending order, into entries: many equal values into one, others into lists. */
-export function* runsOf(values: Iterable<Found>): Generator<Run | undefined> {
+export function* runsOf(values: Iterable<FoundRegister>): Generator<ValueRun | undefined> {
   let list: Repetition[] = [];
   for (const repetition of repetitionsOf(values)) {
     if (repetition === undefined) {
@@ -107,7 +107,7 @@ export function* runsOf(values: Iterable<Found>): Generator<Run | undefined> {
   yield* listed(list);
 }
 
-function* repetitionsOf(values: Iterable<Found>): Generator<Repetition | undefined> {
+function* repetitionsOf(values: Iterable<FoundRegister>): Generator<Repetition | undefined> {
   let current: Repetition | undefined;
   for (const found of values) {
     if (!found) {
@@ -144,11 +144,11 @@ function isSameAction(one: PresentValue['action'], other: PresentValue['action']
   return one?.name === other?.name && one?.minval === other?.minval && one?.maxval === other?.maxval;
 }
 
-function repeated({ address, value, count }: Repetition): Run {
+function repeated({ address, value, count }: Repetition): ValueRun {
   return { address, first: value, values: [value.written], quantity: count, inexact: value.inexact === true };
 }
 
-function* listed(list: readonly Repetition[]): Generator<Run> {
+function* listed(list: readonly Repetition[]): Generator<ValueRun> {
   const [first] = list;
   if (!first) return;
   const values = list.flatMap(({ value, count }) => new Array(count).fill(value.written));

@@ -5,9 +5,9 @@ import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { sentence } from '../scenario/words.js';
-import { type Found, foundText, parametersOf } from './heard/found.js';
+import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
-import type { Ended, Evidence } from './trial/verdict.js';
+import type { EndedCheck, Evidence } from './trial/verdict.js';
 
 /** What is examined. */
 interface Examined {
@@ -23,7 +23,7 @@ interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings
   readonly fates: readonly string[];
   /** It is over, so what has no verdict gets none any more. */
   readonly isOver: boolean;
-  readonly found: Found;
+  readonly found: ClientFacts;
 }
 
 /** From this part of the checks on that were not run, an examination without a failure says nothing. */
@@ -75,7 +75,7 @@ function checkIndex(checks: readonly Check[], { id }: Finding): number {
 /** What became of a check, for a report. @param durationMs how long it took */
 export function findingOf(
   { id, group, title, does, matters, rule, fix, source }: Check,
-  { verdict, summary, conclusion, confidence, evidence = [] }: Ended,
+  { verdict, summary, conclusion, confidence, evidence = [] }: EndedCheck,
   durationMs: number,
 ): Finding {
   return {

@@ -8,18 +8,18 @@ import { durationText } from '../scenario/words.js';
 import { type ExaminationOrder, inTurns } from './examination-order.js';
 import { examinationReport, findingOf } from './examination-report.js';
 import { isReading, type Question } from './heard/exchange.js';
-import type { Found } from './heard/found.js';
+import type { ClientFacts } from './heard/found.js';
 import { ExchangeLog } from './heard/log.js';
 import { Waits } from './heard/waits.js';
 import { unevenText, watchClient } from './heard/watching.js';
 import type { Check } from './trial/exam.js';
-import { type Client, Exam } from './trial/exam.js';
+import { Exam, type ExaminedClient } from './trial/exam.js';
 import { examinedLine } from './trial/examined-line.js';
 import { Outage } from './trial/outage.js';
 import { OwnRules } from './trial/rules.js';
 import { crashOf, isGone, runCheck, soFar } from './trial/run-check.js';
 import { ValueOracle } from './trial/values.js';
-import { type Ended, sure } from './trial/verdict.js';
+import { type EndedCheck, sure } from './trial/verdict.js';
 
 /** Who follows an examination. */
 export interface Audience {
@@ -49,7 +49,7 @@ interface Running {
  */
 export class Examination {
   readonly order: ExaminationOrder;
-  readonly found: Found = {};
+  readonly found: ClientFacts = {};
   readonly startedAt = Date.now();
   readonly #bench: Simulator;
   readonly #clock: Clock;
@@ -67,7 +67,7 @@ export class Examination {
   readonly #away: string[] = [];
   readonly #rules: OwnRules;
   readonly #running = new Set<Running>();
-  readonly #client: Client;
+  readonly #client: ExaminedClient;
   /** The question that is disturbed; undefined as long as the client was not watched. */
   #target: Question | undefined;
   readonly #ended: Promise<End>;
@@ -232,7 +232,7 @@ export class Examination {
       return this.#judge(first, only);
     } else {
       for (const [i, running] of runs.entries()) {
-        const ended = outcomes[i] as Ended;
+        const ended = outcomes[i] as EndedCheck;
         if (ended.verdict === 'pass') this.#finish(running, ended);
         else this.#drop(running);
       }
@@ -245,7 +245,7 @@ export class Examination {
   }
 
   /** A failure is reported at once. What else was found counts only when the client is still there. */
-  async #judge(running: Running, ended: Ended): Promise<End | undefined> {
+  async #judge(running: Running, ended: EndedCheck): Promise<End | undefined> {
     const { check, exam } = running;
     if (ended.verdict === 'pass' && !this.#client.isDisturbed) {
       this.#finish(running, ended);
@@ -315,7 +315,7 @@ export class Examination {
   }
 
   /** Adds what was found, once. @param goesOn the client is still waited for */
-  #finish(running: Running, ended: Ended, goesOn = false): void {
+  #finish(running: Running, ended: EndedCheck, goesOn = false): void {
     const { check, startedAt } = running;
     const isNew = this.#left().includes(check);
     if (isNew) this.#add(check, ended, this.#clock.now() - startedAt);
@@ -345,7 +345,7 @@ export class Examination {
     return this.order.checks.filter(({ id }) => !done.has(id));
   }
 
-  #add(check: Check, ended: Ended, durationMs: number): void {
+  #add(check: Check, ended: EndedCheck, durationMs: number): void {
     if (ended.away !== undefined) this.#away.push(`after ${check.what} it ${ended.away}`);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
@@ -371,7 +371,7 @@ function awayText([first, ...others]: readonly string[]): string[] {
 }
 
 /** The questions that can be disturbed beside each other: read as often as the first of them, and answered. */
-function sideBySide({ questions, unitId }: Client, target: Question): Question[] {
+function sideBySide({ questions, unitId }: ExaminedClient, target: Question): Question[] {
   const others = questions.filter(
     (each) =>
       each.key !== target.key &&

@@ -24,7 +24,7 @@ const FAST_T35_US = 1750;
 const T35_CHARACTERS = 3.5;
 
 /** A part of the time that is drawn to scale. Times in µs. */
-interface Span {
+interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -75,7 +75,7 @@ function cutSvg(x: number): string {
 }
 
 /** Where is somebody on the line, with short pauses. */
-function spansOf(pieces: readonly Piece[]): Span[] {
+function spansOf(pieces: readonly Piece[]): TimeSpan[] {
   const busyUs = pieces.reduce(
     (sum, { lane, startUs, endUs }) => sum + (lane === 'planned' ? 0 : endUs - startUs),
     0,
@@ -91,7 +91,7 @@ function spansOf(pieces: readonly Piece[]): Span[] {
 }
 
 /** Maps µs to pixels: one scale for all spans, and a fixed width for the pauses between them. */
-function axisOf(spans: readonly Span[], width: number) {
+function axisOf(spans: readonly TimeSpan[], width: number) {
   const shown = spans.reduce((sum, { from, to }) => sum + to - from, 0);
   const cut = Math.min(CUT, width / 2 / spans.length);
   const room = width - 2 * MARGIN - (spans.length - 1) * (cut + 2 * MARGIN);

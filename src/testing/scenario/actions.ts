@@ -1,7 +1,7 @@
 import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../device/faults/rules.js';
 import { writeValue } from '../../simulator/commands/device-value.js';
-import type { Step } from './scenario.js';
+import type { ScenarioStep } from './scenario.js';
 
 /** The faults of a step were to act on a request. */
 export interface Spoilt {
@@ -42,7 +42,7 @@ export class Actions {
   }
 
   /** @returns why the simulator can't do it, undefined when it is done */
-  begin({ faults, changes, power }: Step): string | undefined {
+  begin({ faults, changes, power }: ScenarioStep): string | undefined {
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
       this.#rules.set(rule, { temporary: true });

@@ -1,7 +1,7 @@
 import type { Seen } from './seen.js';
 
 /** How a goal ended. Every text is a part of a sentence. */
-export interface Ended {
+export interface GoalEnd {
   readonly verdict: 'pass' | 'fail' | 'inconclusive';
   readonly text: string;
 }
@@ -17,7 +17,7 @@ export interface GoalWatch {
    * @param spoilt a fault of the step acted on this request
    * @returns how the goal ended, undefined while it goes on
    */
-  see(seen: Seen, spoilt: boolean): Ended | undefined;
+  see(seen: Seen, spoilt: boolean): GoalEnd | undefined;
   /** The deadline has passed, and everything that came before it was seen. */
-  timeUp(): Ended;
+  timeUp(): GoalEnd;
 }

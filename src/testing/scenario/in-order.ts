@@ -1,4 +1,4 @@
-import type { Ended, GoalWatch } from './goal.js';
+import type { GoalEnd, GoalWatch } from './goal.js';
 import { matches } from './matcher.js';
 import { NearestMiss } from './nearest-miss.js';
 import type { NextPoll, PollIntervals } from './poll-intervals.js';
@@ -51,7 +51,7 @@ export class InOrder implements GoalWatch {
     return this.#start.at + this.#start.within;
   }
 
-  see(seen: Seen, spoilt: boolean): Ended | undefined {
+  see(seen: Seen, spoilt: boolean): GoalEnd | undefined {
     const { polls } = this.#start;
     const isFirstSpoilt = spoilt && this.#spoilt === undefined;
     if (isFirstSpoilt) this.#spoilt = { seen, nextPoll: polls?.after(seen) };
@@ -68,7 +68,7 @@ export class InOrder implements GoalWatch {
     return this.#look(seen);
   }
 
-  timeUp(): Ended {
+  timeUp(): GoalEnd {
     // The step says why its fault did not act.
     if (this.#start.polls && this.#spoilt === undefined) return { verdict: 'inconclusive', text: '' };
     if (this.#isLast && this.#count >= this.#current.min) return this.#passed();
@@ -90,7 +90,7 @@ export class InOrder implements GoalWatch {
     return new NearestMiss([this.#current.matcher]);
   }
 
-  #look(seen: Seen): Ended | undefined {
+  #look(seen: Seen): GoalEnd | undefined {
     const current = this.#current;
     const next = this.#items[this.#index + 1];
     const isNext = next !== undefined && this.#count > 0 && this.#isMeant(next, seen);
@@ -113,7 +113,7 @@ export class InOrder implements GoalWatch {
     return !same || (before !== undefined && isSame(before, seen));
   }
 
-  #take(seen: Seen): Ended | undefined {
+  #take(seen: Seen): GoalEnd | undefined {
     const { after, within, max, min, same } = this.#current;
     const question = questionOf(seen);
     if (same) this.#before = this.#taken.get(question);
@@ -125,9 +125,9 @@ export class InOrder implements GoalWatch {
     if (this.#count === 1) this.#taken.clear();
     this.#taken.set(question, seen);
     const isBounded = this.#count === 1 || same;
-    const came = `it came ${durationText(gap)} after ${this.#beforeText()}`;
-    if (isBounded && gap < after) return this.#failed(`${came}, sooner than ${durationText(after)}`);
-    if (gap > within) return this.#failed(`${came}, later than ${durationText(within)}`);
+    const outcome = `it came ${durationText(gap)} after ${this.#beforeText()}`;
+    if (isBounded && gap < after) return this.#failed(`${outcome}, sooner than ${durationText(after)}`);
+    if (gap > within) return this.#failed(`${outcome}, later than ${durationText(within)}`);
     const doubt = same || this.#isRepetition(seen) ? this.#doubt(seen) : undefined;
     if (doubt !== undefined) return { verdict: 'inconclusive', text: doubt };
     this.#before = seen;
@@ -157,20 +157,20 @@ export class InOrder implements GoalWatch {
     const { after, within } = this.#current;
     const { nextPoll, seen: spoilt } = this.#spoilt;
     const gap = seen.at - spoilt.at;
-    const came = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
+    const outcome = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
     if (!nextPoll) {
       if (within !== Number.POSITIVE_INFINITY) return undefined;
-      return `${came}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
+      return `${outcome}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
     // A client that asks all its questions in turn would have asked another one before its next poll.
     const { outOfTurn = 0 } = nextPoll;
     const isOutOfTurn = !this.#isInterrupted && gap < outOfTurn;
     if (isOutOfTurn || gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest))
       return undefined;
-    return `${came} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
+    return `${outcome} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
   }
 
-  #passed(): Ended {
+  #passed(): GoalEnd {
     const [first, last] = [this.matched[0] as Seen, this.matched.at(-1) as Seen];
     const spoilt = this.#spoilt?.seen;
     const took = durationText(Math.max(0, last.at - (spoilt?.at ?? this.#start.at)));
@@ -189,7 +189,7 @@ export class InOrder implements GoalWatch {
     };
   }
 
-  #failed(instead: string): Ended {
+  #failed(instead: string): GoalEnd {
     return { verdict: 'fail', text: `wanted ${this.#wanted()}; ${instead}` };
   }
 

@@ -7,7 +7,7 @@ import type { Seen } from './seen.js';
 import { matchesWrite } from './wanted-write.js';
 
 /** What is wanted of a request: a matcher, or the conditions of a fault rule. */
-interface Wanted {
+interface RequestWanted {
   readonly condition: Pick<Condition, 'line' | 'unit' | 'function' | 'address' | 'quantity'>;
   readonly values?: readonly NamedValue[];
   readonly writes?: Matcher['writes'];
@@ -16,10 +16,10 @@ interface Wanted {
 
 /** Finds the request that came nearest to what was wanted, and which conditions it missed. */
 export class NearestMiss {
-  readonly #wanted: readonly Wanted[];
+  readonly #wanted: readonly RequestWanted[];
   #nearest: { readonly seen: Seen; readonly missed: readonly string[] } | undefined;
 
-  constructor(wanted: readonly Wanted[]) {
+  constructor(wanted: readonly RequestWanted[]) {
     this.#wanted = wanted;
   }
 
@@ -48,7 +48,7 @@ export class NearestMiss {
 }
 
 /** The conditions that a request misses, each as `unit 5, not 1`. */
-function missedBy({ condition, values, writes = [], exceptions }: Wanted, seen: Seen): string[] {
+function missedBy({ condition, values, writes = [], exceptions }: RequestWanted, seen: Seen): string[] {
   const { line, unit, function: code, address, quantity } = condition;
   const facts = factsOf(seen);
   const ranges = seen.ranges.map((range) => rangeText(range.address, range.quantity)).join(' and ');

@@ -5,19 +5,23 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { type FaultNumbers, readChanges, readFaults, readPower } from './read-actions.js';
 import { readGoal } from './read-goal.js';
 import { readMatchers } from './read-matcher.js';
-import type { Goal, Step } from './scenario.js';
+import type { Goal, ScenarioStep } from './scenario.js';
 import { DEFAULT_WITHIN_MS, groupSchema, MOST_STEPS, stepSchema } from './schema.js';
 import { durationText } from './words.js';
 
 type StepSource = z.output<typeof stepSchema>;
 
 /** Reads a list of steps, those of groups and repetitions included. Yields after each of them. */
-export function* readingSteps(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
+export function* readingSteps(
+  at: At,
+  simulator: Simulator,
+  numbers: FaultNumbers,
+): Generator<void, ScenarioStep[]> {
   const tooMany = `expected at most ${MOST_STEPS} steps, repetitions included`;
   const { length } = Array.isArray(at.value) ? at.value : [undefined];
   if (length === 0) at.wrong('expected at least one step');
   if (length > MOST_STEPS) return at.wrong(tooMany) ?? [];
-  const steps: Step[] = [];
+  const steps: ScenarioStep[] = [];
   for (const item of at.items('a list of steps') ?? []) {
     steps.push(...(yield* readingEntry(item, simulator, numbers)));
     if (steps.length > MOST_STEPS) {
@@ -28,13 +32,13 @@ export function* readingSteps(at: At, simulator: Simulator, numbers: FaultNumber
   return steps;
 }
 
-function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
+function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, ScenarioStep[]> {
   const isGroup = isMapping(at.value) && 'steps' in at.value;
   const checked = isGroup ? at.check(groupSchema) : at.check(stepSchema);
   yield;
   const source: Partial<StepSource> = checked ?? (isGroup ? at.fitting(groupSchema) : at.fitting(stepSchema));
   const { repeat = 1 } = checked ?? {};
-  const steps: Step[] = [];
+  const steps: ScenarioStep[] = [];
   // Each repetition is read anew, because its faults have names of their own; its mistakes are reported once.
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
@@ -61,7 +65,7 @@ function readStep(
   source: Partial<StepSource>,
   isWhole: boolean,
   { simulator, numbers }: { readonly simulator: Simulator; readonly numbers: FaultNumbers },
-): Step | undefined {
+): ScenarioStep | undefined {
   return at.unlessWrong(() => {
     const has = (key: string) => at.key(key).value !== undefined;
     const faults = has('fault') ? readFaults(at.key('fault'), simulator, numbers) : [];

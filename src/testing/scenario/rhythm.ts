@@ -1,4 +1,4 @@
-import type { Ended, GoalWatch } from './goal.js';
+import type { GoalEnd, GoalWatch } from './goal.js';
 import { matches } from './matcher.js';
 import type { Rhythm } from './scenario.js';
 import type { Seen } from './seen.js';
@@ -27,7 +27,7 @@ export class RhythmWatch implements GoalWatch {
     return Math.min(last.at + every + tolerance, this.#endAt);
   }
 
-  see(seen: Seen): Ended | undefined {
+  see(seen: Seen): GoalEnd | undefined {
     if (!matches(this.#rhythm.matcher, seen)) return undefined;
     const before = this.matched.at(-1);
     if (before && seen.at > this.#endAt) return this.timeUp();
@@ -43,7 +43,7 @@ export class RhythmWatch implements GoalWatch {
     );
   }
 
-  timeUp(): Ended {
+  timeUp(): GoalEnd {
     const last = this.matched.at(-1);
     if (!last) return this.#failed(`it did not come within ${durationText(this.#within)}`);
     const { every, tolerance } = this.#rhythm;
@@ -62,7 +62,7 @@ export class RhythmWatch implements GoalWatch {
     return (this.matched[0] as Seen).at + this.#rhythm.for;
   }
 
-  #failed(instead: string): Ended {
+  #failed(instead: string): GoalEnd {
     const { matcher, every, tolerance } = this.#rhythm;
     const wanted = `${matcher.text} every ${durationText(every)} ± ${durationText(tolerance)}`;
     return { verdict: 'fail', text: `wanted ${wanted}; ${instead}` };

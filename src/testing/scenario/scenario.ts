@@ -19,11 +19,11 @@ export interface Scenario {
   readonly capture?: string;
   /** What must not come at any time. */
   readonly always: readonly Matcher[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly ScenarioStep[];
 }
 
 /** One step: first its actions, then what is watched until the step ends. */
-export interface Step {
+export interface ScenarioStep {
   readonly name: string;
   /** In force until the step ends. */
   readonly faults: readonly FaultRule[];

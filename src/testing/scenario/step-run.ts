@@ -4,13 +4,13 @@ import type { Verdict } from '../report/report.js';
 import type { Actions } from './actions.js';
 import { ArmedFaults } from './armed-faults.js';
 import type { Evidence, SayEvent } from './evidence.js';
-import type { Ended, GoalWatch } from './goal.js';
+import type { GoalEnd, GoalWatch } from './goal.js';
 import { InOrder } from './in-order.js';
 import type { Happening, Inbox } from './inbox.js';
 import { type Matcher, matches } from './matcher.js';
 import type { PollIntervals } from './poll-intervals.js';
 import { RhythmWatch } from './rhythm.js';
-import type { Step } from './scenario.js';
+import type { ScenarioStep } from './scenario.js';
 import { Waiting } from './waiting.js';
 import { durationText } from './words.js';
 
@@ -40,7 +40,7 @@ const LONGEST_REPLY_MS = 60_000;
 
 /** Watches one step from its actions to its end. The faults of the step are still in force when it resolves. */
 export async function runStep(
-  step: Step,
+  step: ScenarioStep,
   evidence: Evidence,
   { inbox, actions, clock, say, heard, always, polls }: StepSurroundings,
 ): Promise<StepEnd> {
@@ -51,7 +51,7 @@ export async function runStep(
   const forbidden = [...always, ...step.never];
   const faults = new ArmedFaults(step.faults);
   const timer = deadlineTimer(goal, inbox, clock);
-  const end = async (ended: Ended) => {
+  const end = async (ended: GoalEnd) => {
     if (faults.undecided !== undefined) await decided(faults, inbox, clock);
     return stepEnd(ended, faults, evidence);
   };
@@ -110,7 +110,7 @@ function lookAt(
   goal: GoalWatch,
   forbidden: readonly Matcher[],
   { evidence, faults, polls }: Watched,
-): Ended | 'forbidden' | undefined {
+): GoalEnd | 'forbidden' | undefined {
   if (!seen) return undefined;
   faults.see(seen, spoilt);
   polls.see(seen, spoilt !== undefined);
@@ -124,7 +124,7 @@ function lookAt(
   return ended;
 }
 
-function watchOf({ goal, faults, never }: Step, at: number, polls: PollIntervals): GoalWatch {
+function watchOf({ goal, faults, never }: ScenarioStep, at: number, polls: PollIntervals): GoalWatch {
   switch (goal.kind) {
     case 'wait':
       return new Waiting({ at, ms: goal.ms, hasNever: never.length > 0 });
@@ -147,7 +147,7 @@ function deadlineTimer(goal: GoalWatch, inbox: Inbox, clock: Clock) {
   };
 }
 
-function stepEnd(ended: Ended, faults: ArmedFaults, evidence: Evidence): StepEnd {
+function stepEnd(ended: GoalEnd, faults: ArmedFaults, evidence: Evidence): StepEnd {
   const { verdict, text } = ended;
   const { whyNot } = faults;
   if (whyNot !== undefined)

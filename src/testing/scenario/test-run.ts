@@ -12,7 +12,7 @@ import { type DeviceAt, eventText } from './event-text.js';
 import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
 import { PollIntervals } from './poll-intervals.js';
-import type { Scenario, Step } from './scenario.js';
+import type { Scenario, ScenarioStep } from './scenario.js';
 import { runStep, type StepSurroundings } from './step-run.js';
 
 /** Replies are looked for in the evidence of so many steps, the newest ones. */
@@ -135,7 +135,7 @@ export class TestRun {
     };
   }
 
-  async #runStep(step: Step, surroundings: StepSurroundings): Promise<boolean> {
+  async #runStep(step: ScenarioStep, surroundings: StepSurroundings): Promise<boolean> {
     const startedAt = this.#clock.now();
     const evidence = new Evidence(startedAt, surroundings.say);
     this.#evidence.push(evidence);
@@ -152,7 +152,7 @@ export class TestRun {
   }
 
   #found(
-    { name }: Step,
+    { name }: ScenarioStep,
     { verdict, message }: { readonly verdict: Verdict; readonly message: string },
     durationMs: number,
     evidence?: Evidence,

@@ -1,4 +1,4 @@
-import type { Ended, GoalWatch } from './goal.js';
+import type { GoalEnd, GoalWatch } from './goal.js';
 import type { Seen } from './seen.js';
 import { durationText } from './words.js';
 
@@ -26,7 +26,7 @@ export class Waiting implements GoalWatch {
     if (seen.reply === undefined) this.#requests++;
   }
 
-  timeUp(): Ended {
+  timeUp(): GoalEnd {
     const { ms, hasNever } = this.#waits;
     if (hasNever && this.#requests === 0) {
       const text = `nothing at all was asked within ${durationText(ms)}, so this shows nothing`;

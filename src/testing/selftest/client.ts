@@ -4,21 +4,21 @@ import type { SerialLineDefinition } from '../../files/config/configuration.js';
 import { openRealPort } from '../../modbus/transport/port/real-port.js';
 
 /** A client that sends one query at a time. */
-export interface Client {
+export interface QueryClient {
   /** Sends `request` and waits at most `patience` ms for the bytes of `reply`. */
-  ask(request: Uint8Array, reply: Uint8Array, patience: number): Promise<Asked>;
+  ask(request: Uint8Array, reply: Uint8Array, patience: number): Promise<QueryResult>;
   close(): Promise<void>;
 }
 
 /** The result of a query. `closed`: the other side has closed the connection, before or after the query. */
-type Asked = 'answered' | 'unanswered' | 'closed';
+type QueryResult = 'answered' | 'unanswered' | 'closed';
 
 /** A client on the other end of a virtual line, which it opens as another program would; or an error text. */
 export async function serialClient(
   path: string,
   { baudRate, dataBits, parity, stopBits }: SerialLineDefinition,
-): Promise<Client | string> {
-  const exchange = new Exchange();
+): Promise<QueryClient | string> {
+  const exchange = new QueryExchange();
   const opened = await openRealPort(
     { path, baudRate, dataBits, parity, stopBits },
     { onData: (chunk) => exchange.received(chunk), onDamaged: () => {}, onClose: () => exchange.closed() },
@@ -29,8 +29,8 @@ export async function serialClient(
 }
 
 /** A client of a TCP line on this machine; or an error text. */
-export async function tcpClient(host: string, port: number): Promise<Client | string> {
-  const exchange = new Exchange();
+export async function tcpClient(host: string, port: number): Promise<QueryClient | string> {
+  const exchange = new QueryExchange();
   const socket = connect({ host, port, noDelay: true });
   const failed = await new Promise<Error | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined)).on('error', resolve);
@@ -46,8 +46,8 @@ export async function tcpClient(host: string, port: number): Promise<Client | st
 }
 
 /** A client of a UDP line on this machine. */
-export async function udpClient(host: string, port: number): Promise<Client> {
-  const exchange = new Exchange();
+export async function udpClient(host: string, port: number): Promise<QueryClient> {
+  const exchange = new QueryExchange();
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   socket.on('message', (datagram) => exchange.received(datagram)).on('error', () => {});
   return {
@@ -60,11 +60,11 @@ export async function udpClient(host: string, port: number): Promise<Client> {
 }
 
 /** One query at a time. A query is answered when the bytes received since it was sent end with its reply. */
-class Exchange {
+class QueryExchange {
   #pending: Uint8Array = new Uint8Array(0);
   #reply: Uint8Array = new Uint8Array(0);
   #isClosed = false;
-  #ended: (asked: Asked) => void = () => {};
+  #ended: (asked: QueryResult) => void = () => {};
 
   received(chunk: Uint8Array): void {
     const { length } = this.#reply;
@@ -79,7 +79,7 @@ class Exchange {
     this.#ended('closed');
   }
 
-  asking(send: (request: Uint8Array) => void): Client['ask'] {
+  asking(send: (request: Uint8Array) => void): QueryClient['ask'] {
     return (request, reply, patience) =>
       new Promise((resolve) => {
         if (this.#isClosed) {

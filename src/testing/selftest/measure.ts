@@ -12,7 +12,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { LineCounters } from '../../simulator/traffic/counters.js';
 import type { ReplyEvent } from '../../simulator/traffic/event.js';
 import { newestFirst } from '../../simulator/traffic/reading.js';
-import { type Client, serialClient, tcpClient, udpClient } from './client.js';
+import { type QueryClient, serialClient, tcpClient, udpClient } from './client.js';
 import { type Percentiles, percentiles } from './percentiles.js';
 import { asksOn, patience, pauseBetween, query } from './query.js';
 
@@ -123,7 +123,7 @@ export function waitsForOthers(definition: LineDefinition): boolean {
 }
 
 /** The built-in client, or an error text; undefined where only other clients can send requests. */
-async function ownClient(line: Line): Promise<Client | string | undefined> {
+async function ownClient(line: Line): Promise<QueryClient | string | undefined> {
   const { definition, state } = line;
   if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
   if (definition.kind === 'serial') return serialClient(state.endpoint, definition);
@@ -136,7 +136,7 @@ async function ownClient(line: Line): Promise<Client | string | undefined> {
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Sends queries to the first unit of the line, one after the other. */
-async function askRepeatedly(client: Client, line: Line, simulator: Simulator): Promise<OwnRequests> {
+async function askRepeatedly(client: QueryClient, line: Line, simulator: Simulator): Promise<OwnRequests> {
   const { framing } = line.bus;
   const { times } = lineStatus(line);
   const [unit = '*'] = line.definition.units.keys();

@@ -4,7 +4,7 @@ import type { Measurements } from './measure.js';
 import { ENOUGH, type Percentiles } from './percentiles.js';
 
 /** A report in plain words; `ok` is false when the line is worse than its configuration promises. */
-export interface Verdict {
+export interface SelftestVerdict {
   readonly ok: boolean;
   readonly text: string;
 }
@@ -13,7 +13,7 @@ export interface Verdict {
 const ALLOWANCE_MS = 0.5;
 
 /** Judges the measurements against the configuration of the line. */
-export function verdict(found: Measurements): Verdict {
+export function verdict(found: Measurements): SelftestVerdict {
   const worse = shortcomings(found);
   const rows = [
     ...portRows(found),

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reload } from '../../../src/cli/service/reload.js';
 import type { LoadResult } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
-import { ownersRoom } from '../../../src/simulator/commands/context.js';
+import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator } from '../../support/simulator.js';
 
@@ -49,7 +49,7 @@ async function start() {
   let current = nativeSetup(PLANT);
   const again = async (result: LoadResult) => {
     const { configuration, ...told } = await reload(
-      ownersRoom(simulator, pino({ level: 'silent' })),
+      ownersContext(simulator, pino({ level: 'silent' })),
       current,
       result,
       'plant.yaml',
@@ -153,7 +153,7 @@ describe('a configuration that is read again', () => {
     });
     const file = nativeSetup(at(ports[0], ports[1]));
     const { simulator } = await startSimulator(nativeSetup(at(ports[0], ports[1])));
-    const room = ownersRoom(simulator, pino({ level: 'silent' }));
+    const room = ownersContext(simulator, pino({ level: 'silent' }));
     const swapped = await reload(room, file, loaded(at(ports[1], ports[0])), 'plant.yaml');
     expect(swapped).toMatchObject({ done: ['line lan', 'line plant'], refused: [] });
     const state = (name: string) => simulator.lines.get(name)?.state;
@@ -181,7 +181,7 @@ describe('a configuration that is read again', () => {
     const line = (link: string) => ({ serial: { path: 'virtual', link }, units: { 1: 'meter' } });
     const file = { devices: PLANT.devices, lines: { first: line(a), second: line(b) } };
     const { simulator } = await startSimulator(nativeSetup(file));
-    const room = ownersRoom(simulator, pino({ level: 'silent' }));
+    const room = ownersContext(simulator, pino({ level: 'silent' }));
     const swapped = { ...file, lines: { first: line(b), second: line(a) } };
     expect(await reload(room, nativeSetup(file), loaded(swapped), 'plant.yaml')).toMatchObject({
       done: ['line first', 'line second'],

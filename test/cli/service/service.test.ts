@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { askForReload } from '../../../src/cli/service/reload-socket.js';
 import { runService } from '../../../src/cli/service/service.js';
 import type { LoadResult } from '../../../src/files/config/load.js';
-import { ownersRoom } from '../../../src/simulator/commands/context.js';
+import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
@@ -26,7 +26,7 @@ async function serve(read: () => LoadResult) {
   onTestFinished(() => rmSync(runtimeDirectory, { recursive: true }));
   const log = pino({ level: 'silent' });
   const told: string[] = [];
-  const room = ownersRoom(simulator, log);
+  const room = ownersContext(simulator, log);
   const end = runService({
     room,
     configuration,

@@ -7,7 +7,7 @@ import { cloneDevices } from '../../../src/files/clone/clone.js';
 import { writeClone } from '../../../src/files/clone/write.js';
 import { loadNative } from '../../../src/files/config/load.js';
 import { importText } from '../../../src/files/import/import.js';
-import type { ClientRequest, Outcome } from '../../../src/modbus/client/client.js';
+import type { ClientRequest, RequestOutcome } from '../../../src/modbus/client/client.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { hexOf } from '../../modbus/protocol/hex.js';
 import { answerAtOnce } from '../../simulator/bus/answer-at-once.js';
@@ -35,7 +35,7 @@ function simulatorOf(file: string | object): Simulator {
 /** Asks the bus of a simulator. Keeps the functions that were sent. */
 function clientOf(simulator: Simulator, line = 'lan') {
   const functions = new Set<number>();
-  const ask = ({ unitId, pdu }: ClientRequest): Promise<Outcome> => {
+  const ask = ({ unitId, pdu }: ClientRequest): Promise<RequestOutcome> => {
     functions.add(pdu[0] as number);
     const bus = simulator.lines.get(line)?.bus;
     const plan = bus && answerAtOnce(bus, { unitId, pdu, transactionId: 1, clientId: 1 })?.plan;

@@ -7,9 +7,9 @@ import { buildApp } from '../../../src/remote/api/app.js';
 import { newDesk } from '../../../src/remote/api/desk.js';
 import { DeskEnd } from '../../../src/remote/rpc/desk-end.js';
 import { LineEnd } from '../../../src/remote/rpc/line-end.js';
-import type { Answered, Asked } from '../../../src/remote/rpc/messages.js';
+import type { DeskMessage, LineMessage } from '../../../src/remote/rpc/messages.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import { newTestRoom } from '../../../src/testing/commands.js';
+import { newTestContext } from '../../../src/testing/commands.js';
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../support/configuration.js';
 
@@ -32,16 +32,16 @@ async function served() {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
     faults: Array.from({ length: 200 }, (_, i) => ({ name: `r${i}`, do: [{ delay: 1 }] })),
   });
-  const room = newTestRoom(new Simulator(configuration, SILENT), SILENT);
+  const room = newTestContext(new Simulator(configuration, SILENT), SILENT);
   const { port1, port2 } = new MessageChannel();
   const lines = new LineEnd(room, port1);
   const kept = new Set<number>();
   let begun = 0;
-  port1.on('message', (all: readonly Asked[]) => {
+  port1.on('message', (all: readonly DeskMessage[]) => {
     for (const asked of all) if (asked.kind === 'enough') kept.delete(asked.id);
   });
   const post = port1.postMessage.bind(port1);
-  port1.postMessage = (all: readonly Answered[]) => {
+  port1.postMessage = (all: readonly LineMessage[]) => {
     for (const { id, ...answered } of all.filter((each) => 'id' in each)) {
       const value = answered.kind === 'answer' && answered.outcome.ok ? answered.outcome.value : answered;
       if (typeof value !== 'object' || value === null || !('isLast' in value)) continue;

@@ -2,10 +2,10 @@ import { pino } from 'pino';
 import { describe, expect, it, test } from 'vitest';
 import type { Device } from '../../../src/device/device.js';
 import { LineMap } from '../../../src/remote/api/line-map.js';
-import { LocalDoor } from '../../../src/remote/rpc/local-rpc.js';
+import { LocalRpc } from '../../../src/remote/rpc/local-rpc.js';
 import { knownValues } from '../../../src/simulator/commands/known-values.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import { newTestRoom } from '../../../src/testing/commands.js';
+import { newTestContext } from '../../../src/testing/commands.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { deskOf } from '../mqtt/desk-of.js';
@@ -34,7 +34,7 @@ const simulator = new Simulator(
   log,
 );
 
-const map = new LineMap(new LocalDoor(newTestRoom(simulator, log)), simulator.traffic);
+const map = new LineMap(new LocalRpc(newTestContext(simulator, log)), simulator.traffic);
 
 test.each([
   ['bench', 1, '03 000a 0004', ['meter.voltage', 'meter.current']],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { MqttAuthority } from '../../../src/files/config/configuration.js';
-import { CALLS, LISTS } from '../../../src/remote/rpc/table.js';
 import type { Arrived } from '../../../src/remote/mqtt/broker.js';
 import { Commands } from '../../../src/remote/mqtt/commands.js';
-import type { Message } from '../../../src/remote/mqtt/outbox.js';
+import type { Publication } from '../../../src/remote/mqtt/outbox.js';
+import { CALLS, LISTS } from '../../../src/remote/rpc/table.js';
 import type { Refusal } from '../../../src/simulator/commands/refusal.js';
 import { INPUTS, isQuery } from '../../../src/simulator/commands/schemas/inputs.js';
 import { deskOf } from './desk-of.js';
@@ -14,9 +14,9 @@ const FILE = {
 };
 
 async function commandsOf(authority: MqttAuthority, file: object = FILE) {
-  const { door, simulator } = await deskOf(file);
-  const published: Message[] = [];
-  const commands = new Commands(door, {
+  const { rpc, simulator } = await deskOf(file);
+  const published: Publication[] = [];
+  const commands = new Commands(rpc, {
     authority,
     bench: 'b',
     publish: (message) => published.push(message),

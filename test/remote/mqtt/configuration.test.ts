@@ -17,16 +17,16 @@ const FILE = {
 };
 
 async function bench() {
-  const { door, simulator } = await deskOf(FILE);
+  const { rpc, simulator } = await deskOf(FILE);
   const value = async (device: string) => {
-    const came = await door.call('value.get', { device, value: 'power' });
+    const came = await rpc.call('value.get', { device, value: 'power' });
     return came.ok ? came.value.value : came.code;
   };
   const apply = (configuration: Record<string, unknown>) =>
-    door.call('configuration.apply', { configuration });
+    rpc.call('configuration.apply', { configuration });
   const check = (configuration: Record<string, unknown>) =>
-    door.call('configuration.check', { configuration });
-  return { door, simulator, value, apply, check };
+    rpc.call('configuration.check', { configuration });
+  return { rpc, simulator, value, apply, check };
 }
 
 /** A port that another program has. */
@@ -41,8 +41,8 @@ const NOTHING = { added: [], changed: [], removed: [] };
 
 describe('a configuration that is sent', () => {
   it('changes nothing when it is what runs: values and counts stay', async () => {
-    const { door, simulator, apply, value } = await bench();
-    await door.call('value.set', { device: 'meter', name: 'power', value: 9, raw: false });
+    const { rpc, simulator, apply, value } = await bench();
+    await rpc.call('value.set', { device: 'meter', name: 'power', value: 9, raw: false });
     const line = simulator.lines.get('lan');
     expect(await apply(FILE)).toEqual({
       ok: true,
@@ -53,9 +53,9 @@ describe('a configuration that is sent', () => {
   });
 
   it('replaces devices, lines and rules, and leaves the others as they are', async () => {
-    const { door, simulator, apply, check, value } = await bench();
-    await door.call('value.set', { device: 'pump', name: 'power', value: 5, raw: false });
-    await door.call('rule.add', { rule: { name: 'own', do: [{ delay: 2 }] } });
+    const { rpc, simulator, apply, check, value } = await bench();
+    await rpc.call('value.set', { device: 'pump', name: 'power', value: 5, raw: false });
+    await rpc.call('rule.add', { rule: { name: 'own', do: [{ delay: 2 }] } });
     const wanted = {
       devices: { meter: holding(70), pump: FILE.devices.pump, valve: holding(3) },
       lines: {
@@ -126,9 +126,9 @@ describe('a configuration that is sent', () => {
   });
 
   it('leaves all as it was when a port can not be opened', async () => {
-    const { door, simulator, apply, value } = await bench();
-    await door.call('value.set', { device: 'meter', name: 'power', value: 9, raw: false });
-    await door.call('value.set', { device: 'pump', name: 'power', value: 8, raw: false });
+    const { rpc, simulator, apply, value } = await bench();
+    await rpc.call('value.set', { device: 'meter', name: 'power', value: 9, raw: false });
+    await rpc.call('value.set', { device: 'pump', name: 'power', value: 8, raw: false });
     const line = simulator.lines.get('lan');
     const before = line?.state;
     const came = await apply({
@@ -194,14 +194,14 @@ describe('a configuration that is sent', () => {
   });
 
   it('is applied alone: other changes of lines and devices are refused meanwhile', async () => {
-    const { door, simulator, apply } = await bench();
+    const { rpc, simulator, apply } = await bench();
     const line = simulator.lines.get('lan');
     if (!line) throw new Error('no line');
     const stop = line.stop.bind(line);
     const meanwhile: unknown[] = [];
     line.stop = async () => {
-      meanwhile.push(await door.call('device.remove', { device: 'valve', force: true }));
-      meanwhile.push(await door.call('line.add', { name: 'new', ...FILE.lines.lan }));
+      meanwhile.push(await rpc.call('device.remove', { device: 'valve', force: true }));
+      meanwhile.push(await rpc.call('line.add', { name: 'new', ...FILE.lines.lan }));
       return stop();
     };
     const other = { tcp: { port: 0 }, units: { 1: 'valve' } };

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { newDesk } from '../../../src/remote/api/desk.js';
-import { LocalDoor } from '../../../src/remote/rpc/local-rpc.js';
+import { LocalRpc } from '../../../src/remote/rpc/local-rpc.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import { newTestRoom } from '../../../src/testing/commands.js';
+import { newTestContext } from '../../../src/testing/commands.js';
 import { nativeSetup } from '../../support/configuration.js';
 
 /** A simulator whose lines are open, and its desk. */
@@ -14,7 +14,7 @@ export async function deskOf(file: object) {
   const started = await simulator.start();
   if (!started.ok) throw new Error(started.error);
   onTestFinished(() => simulator.stop());
-  const door = new LocalDoor(newTestRoom(simulator, log));
-  const desk = newDesk(door, simulator.traffic, { writesIn: '.', log, now: () => performance.now() });
-  return { simulator, door, desk, log, configuration };
+  const rpc = new LocalRpc(newTestContext(simulator, log));
+  const desk = newDesk(rpc, simulator.traffic, { writesIn: '.', log, now: () => performance.now() });
+  return { simulator, rpc, desk, log, configuration };
 }

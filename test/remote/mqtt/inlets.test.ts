@@ -11,17 +11,17 @@ function fileWith(...signals: readonly object[]) {
 }
 
 async function inletsOf(...signals: readonly object[]) {
-  const { door, simulator } = await deskOf(fileWith(...signals));
-  const inlets = new Inlets(door);
+  const { rpc, simulator } = await deskOf(fileWith(...signals));
+  const inlets = new Inlets(rpc);
   await inlets.refresh();
   const values = async () => {
-    const came = await door.list('value.named', { device: 'meter' });
+    const came = await rpc.list('value.named', { device: 'meter' });
     const all = [];
     if (came.ok) for await (const parts of came.value) all.push(...parts);
     return all.map(({ value }) => value);
   };
   const arrived = (topic: string, payload: string) => inlets.arrived(topic, Buffer.from(payload));
-  return { inlets, values, arrived, door, simulator };
+  return { inlets, values, arrived, rpc, simulator };
 }
 
 describe('values that follow a topic', () => {
@@ -87,19 +87,19 @@ describe('values that follow a topic', () => {
   });
 
   it('have the last one again after the device has restarted, with its age', async () => {
-    const { arrived, values, inlets, door } = await inletsOf({ topic: 't' }, { topic: 't', stale: 100 });
+    const { arrived, values, inlets, rpc } = await inletsOf({ topic: 't' }, { topic: 't', stale: 100 });
     await arrived('t', '5');
     expect(await values()).toEqual([5, 5]);
     vi.advanceTimersByTime(120);
-    await door.call('device.reset', { device: 'meter' });
+    await rpc.call('device.reset', { device: 'meter' });
     expect(await values()).toEqual([0, null]);
     await inlets.refresh();
     expect(await values()).toEqual([5, null]);
   });
 
   it('come and go with their signals', async () => {
-    const { inlets, door } = await inletsOf({ topic: 't' });
-    await door.call('signal.set', { device: 'meter', value: 'v0', signal: { mqtt: { topic: 'u' } } });
+    const { inlets, rpc } = await inletsOf({ topic: 't' });
+    await rpc.call('signal.set', { device: 'meter', value: 'v0', signal: { mqtt: { topic: 'u' } } });
     expect(await inlets.refresh()).toEqual({ gone: ['t'], added: ['u'] });
     expect(inlets.topics).toEqual(['u']);
   });
@@ -108,17 +108,17 @@ describe('values that follow a topic', () => {
     const file = fileWith({ topic: 't' });
     const counter = { address: 1, name: 'sum', type: 'float32', signal: { counter: { integral: 'v0' } } };
     file.devices.meter.registers.holding.push(counter as never);
-    const { door } = await deskOf({
+    const { rpc } = await deskOf({
       ...file,
       devices: { meter: { ...file.devices.meter, clock: { paused: true } } },
     });
-    const inlets = new Inlets(door);
+    const inlets = new Inlets(rpc);
     await inlets.refresh();
     const sum = async () => {
-      const came = await door.call('value.get', { device: 'meter', value: 'sum' });
+      const came = await rpc.call('value.get', { device: 'meter', value: 'sum' });
       return came.ok ? came.value.value : came;
     };
-    const goOn = (step: number) => door.call('device.clock', { device: 'meter', step });
+    const goOn = (step: number) => rpc.call('device.clock', { device: 'meter', step });
     await inlets.arrived('t', Buffer.from('2'));
     await goOn(3000);
     expect(await sum()).toBe(6);

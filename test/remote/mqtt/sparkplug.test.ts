@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BrokerEvents } from '../../../src/remote/mqtt/broker.js';
-import type { Message } from '../../../src/remote/mqtt/outbox.js';
-import { SparkplugNode, type Written } from '../../../src/remote/mqtt/sparkplug/node.js';
+import type { Publication } from '../../../src/remote/mqtt/outbox.js';
+import { SparkplugNode, type WrittenMetric } from '../../../src/remote/mqtt/sparkplug/node.js';
 import { done, type Refusal } from '../../../src/simulator/commands/refusal.js';
 import type { Summary } from '../../../src/simulator/commands/schemas/summary.js';
 import { command, type Decoded, decoded } from './sparkplug-decoder.js';
@@ -35,9 +35,9 @@ function nodeOn({ every = 0, mayWrite = true } = {}) {
     ],
     ['pump', [{ name: 'speed', value: 12, type: 'int16' }]],
   ]);
-  const published: Message[] = [];
+  const published: Publication[] = [];
   const subscribed: string[] = [];
-  const written: Written[] = [];
+  const written: WrittenMetric[] = [];
   const refused: { readonly topic: string; readonly why: Refusal }[] = [];
   const status = {
     connected: false,
@@ -57,9 +57,9 @@ function nodeOn({ every = 0, mayWrite = true } = {}) {
       return {
         status,
         isBusy: false,
-        publish: (message: Message) => void published.push(message),
+        publish: (message: Publication) => void published.push(message),
         subscribe: (topics: readonly string[]) => void subscribed.push(...topics),
-        end: async (last?: Message) => void (last && published.push(last)),
+        end: async (last?: Publication) => void (last && published.push(last)),
       };
     },
     valuesOf: async (device) => values.get(device),
@@ -79,7 +79,7 @@ function nodeOn({ every = 0, mayWrite = true } = {}) {
   };
   /** An attempt to connect that comes to something. @returns the last will that it has */
   const connect = async () => {
-    const will = events?.will?.() as Message;
+    const will = events?.will?.() as Publication;
     status.connected = true;
     events?.connected();
     await settle();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../../src/remote/mqtt/outbox.js';
+import type { Publication } from '../../../src/remote/mqtt/outbox.js';
 import { Reported, ValuesOut } from '../../../src/remote/mqtt/values.js';
 
 function valuesOut() {
-  const published: Message[] = [];
-  const broker = { isBusy: false, publish: (message: Message) => void published.push(message) };
+  const published: Publication[] = [];
+  const broker = { isBusy: false, publish: (message: Publication) => void published.push(message) };
   const values = new ValuesOut({ topic: 'b/devices', every: 0 }, broker);
   return {
     values,

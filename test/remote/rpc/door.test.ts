@@ -2,11 +2,11 @@ import { MessageChannel } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DeskEnd } from '../../../src/remote/rpc/desk-end.js';
-import { allParts, type Door } from '../../../src/remote/rpc/rpc.js';
 import { LineEnd } from '../../../src/remote/rpc/line-end.js';
-import { LocalDoor } from '../../../src/remote/rpc/local-rpc.js';
+import { LocalRpc } from '../../../src/remote/rpc/local-rpc.js';
+import { allParts, type Rpc } from '../../../src/remote/rpc/rpc.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import { newTestRoom, type TestRoom } from '../../../src/testing/commands.js';
+import { newTestContext, type TestContext } from '../../../src/testing/commands.js';
 import { nativeSetup } from '../../support/configuration.js';
 
 const SILENT = pino({ level: 'silent' });
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 /** A room with a device of 300 values, which are more than one slice of a long list. */
-function newRoom(): TestRoom {
+function newRoom(): TestContext {
   const holding = Array.from({ length: 300 }, (_, i) => ({ address: i, name: `v${i}`, value: i }));
   const configuration = nativeSetup({
     devices: {
@@ -26,11 +26,11 @@ function newRoom(): TestRoom {
     },
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
-  return newTestRoom(new Simulator(configuration, SILENT), SILENT);
+  return newTestContext(new Simulator(configuration, SILENT), SILENT);
 }
 
 /** Both ends of a door between two threads, here in one. */
-function channelDoor(room: TestRoom) {
+function channelDoor(room: TestContext) {
   const { port1, port2 } = new MessageChannel();
   const lines = new LineEnd(room, port1);
   const desk = new DeskEnd(port2, room.simulator.traffic.limits.events);
@@ -42,13 +42,13 @@ function channelDoor(room: TestRoom) {
 }
 
 describe.each([
-  ['in this thread', (room: TestRoom): Door => new LocalDoor(room)],
-  ['between two threads', (room: TestRoom): Door => channelDoor(room).desk],
+  ['in this thread', (room: TestContext): Rpc => new LocalRpc(room)],
+  ['between two threads', (room: TestContext): Rpc => channelDoor(room).desk],
 ])('a door %s', (_, open) => {
   it('carries out a command', async () => {
     const room = newRoom();
-    const door = open(room);
-    const came = await door.call('value.set', { device: 'meter', name: 'v7', value: 4711, raw: false });
+    const rpc = open(room);
+    const came = await rpc.call('value.set', { device: 'meter', name: 'v7', value: 4711, raw: false });
     expect(came).toMatchObject({ ok: true });
     const device = room.simulator.devices.get('meter');
     expect(device?.tables.holding.readWords(7, 1)).toEqual([4711]);
@@ -65,15 +65,15 @@ describe.each([
 
   it('rejects when a command fails, and goes on', async () => {
     const room = newRoom();
-    const door = open(room);
+    const rpc = open(room);
     Object.defineProperty(room.simulator.devices, 'get', {
       value: () => {
         throw new Error('broken');
       },
       configurable: true,
     });
-    await expect(door.call('device.get', { device: 'meter' })).rejects.toThrow('broken');
-    expect(await door.call('program.ping', undefined)).toMatchObject({ ok: true });
+    await expect(rpc.call('device.get', { device: 'meter' })).rejects.toThrow('broken');
+    expect(await rpc.call('program.ping', undefined)).toMatchObject({ ok: true });
   });
 
   it('gives all parts of a long list', async () => {
@@ -89,21 +89,21 @@ describe.each([
   });
 
   it('answers many questions at once, each with its own answer', async () => {
-    const door = open(newRoom());
+    const rpc = open(newRoom());
     const asked = Array.from({ length: 100 }, (_, i) =>
-      door.call('value.get', { device: 'meter', value: `v${i}` }),
+      rpc.call('value.get', { device: 'meter', value: `v${i}` }),
     );
     const came = await Promise.all(asked);
     expect(came.map((each) => each.ok && each.value.value)).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
   it('has another revision when lines or devices may have changed', async () => {
-    const door = open(newRoom());
-    await door.call('program.ping', undefined);
-    const before = door.revision;
-    const came = await door.call('line.add', { name: 'second', tcp: { port: 0 }, units: { 2: 'meter' } });
+    const rpc = open(newRoom());
+    await rpc.call('program.ping', undefined);
+    const before = rpc.revision;
+    const came = await rpc.call('line.add', { name: 'second', tcp: { port: 0 }, units: { 2: 'meter' } });
     expect(came).toMatchObject({ ok: true });
-    expect(door.revision).not.toBe(before);
+    expect(rpc.revision).not.toBe(before);
   });
 });
 

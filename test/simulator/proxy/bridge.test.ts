@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { RealOutcome } from '../../../src/device/real.js';
 import type { RealDefinition } from '../../../src/files/config/configuration.js';
-import type { ModbusClient, Outcome } from '../../../src/modbus/client/client.js';
+import type { ModbusClient, RequestOutcome } from '../../../src/modbus/client/client.js';
 import { Bridge } from '../../../src/simulator/proxy/bridge.js';
 import { RealLine } from '../../../src/simulator/proxy/real-line.js';
 import { deviceOf } from '../../device/build.js';
@@ -17,7 +17,7 @@ const WRITE = '06 0000 0001';
 function start(settings: Partial<RealDefinition> = {}, hasFallback = true) {
   const clock = new VirtualClock();
   const sent: string[] = [];
-  const open: ((outcome: Outcome) => void)[] = [];
+  const open: ((outcome: RequestOutcome) => void)[] = [];
   const client: ModbusClient = {
     pending: 0,
     ask: ({ unitId, pdu }) => {

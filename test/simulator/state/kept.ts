@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { type RestoredState, restoreState } from '../../../src/cli/service/state/restore-state.js';
 import { type FileSystem, StateFiles } from '../../../src/cli/service/state/state-files.js';
 import { StateKeeper } from '../../../src/cli/service/state/state-keeper.js';
-import { ownersRoom } from '../../../src/simulator/commands/context.js';
+import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { nativeSetup } from '../../support/configuration.js';
 
@@ -55,7 +55,7 @@ export async function keep(
   const files = new StateFiles(directory, fs);
   last.set(directory, files);
   const now = () => times.now;
-  const restored = await restoreState({ room: ownersRoom(simulator, log), files, file, log, now });
+  const restored = await restoreState({ room: ownersContext(simulator, log), files, file, log, now });
   const keeper = new StateKeeper({ simulator, files, log, now, uptime: () => times.uptime }, file, restored);
   return { simulator, restored, keeper, warnings };
 }

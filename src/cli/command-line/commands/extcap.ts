@@ -58,19 +58,17 @@ export const EXTCAP: Described = {
   options: OWN,
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Understands the arguments behind `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the simulator
  * is, unless the arguments do.
  * @returns what is wrong, as a sentence
  */
-export function parseExtcap(args: readonly string[], env: Environment): ExtcapCommand | string {
+export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): ExtcapCommand | string {
   const request = parseRequest(args, env);
   return typeof request === 'string' ? request : { kind: 'extcap', request };
 }
 
-function parseRequest(args: readonly string[], env: Environment): ExtcapRequest | string {
+function parseRequest(args: readonly string[], env: NodeJS.ProcessEnv): ExtcapRequest | string {
   const parsed = parse(args);
   if (typeof parsed === 'string') return parsed;
   const { values, positionals } = parsed;

@@ -25,13 +25,13 @@ export type Values<Table extends OptionTable> = {
 };
 
 /** Options and their texts, in the order of the command line. The text of an option without a value is empty. */
-export type Written = readonly (readonly [name: string, text: string])[];
+export type WrittenOptions = readonly (readonly [name: string, text: string])[];
 
 /** What a command is given. */
 export interface Given<Table extends OptionTable> {
   /** Of equal options the last one counts. */
   readonly values: Values<Table>;
-  readonly options: Written;
+  readonly options: WrittenOptions;
   /** What stands beside the options, without the name of the command. */
   readonly words: readonly string[];
   /** The token of REST in the environment. */
@@ -81,7 +81,7 @@ export function scan(
   args: readonly string[],
   table: OptionTable,
   command: string | undefined,
-): { readonly options: Written; readonly words: readonly string[] } | string {
+): { readonly options: WrittenOptions; readonly words: readonly string[] } | string {
   const { tokens } = parseArgs({
     args: [...args],
     options: table,
@@ -109,7 +109,10 @@ export function scan(
 }
 
 /** What the options of a table mean. @returns what is wrong, as a sentence */
-export function valuesOf<Table extends OptionTable>(table: Table, written: Written): Values<Table> | string {
+export function valuesOf<Table extends OptionTable>(
+  table: Table,
+  written: WrittenOptions,
+): Values<Table> | string {
   const values: Record<string, unknown> = {};
   for (const [name, text] of written) {
     const { read, expected = '' } = table[name] as Option;
@@ -120,7 +123,7 @@ export function valuesOf<Table extends OptionTable>(table: Table, written: Writt
 }
 
 /** The texts of an option that may be given again and again. */
-export function allOf(written: Written, name: string): string[] {
+export function allOf(written: WrittenOptions, name: string): string[] {
   return written.flatMap(([each, text]) => (each === name ? text : []));
 }
 

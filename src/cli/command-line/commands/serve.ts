@@ -61,7 +61,7 @@ export const SERVE_OPTIONS = {
   custom_actions_module: text('MODULE'),
 };
 
-interface Environment {
+interface ServeSecrets {
   /** The token of REST. */
   readonly token: string | undefined;
   /** The password at the broker. */
@@ -76,7 +76,7 @@ interface Environment {
 /** @returns what is wrong, as a sentence */
 export function parseServe(
   values: Values<typeof SERVE_OPTIONS>,
-  { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: Environment,
+  { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: ServeSecrets,
 ): ServeCommand | string {
   if (values.custom_actions_module !== undefined) {
     return '--custom_actions_module: custom actions of Python modules are not supported';

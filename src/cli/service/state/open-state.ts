@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Configuration } from '../../../files/config/configuration.js';
-import type { Room } from '../../../simulator/commands/context.js';
+import type { CommandContext } from '../../../simulator/commands/context.js';
 import type { StateOptions } from '../../command-line/commands/serve.js';
 import { restoreState } from './restore-state.js';
 import { StateFiles } from './state-files.js';
 import { StateKeeper } from './state-keeper.js';
 
-interface Wanted {
-  readonly room: Room;
+interface StateWanted {
+  readonly room: CommandContext;
   readonly configuration: Configuration;
   readonly log: Logger;
   readonly options: StateOptions;
@@ -39,7 +39,7 @@ export async function openState({
   options,
   file,
   stop,
-}: Wanted): Promise<OpenState | undefined> {
+}: StateWanted): Promise<OpenState | undefined> {
   const { directory = configuration.keepsState && options.ofService } = options;
   if (!directory) {
     if (!configuration.keepsState) return undefined;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { pathText } from '../../../common/schema/problem.js';
+import type { CommandContext } from '../../../simulator/commands/context.js';
 import { problemText } from '../../../simulator/commands/refusal.js';
-import type { Room } from '../../../simulator/commands/context.js';
 import { defineRegisters, restoreSignal } from '../../../simulator/commands/values.js';
 import { restoreDevice } from '../../../simulator/state/device-state.js';
 import type { FileContent } from '../../../simulator/state/kept-state.js';
@@ -32,8 +32,8 @@ export interface RestoredState {
   readonly setAside: number;
 }
 
-interface Surroundings {
-  readonly room: Room;
+interface RestoreContext {
+  readonly room: CommandContext;
   readonly files: StateFiles;
   /** What the configuration says. */
   readonly file: FileContent;
@@ -43,7 +43,7 @@ interface Surroundings {
 }
 
 /** Gives a simulator that is not started yet what was changed in an earlier run. Nothing that is wrong is fatal. */
-export async function restoreState(surroundings: Surroundings): Promise<RestoredState> {
+export async function restoreState(surroundings: RestoreContext): Promise<RestoredState> {
   const { room, files, file } = surroundings;
   const { simulator } = room;
   const { names: found, note, hasEnded } = await files.open();
@@ -106,7 +106,7 @@ class StateReader {
   readonly #now: () => number;
   setAside = 0;
 
-  constructor({ files, log, now }: Surroundings) {
+  constructor({ files, log, now }: RestoreContext) {
     this.#files = files;
     this.#log = log;
     this.#now = now;

@@ -50,8 +50,8 @@ export const OUTSIDE = {
         trouble: () => (cameAt === undefined ? `nothing has come on the topic ${topic}` : undefined),
         inlet: {
           source,
-          take(came, at) {
-            value = came * scale;
+          take(outcome, at) {
+            value = outcome * scale;
             cameAt = at;
           },
           isStale: stale === undefined ? undefined : (now) => cameAt === undefined || now - cameAt >= stale,

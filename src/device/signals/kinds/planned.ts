@@ -6,7 +6,7 @@ import { MIN_PERIOD, type Signal, signal, type Track, type TrackSource } from '.
 
 type Then = 'hold' | 'repeat' | 'bounce';
 
-interface Step {
+interface PlannedStep {
   readonly value: number;
   readonly for?: number | undefined;
 }
@@ -100,7 +100,7 @@ function areaOf(lengths: number, then: Then): number {
   return whole / 2 + (isBack ? share - share ** 2 / 2 : share ** 2 / 2);
 }
 
-function staircase(list: readonly Step[]): Signal {
+function staircase(list: readonly PlannedStep[]): Signal {
   const starts: number[] = [];
   /** For each step, the integral of all steps before it. */
   const areas: number[] = [];
@@ -118,13 +118,13 @@ function staircase(list: readonly Step[]): Signal {
     const rounds = roundsAt(time);
     const rest = rounds === 0 ? time : time - rounds * length;
     const i = indexAt(rest);
-    const partial = (areas[i] as number) + (list[i] as Step).value * (rest - (starts[i] as number));
+    const partial = (areas[i] as number) + (list[i] as PlannedStep).value * (rest - (starts[i] as number));
     return rounds === 0 ? partial : rounds * area + partial;
   };
   return {
     valueAt(time) {
       const rounds = roundsAt(time);
-      return (list[indexAt(rounds === 0 ? time : time - rounds * length)] as Step).value;
+      return (list[indexAt(rounds === 0 ? time : time - rounds * length)] as PlannedStep).value;
     },
     integral: (from, to) => (areaOf(to) - areaOf(from)) / 1000,
   };

@@ -10,7 +10,7 @@ export interface Columns {
 }
 
 /** A row of a recording: the time in ms from the file's own origin, and the value. */
-export interface Row {
+export interface RecordingRow {
   readonly time: number;
   readonly value: number;
 }
@@ -28,7 +28,7 @@ export function readHeader(line: string, { time, column }: TrackSource): Columns
 }
 
 /** Reads the two cells of a line; or returns what is wrong with one of them. */
-export function readRow(line: string, { separator, time, value }: Columns): Row | string {
+export function readRow(line: string, { separator, time, value }: Columns): RecordingRow | string {
   const cells = splitCells(line, separator);
   const timeCell = cells[time] ?? '';
   const valueCell = cells[value] ?? '';

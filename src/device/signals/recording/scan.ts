@@ -1,5 +1,5 @@
 import type { TrackRows, TrackSource } from '../signal.js';
-import { type Columns, type Row, readHeader, readRow } from './csv.js';
+import { type Columns, type RecordingRow, readHeader, readRow } from './csv.js';
 
 /** An index of a recording's file. A block of rows is found by its time and read by its offset. */
 export interface RecordingIndex {
@@ -99,7 +99,7 @@ export class RecordingScanner {
     else this.#takeRow(row);
   }
 
-  #takeRow({ time }: Row): void {
+  #takeRow({ time }: RecordingRow): void {
     if (this.#rows === 0) this.#epoch = time;
     const since = time - this.#epoch;
     if (since < this.#last) {

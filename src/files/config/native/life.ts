@@ -45,7 +45,7 @@ export type EntryFinder = (value: Pick<PointDefinition, 'table' | 'address'>) =>
 
 /** Sorts each table once, when it is first searched: a device may have tens of thousands of entries, in any order. */
 export function entryFinder(registers: At): EntryFinder {
-  const tables = new Map<TableName, readonly Placed[]>();
+  const tables = new Map<TableName, readonly PlacedEntry[]>();
   return ({ table, address }) => {
     const entries = tables.get(table) ?? placedIn(registers.key(table));
     tables.set(table, entries);
@@ -53,19 +53,19 @@ export function entryFinder(registers: At): EntryFinder {
     let high = entries.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((entries[middle] as Placed).address <= address) low = middle + 1;
+      if ((entries[middle] as PlacedEntry).address <= address) low = middle + 1;
       else high = middle;
     }
     return entries[low - 1]?.entry;
   };
 }
 
-interface Placed {
+interface PlacedEntry {
   readonly address: number;
   readonly entry: At;
 }
 
-function placedIn(table: At): Placed[] {
+function placedIn(table: At): PlacedEntry[] {
   const entries = table.items() ?? [];
   return entries
     .map((entry) => ({ address: Number(entry.key('address').value), entry }))

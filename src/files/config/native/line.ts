@@ -111,7 +111,7 @@ function noUnits(at: At): UnitNames {
 }
 
 /** What a line gets from its file. */
-interface Surroundings {
+interface LineParts {
   readonly units: UnitNames;
   readonly start: Start | undefined;
   readonly unasked: readonly UnaskedDefinition[] | undefined;
@@ -125,7 +125,7 @@ function waiting(start: Start | undefined) {
 function serialLine(
   name: string,
   at: At,
-  { units, start, unasked }: Surroundings,
+  { units, start, unasked }: LineParts,
 ): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
@@ -209,7 +209,7 @@ function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory, start, unasked, devices }: Surroundings & Pick<LineContext, 'directory' | 'devices'>,
+  { units, directory, start, unasked, devices }: LineParts & Pick<LineContext, 'directory' | 'devices'>,
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);

@@ -1,5 +1,5 @@
 /** A row of a CSV file, and the line on which it begins, from 1. */
-export interface Row {
+export interface CsvRow {
   readonly line: number;
   readonly cells: readonly string[];
 }
@@ -33,8 +33,8 @@ export function separatorOf(text: string): Separator | undefined {
  * The rows of a CSV file (RFC 4180), without empty ones and the ruler of a Markdown table. A quote that is never closed ends with its line: the rest of a
  * file must not vanish in one cell.
  */
-export function rowsOf(text: string, separator: Separator): Row[] {
-  const rows: Row[] = [];
+export function rowsOf(text: string, separator: Separator): CsvRow[] {
+  const rows: CsvRow[] = [];
   let line = 1;
   let at = text.startsWith('\uFEFF') ? 1 : 0;
   while (at < text.length) {

@@ -1,8 +1,8 @@
-import type { Row } from './cells.js';
+import type { CsvRow } from './cells.js';
 import { tableOf } from './words.js';
 
 /** What a column can hold. */
-export type Role =
+export type ColumnRole =
   | 'address'
   | 'name'
   | 'type'
@@ -24,12 +24,12 @@ export type Role =
 
 /** The columns of a file by what they hold. */
 export interface Columns {
-  readonly header: Row;
-  readonly of: ReadonlyMap<Role, number>;
+  readonly header: CsvRow;
+  readonly of: ReadonlyMap<ColumnRole, number>;
 }
 
 /** Headers without spaces and signs, in lower case. Earlier words of a role go before later ones. */
-const HEADERS: Readonly<Record<Role, string>> = {
+const HEADERS: Readonly<Record<ColumnRole, string>> = {
   address:
     'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse',
   name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title item',
@@ -53,14 +53,14 @@ const HEADERS: Readonly<Record<Role, string>> = {
   description: 'description desc comment remark remarks note notes info beschreibung meaning',
 };
 
-const ROLES = Object.keys(HEADERS) as Role[];
+const ROLES = Object.keys(HEADERS) as ColumnRole[];
 const HEADER_ROWS = 20;
 
 /**
  * Finds the header: the first row with a column for addresses and one more that is known. @returns undefined when there
  * is none
  */
-export function findColumns(rows: readonly Row[]): Columns | undefined {
+export function findColumns(rows: readonly CsvRow[]): Columns | undefined {
   for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
     const of = rolesOf(header, rows.slice(i + 1, i + 200));
     if (of.has('address') && of.size > 1) return { header, of };
@@ -68,8 +68,8 @@ export function findColumns(rows: readonly Row[]): Columns | undefined {
   return undefined;
 }
 
-function rolesOf(header: Row, sample: readonly Row[]): Map<Role, number> {
-  const found = new Map<Role, { column: number; rank: number }>();
+function rolesOf(header: CsvRow, sample: readonly CsvRow[]): Map<ColumnRole, number> {
+  const found = new Map<ColumnRole, { column: number; rank: number }>();
   for (const [column, text] of header.cells.entries()) {
     const match = roleOf(text);
     if (match === undefined) continue;
@@ -81,7 +81,7 @@ function rolesOf(header: Row, sample: readonly Row[]): Map<Role, number> {
   return new Map([...found].map(([role, { column }]) => [role, column]));
 }
 
-function roleOf(header: string): { role: Role; rank: number } | undefined {
+function roleOf(header: string): { role: ColumnRole; rank: number } | undefined {
   const whole = plain(header);
   // What stands in brackets is mostly a unit or a remark: "Address (hex)", "Scale [x]".
   const short = plain(header.replace(/[([].*$/, ''));
@@ -95,7 +95,7 @@ function roleOf(header: string): { role: Role; rank: number } | undefined {
 }
 
 /** Some headers are used for two things; what stands below decides. */
-function byContent(role: Role, cells: readonly string[]): Role {
+function byContent(role: ColumnRole, cells: readonly string[]): ColumnRole {
   const most = (test: (cell: string) => boolean) => cells.filter(test).length > cells.length / 2;
   if (role === 'type' && most((cell) => tableOf(cell) !== undefined)) return 'table';
   if (role === 'unit' && cells.length > 0 && cells.every((cell) => /^\d{1,3}$/.test(cell))) return 'slave';

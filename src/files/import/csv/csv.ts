@@ -1,6 +1,6 @@
 import { quote } from '../../../common/schema/problem.js';
 import type { TableName } from '../../../device/tables.js';
-import { Collector, type Found, type Imported, middleOf } from '../collected.js';
+import { Collector, type FoundValue, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
 import { isOfBits } from '../parts.js';
 import {
@@ -11,8 +11,8 @@ import {
   type WrittenAddress,
   writtenAddress,
 } from './addresses.js';
-import { type Row, rowsOf, type Separator, separatorOf } from './cells.js';
-import { type Columns, findColumns, type Role } from './columns.js';
+import { type CsvRow, rowsOf, type Separator, separatorOf } from './cells.js';
+import { type ColumnRole, type Columns, findColumns } from './columns.js';
 import { accessOf, decimalOf, scaleOf, type TableWord, tableOf } from './words.js';
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
@@ -38,8 +38,8 @@ export function importCsv(text: string, device: string): Imported | string {
 }
 
 /** A row of which the address is understood. */
-interface Placed {
-  readonly row: Row;
+interface PlacedRow {
+  readonly row: CsvRow;
   readonly address: WrittenAddress;
   readonly word: TableWord | undefined;
 }
@@ -47,9 +47,9 @@ interface Placed {
 class CsvReader {
   readonly collector = new Collector();
   readonly #columns: Columns;
-  readonly #rows: readonly Row[];
+  readonly #rows: readonly CsvRow[];
 
-  constructor(columns: Columns, rows: readonly Row[]) {
+  constructor(columns: Columns, rows: readonly CsvRow[]) {
     this.#columns = columns;
     this.#rows = rows;
   }
@@ -69,21 +69,21 @@ class CsvReader {
     return this.#preview(style);
   }
 
-  #headerOf(role: Role): string | undefined {
+  #headerOf(role: ColumnRole): string | undefined {
     const column = this.#columns.of.get(role);
     return column === undefined ? undefined : this.#columns.header.cells[column];
   }
 
-  #cell(row: Row, role: Role): string {
+  #cell(row: CsvRow, role: ColumnRole): string {
     const column = this.#columns.of.get(role);
     return column === undefined ? '' : (row.cells[column] ?? '');
   }
 
-  #note(row: Row, message: string): void {
+  #note(row: CsvRow, message: string): void {
     this.collector.note(`line ${row.line}`, message);
   }
 
-  #placed(row: Row, isHex: boolean): Placed[] {
+  #placed(row: CsvRow, isHex: boolean): PlacedRow[] {
     const text = this.#cell(row, 'address');
     const address = writtenAddress(text, isHex);
     if (address === undefined) {
@@ -102,7 +102,7 @@ class CsvReader {
     return [{ row, address, word }];
   }
 
-  #take({ row, address: written, word }: Placed, style: AddressStyle, device: string): void {
+  #take({ row, address: written, word }: PlacedRow, style: AddressStyle, device: string): void {
     const number = style.areNumbers ? numbered(written) : undefined;
     const address = number?.address ?? written.number;
     const bit = written.bit ?? this.#number(row, 'bit');
@@ -135,12 +135,12 @@ class CsvReader {
   }
 
   #value(
-    row: Row,
+    row: CsvRow,
     table: TableName,
     address: number,
     { type, length, wordOrder, byteOrder }: DataType,
     words: number | undefined,
-  ): Found {
+  ): FoundValue {
     const order = orderOf(this.#cell(row, 'order'));
     if (this.#cell(row, 'order') !== '' && order === undefined) {
       this.#note(row, `order ${quote(this.#cell(row, 'order'))}: not known`);
@@ -158,23 +158,23 @@ class CsvReader {
     };
   }
 
-  #called(row: Row): string {
+  #called(row: CsvRow): string {
     return this.#cell(row, 'name') ? quote(this.#cell(row, 'name')) : 'this row';
   }
 
   /** Registers that the file says a value takes. */
-  #words(row: Row): number | undefined {
+  #words(row: CsvRow): number | undefined {
     const words = this.#number(row, 'words');
     const bytes = this.#number(row, 'bytes');
     return words ?? (bytes === undefined ? undefined : Math.ceil(bytes / 2));
   }
 
-  #stringLength(row: Row, length: number | undefined): number {
+  #stringLength(row: CsvRow, length: number | undefined): number {
     if (length === undefined) this.#note(row, 'a string without a length: 1 register');
     return Math.max(1, length ?? 1);
   }
 
-  #number(row: Row, role: Role): number | undefined {
+  #number(row: CsvRow, role: ColumnRole): number | undefined {
     const text = this.#cell(row, role);
     if (text === '') return undefined;
     const number = decimalOf(text);
@@ -183,7 +183,7 @@ class CsvReader {
     return undefined;
   }
 
-  #scale(row: Row): number | undefined {
+  #scale(row: CsvRow): number | undefined {
     const text = this.#cell(row, 'scale');
     const divisor = this.#cell(row, 'divisor');
     const decimals = this.#cell(row, 'decimals');
@@ -202,7 +202,7 @@ class CsvReader {
   }
 
   /** As the file has it: before `scale`. */
-  #initial(row: Row, type: DataType['type']): number | string | undefined {
+  #initial(row: CsvRow, type: DataType['type']): number | string | undefined {
     const text = this.#cell(row, 'value');
     if (text === '') return undefined;
     if (type === 'string') return text;
@@ -211,7 +211,7 @@ class CsvReader {
     return value;
   }
 
-  #isWritable(row: Row, byFunction: boolean, table: TableName): boolean {
+  #isWritable(row: CsvRow, byFunction: boolean, table: TableName): boolean {
     const text = this.#cell(row, 'access');
     const access = text === '' ? byFunction : accessOf(text);
     if (access === undefined)
@@ -221,7 +221,7 @@ class CsvReader {
   }
 
   #preview(style: AddressStyle): string[] {
-    const meaning: Partial<Record<Role, string>> = {
+    const meaning: Partial<Record<ColumnRole, string>> = {
       address: style.areNumbers
         ? 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0'
         : `${style.isHex ? 'hexadecimal, ' : ''}0-based, as on the wire`,

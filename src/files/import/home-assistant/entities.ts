@@ -1,10 +1,10 @@
 import { describeFound, type Path, quote } from '../../../common/schema/problem.js';
 import type { ValueType } from '../../../device/registers/cell-type.js';
 import type { TableName } from '../../../device/tables.js';
-import { type Collector, cellsOf, type Found, middleOf } from '../collected.js';
+import { type Collector, cellsOf, type FoundValue, middleOf } from '../collected.js';
 import { NUMBER_TYPES } from '../data-types.js';
 import { isOfBits, numberOf, type Section, sectionOf, wordOf } from '../parts.js';
-import { type Field, fieldsOf } from './structure.js';
+import { fieldsOf, type StructureField } from './structure.js';
 
 /*
  * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its base_platform.py have it.
@@ -94,7 +94,7 @@ export class HubReader {
     path: Path,
     key: string,
     table: TableName | undefined,
-    extra: Partial<Found> = {},
+    extra: Partial<FoundValue> = {},
   ): void {
     const address = this.#address(entity, path, key);
     const fields = this.#fields(entity, path);
@@ -129,7 +129,7 @@ export class HubReader {
   }
 
   /** What the registers of an entity hold, one after the other. */
-  #fields(entity: Section, path: Path): readonly Field[] | undefined {
+  #fields(entity: Section, path: Path): readonly StructureField[] | undefined {
     const count = numberOf(entity.count);
     const text = typeof entity.data_type === 'string' ? entity.data_type : 'int16';
     const swap = this.#swap(entity.swap, path);
@@ -144,7 +144,7 @@ export class HubReader {
     return type && [{ type, order: swap }];
   }
 
-  #custom(entity: Section, path: Path, count: number): readonly Field[] {
+  #custom(entity: Section, path: Path, count: number): readonly StructureField[] {
     const structure = typeof entity.structure === 'string' ? entity.structure : '>f';
     const fields = fieldsOf(structure);
     const words = fields?.reduce((sum, { type, length }) => sum + cellsOf({ type, length: length ?? 1 }), 0);
@@ -156,7 +156,7 @@ export class HubReader {
     return Array.from({ length: Math.min(Math.max(count, 1), 1000) }, () => ({ type: 'uint16', order: {} }));
   }
 
-  #swap(swap: unknown, path: Path): Field['order'] {
+  #swap(swap: unknown, path: Path): StructureField['order'] {
     switch (swap) {
       case undefined:
       case null:
@@ -244,7 +244,7 @@ export class HubReader {
   #add(
     entity: Section,
     path: Path,
-    value: Omit<Found, 'location' | 'type'> & { readonly type?: ValueType },
+    value: Omit<FoundValue, 'location' | 'type'> & { readonly type?: ValueType },
   ): void {
     const unit = entity.device_address ?? entity.slave;
     const number = unit === undefined ? 1 : numberOf(unit);

@@ -19,15 +19,15 @@ export function importHomeAssistant(text: string): Imported | string {
   return collector.end('Home Assistant modbus', []);
 }
 
-interface Found {
+interface FoundHub {
   readonly hub: Section;
   readonly path: Path;
 }
 
 /** The hubs of a whole configuration, of a package of one, or of the list that `modbus: !include` names. */
-function hubsOf(root: unknown): Found[] {
+function hubsOf(root: unknown): FoundHub[] {
   const top = sectionOf(root);
-  const inside = (value: unknown, path: Path): Found[] =>
+  const inside = (value: unknown, path: Path): FoundHub[] =>
     Array.isArray(value)
       ? value.flatMap((item, i) => inside(item, [...path, i]))
       : sectionOf(value)

@@ -1,7 +1,7 @@
 import type { Order, ValueType } from '../../../device/registers/cell-type.js';
 
 /** A value at its place behind others. */
-export interface Field {
+export interface StructureField {
   readonly type: ValueType;
   /** Registers of a string. */
   readonly length?: number;
@@ -28,14 +28,14 @@ const MOST_FIELDS = 125;
  * What a format of Python's `struct` says, such as `>10f` or `>2Hf`: the fields in their order, and `4s` as a string.
  * @returns undefined for a format with anything else, or with half a register
  */
-export function fieldsOf(structure: string): readonly Field[] | undefined {
+export function fieldsOf(structure: string): readonly StructureField[] | undefined {
   const match = /^([<>!=@]?)((?: *\d{0,3}[A-Za-z?])+) *$/.exec(structure.slice(0, 100));
   if (!match || structure.length > 100) return undefined;
   const [, prefix = '', codes = ''] = match;
   // Without a prefix the order is that of the machine, which is little-endian wherever Home Assistant runs.
   const isLittle = prefix !== '>' && prefix !== '!';
   const order = isLittle ? ({ wordOrder: 'little', byteOrder: 'little' } as const) : {};
-  const fields: Field[] = [];
+  const fields: StructureField[] = [];
   for (const [, digits = '', code = ''] of codes.matchAll(/(\d*)([A-Za-z?])/g)) {
     const times = digits === '' ? 1 : Number(digits);
     if (code === 's') {

@@ -20,7 +20,7 @@ const PY_MODEL = /^Model: .{0,200}\((\d{1,5})\)\s*$/;
 const PY_POINT = /^\s{0,6}(?:(\d{2,4}):)?(?:(\d{2,4}):)?\s{0,6}(\w{1,60}?)\s{1,60}(\S.{0,400}|)$/;
 
 /** A line with the value of a point. */
-interface Shown {
+interface ShownPoint {
   readonly line: number;
   readonly name: string;
   /** Which repetition of each group around it, from 1. */
@@ -33,7 +33,7 @@ interface Shown {
 interface ShownModel {
   readonly id: number;
   readonly line: number;
-  readonly points: Shown[];
+  readonly points: ShownPoint[];
 }
 
 /** Whether a text has a model as one of the programs prints it. */
@@ -80,14 +80,14 @@ function shownModels(lines: readonly string[], collector: Collector) {
   return { models, areRaw };
 }
 
-function goPoint(text: string, line: number, block: number): Shown | undefined {
+function goPoint(text: string, line: number, block: number): ShownPoint | undefined {
   const [, name, value = ''] = GO_POINT.exec(text) ?? [];
   if (name === undefined) return undefined;
   const shown = value.trim();
   return { line, name, indexes: block === 0 ? [] : [block], value: shown === 'n/a' ? null : shown };
 }
 
-function pyPoint(text: string, line: number): Shown | undefined {
+function pyPoint(text: string, line: number): ShownPoint | undefined {
   const [, outer, inner, name, value = ''] = PY_POINT.exec(text) ?? [];
   if (name === undefined) return undefined;
   const indexes = [outer, inner].flatMap((each) => (each === undefined ? [] : [Number(each)]));
@@ -120,7 +120,7 @@ function namesIn({ points, groups = [] }: SunspecGroup): Set<string> {
 }
 
 /** Walks through a model beside the lines, which have its order. Points without a line are passed over. */
-function placed({ group }: SunspecModel, points: readonly Shown[]) {
+function placed({ group }: SunspecModel, points: readonly ShownPoint[]) {
   const values = new Map<string, unknown>();
   const repeat: Record<string, number> = {};
   let at = 0;

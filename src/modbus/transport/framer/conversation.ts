@@ -7,7 +7,7 @@ import {
   requestLength,
   responseLength,
 } from '../../protocol/rtu.js';
-import type { Carrier, Role } from './framer.js';
+import type { Carrier, FrameRole } from './framer.js';
 
 /** Older requests are forgotten: a response to one of them is not recognised. */
 const MOST = 32;
@@ -54,9 +54,9 @@ function canAnswer(frame: Uint8Array, request: Uint8Array): boolean {
   return frame.length === request.length && frame.every((byte, i) => byte === request[i]);
 }
 
-const REQUEST: readonly Role[] = ['request'];
-const REQUEST_OR_RESPONSE: readonly Role[] = ['request', 'response'];
-const RESPONSE_OR_REQUEST: readonly Role[] = ['response', 'request'];
+const REQUEST: readonly FrameRole[] = ['request'];
+const REQUEST_OR_RESPONSE: readonly FrameRole[] = ['request', 'response'];
+const RESPONSE_OR_REQUEST: readonly FrameRole[] = ['response', 'request'];
 
 /** Who asked whom in RTU: requests and responses look alike, and only what came before distinguishes them. */
 export class Conversation {
@@ -85,7 +85,7 @@ export class Conversation {
    * What a frame at `start` may be, the likeliest first. One to a unit of ours is a request, unless another device on the wire
    * may have the same unit identifier and be answering the last request.
    */
-  rolesAt(bytes: Uint8Array, start: number): readonly Role[] {
+  rolesAt(bytes: Uint8Array, start: number): readonly FrameRole[] {
     const unitId = bytes[start] as number;
     const asked = this.#askedBefore(unitId, bytes[start + 1]);
     if (!this.isOurs(unitId)) return asked ? RESPONSE_OR_REQUEST : REQUEST_OR_RESPONSE;
@@ -93,7 +93,7 @@ export class Conversation {
   }
 
   /** A valid frame was found that looks like a `supposed`. Returns what it is. */
-  settle(frame: Uint8Array, supposed: Role): Role {
+  settle(frame: Uint8Array, supposed: FrameRole): FrameRole {
     const unitId = frame[0] as number;
     const role = this.isOurs(unitId) ? supposed : this.#roleBetweenOthers(frame, supposed);
     this.#asked = role === 'request' && unitId !== BROADCAST ? frame : undefined;
@@ -112,7 +112,7 @@ export class Conversation {
   }
 
   /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */
-  #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
+  #roleBetweenOthers(frame: Uint8Array, supposed: FrameRole): FrameRole {
     const asked = this.#asked?.[0];
     const mayAnswer = supposed === 'response' || (asked !== undefined && this.isOurs(asked));
     const isAnswer = mayAnswer && this.#unanswered.answeredBy(frame);

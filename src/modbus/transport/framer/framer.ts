@@ -6,7 +6,7 @@ export type FramerEvent =
   /** A request to one of our units, or a broadcast. */
   | ({ readonly kind: 'request' } & TimedBytes)
   /** A frame between others on the bus. */
-  | ({ readonly kind: 'foreign'; readonly role: Role } & TimedBytes)
+  | ({ readonly kind: 'foreign'; readonly role: FrameRole } & TimedBytes)
   /** Another device with one of our unit identifiers sent a response. */
   | ({ readonly kind: 'duplicate' } & TimedBytes)
   | Noise;
@@ -14,7 +14,7 @@ export type FramerEvent =
 /** Bytes that belong to no valid frame; `isRest` when damage of the same message was reported before. */
 export type Noise = { readonly kind: 'noise'; readonly isRest: boolean } & TimedBytes;
 
-export type Role = 'request' | 'response';
+export type FrameRole = 'request' | 'response';
 
 /**
  * What carries the bytes: a wire that other devices may be on too, or a stream between two programs (RTU over TCP),

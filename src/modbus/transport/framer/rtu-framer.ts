@@ -8,12 +8,12 @@ import {
 } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
 import { Conversation } from './conversation.js';
-import type { Carrier, Framer, FramerEvent, FramerOptions, Noise, Role } from './framer.js';
+import type { Carrier, FrameRole, Framer, FramerEvent, FramerOptions, Noise } from './framer.js';
 
 /** A valid frame at some offset. */
-interface Found {
+interface FoundFrame {
   readonly length: number;
-  readonly role: Role;
+  readonly role: FrameRole;
 }
 
 /** The most stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves them. */
@@ -141,7 +141,7 @@ export class RtuFramer implements Framer {
    * The frame at the front, if it is complete. While the likelier reading of the front still lacks bytes, the other
    * reading does not count, because a response may begin like a request.
    */
-  #frameAtFront(): Found | undefined {
+  #frameAtFront(): FoundFrame | undefined {
     const { bytes } = this.#pending;
     for (const role of this.#conversation.rolesAt(bytes, 0)) {
       const length = lengthAs(role, bytes, 0);
@@ -166,7 +166,7 @@ export class RtuFramer implements Framer {
   }
 
   /** All pending bytes as one frame, unless the predicted length is greater. */
-  #wholeFrame(): Found | undefined {
+  #wholeFrame(): FoundFrame | undefined {
     const { bytes } = this.#pending;
     const expected = requestLength(bytes, 0, bytes.length);
     if (typeof expected === 'number' ? expected > bytes.length : expected === 'more') return undefined;
@@ -199,7 +199,7 @@ export class RtuFramer implements Framer {
    * Frames one behind the other from `start` to the last pending byte; none if that can't be.
    * @param deadEnds offsets from which no frames are known to lead to the end
    */
-  #chainFrom(start: number, anyLength: boolean, deadEnds: Set<number>): Found[] {
+  #chainFrom(start: number, anyLength: boolean, deadEnds: Set<number>): FoundFrame[] {
     const { bytes } = this.#pending;
     for (const frame of this.#validFramesAt(start, anyLength)) {
       const next = start + frame.length;
@@ -216,11 +216,11 @@ export class RtuFramer implements Framer {
    * The valid frames that may begin at `start`, likeliest first. Some functions do not fix the length, and the adapter
    * or the system may have swallowed the pause after the frame. Then the frame may end wherever a CRC closes.
    */
-  #validFramesAt(start: number, anyLength: boolean): Found[] {
+  #validFramesAt(start: number, anyLength: boolean): FoundFrame[] {
     const { bytes } = this.#pending;
     const all = bytes.length - start;
-    const isValid = ({ length }: Found) => isRtuFrame(bytes, start, start + length);
-    const predicted = this.#conversation.rolesAt(bytes, start).flatMap((role): Found[] => {
+    const isValid = ({ length }: FoundFrame) => isRtuFrame(bytes, start, start + length);
+    const predicted = this.#conversation.rolesAt(bytes, start).flatMap((role): FoundFrame[] => {
       const length = lengthAs(role, bytes, start);
       return typeof length === 'number' && length <= all ? [{ length, role }] : [];
     });
@@ -230,12 +230,12 @@ export class RtuFramer implements Framer {
     return [...predicted, ...[...last, ...anywhere].map((length) => ({ length, role }))].filter(isValid);
   }
 
-  #likeliestRole(start: number): Role {
-    return this.#conversation.rolesAt(this.#pending.bytes, start)[0] as Role;
+  #likeliestRole(start: number): FrameRole {
+    return this.#conversation.rolesAt(this.#pending.bytes, start)[0] as FrameRole;
   }
 
   /** Reports the frame at the front. */
-  #emit({ length, role: supposed }: Found, events: FramerEvent[]): void {
+  #emit({ length, role: supposed }: FoundFrame, events: FramerEvent[]): void {
     this.#isDamageReported = false;
     this.#longestPause = Math.max(this.#longestPause, this.#pending.longestPause(length));
     const frame = this.#pending.take(length);
@@ -260,7 +260,7 @@ export class RtuFramer implements Framer {
   }
 }
 
-function lengthAs(role: Role, bytes: Uint8Array, start: number): PredictedLength {
+function lengthAs(role: FrameRole, bytes: Uint8Array, start: number): PredictedLength {
   return role === 'request'
     ? requestLength(bytes, start, bytes.length)
     : responseLength(bytes, start, bytes.length);

@@ -1,5 +1,5 @@
 /** What a port with parity marks received, in the order of the wire: good characters or damaged ones, never none. */
-interface Received {
+interface ReceivedCharacters {
   readonly kind: 'bytes' | 'damaged';
   readonly bytes: Uint8Array;
 }
@@ -7,7 +7,7 @@ interface Received {
 /** Takes the marks out of what a port delivers; a mark may be cut at any place. */
 export interface MarkDecoder {
   /** @param chunk is not kept, but the bytes returned may be views of it */
-  push(chunk: Uint8Array): readonly Received[];
+  push(chunk: Uint8Array): readonly ReceivedCharacters[];
 }
 
 /**
@@ -51,8 +51,8 @@ export function createMarkDecoder(): MarkDecoder {
 /** Collects good and damaged characters into as few pieces as possible. */
 class Pieces {
   readonly #bytes: Uint8Array;
-  readonly #pieces: Received[] = [];
-  #kind: Received['kind'] = 'bytes';
+  readonly #pieces: ReceivedCharacters[] = [];
+  #kind: ReceivedCharacters['kind'] = 'bytes';
   #start = 0;
   #end = 0;
 
@@ -60,13 +60,13 @@ class Pieces {
     this.#bytes = new Uint8Array(capacity);
   }
 
-  add(kind: Received['kind'], character: number): void {
+  add(kind: ReceivedCharacters['kind'], character: number): void {
     if (kind !== this.#kind) this.end();
     this.#kind = kind;
     this.#bytes[this.#end++] = character;
   }
 
-  end(): Received[] {
+  end(): ReceivedCharacters[] {
     if (this.#end > this.#start) {
       this.#pieces.push({ kind: this.#kind, bytes: this.#bytes.subarray(this.#start, this.#end) });
       this.#start = this.#end;

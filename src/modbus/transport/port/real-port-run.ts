@@ -10,7 +10,7 @@ import type { BytePort, PortFacts, PortListener } from './port.js';
 import { startReader, startWriter } from './port-io.js';
 import { isPseudoTerminal, statOf } from './port-path.js';
 import { closePort, setLines } from './real-port-binding.js';
-import type { Direction } from './rs485-direction.js';
+import type { Rs485Direction } from './rs485-direction.js';
 import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
 import { setRts, type TransmitterState, transmitterState } from './uart.js';
 
@@ -36,7 +36,7 @@ export interface OpenedPort {
   readonly settings: PortSettings;
   readonly listener: PortListener;
   readonly facts: PortFacts;
-  readonly direction: Direction;
+  readonly direction: Rs485Direction;
   readonly errorCounts: BytePort['errorCounts'];
 }
 

@@ -8,7 +8,7 @@ import { checkPath, isPseudoTerminal } from './port-path.js';
 import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
 import { runPort } from './real-port-run.js';
 import { applySettings, keepLinesOnClose } from './real-port-settings.js';
-import { type Direction, openDirection, rtsWhileListening } from './rs485-direction.js';
+import { openDirection, type Rs485Direction, rtsWhileListening } from './rs485-direction.js';
 import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
 /**
@@ -80,7 +80,7 @@ function letGoOfBus(
 
 interface Prepared {
   readonly facts: PortFacts;
-  readonly direction: Direction;
+  readonly direction: Rs485Direction;
   readonly notes: readonly string[];
 }
 

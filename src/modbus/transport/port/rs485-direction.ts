@@ -112,7 +112,7 @@ function enableKernelMode(
   libc: Libc,
   fd: number,
   wanted: Rs485Settings,
-): { readonly ok: true; readonly mode: KernelMode; readonly restore: () => void } | Refusal {
+): { readonly ok: true; readonly mode: KernelMode; readonly restore: () => void } | DirectionRefusal {
   const before = readStruct(libc, fd);
   if (typeof before === 'number') return { ok: false, error: explain(before) };
   const written = libc.ioctl(fd, TIOCSRS485, packRs485(wanted, before));
@@ -153,7 +153,7 @@ function describeKernelSwitching(mode: KernelMode): string {
 }
 
 /** Who switches an open port between sending and listening. */
-export interface Direction {
+export interface Rs485Direction {
   /** A text for people, with what was read back. */
   readonly text: string;
   /** Present where this program has to switch. */
@@ -166,10 +166,10 @@ export interface Direction {
   restore?(): void;
 }
 
-export type DirectionResult = { readonly ok: true; readonly direction: Direction } | Refusal;
+export type DirectionResult = { readonly ok: true; readonly direction: Rs485Direction } | DirectionRefusal;
 
 /** The end of a sentence that begins with the port's path. */
-interface Refusal {
+interface DirectionRefusal {
   readonly ok: false;
   readonly error: string;
 }
@@ -234,7 +234,7 @@ export function rtsWhileListening(
   return rtsOnSend === 'high' ? 'low' : 'high';
 }
 
-function byItself(known: string): Direction {
+function byItself(known: string): Rs485Direction {
   return {
     text: `the adapter by itself, if there is something to switch (${known})`,
     noBreak: undefined,
@@ -242,7 +242,7 @@ function byItself(known: string): Direction {
   };
 }
 
-function byKernel(text: string): Direction {
+function byKernel(text: string): Rs485Direction {
   return {
     text,
     noBreak: 'the RS-485 mode of the kernel lets go of the bus except for characters, so no break reaches it',
@@ -250,7 +250,7 @@ function byKernel(text: string): Direction {
   };
 }
 
-function byRts(settings: RtsSwitching): Direction {
+function byRts(settings: RtsSwitching): Rs485Direction {
   return {
     text: `this program switches: ${describeSwitching(settings)}; it lets go of the bus late, by milliseconds when the machine is busy, so it is the last resort`,
     rts: settings,

@@ -21,7 +21,7 @@ export interface EchoFilterOptions {
 }
 
 /** Which piece of a frame was sent. */
-export interface Piece {
+export interface SentPiece {
   /** The piece belongs to the same frame as the piece before it. */
   readonly continues: boolean;
   /** Another piece of the frame follows. */
@@ -94,7 +94,7 @@ export class EchoFilter {
   }
 
   /** These bytes were written; the last of them is on the wire at `endsAt`. */
-  sent(bytes: Uint8Array, endsAt: number, { continues, more }: Piece): void {
+  sent(bytes: Uint8Array, endsAt: number, { continues, more }: SentPiece): void {
     this.#sendingUntil = endsAt;
     if (this.#options.echo === 'no') return;
     const last = this.#awaited.at(-1);

@@ -7,7 +7,7 @@ import { Overruns } from '../port/uart.js';
 import type { LineHandler, TimedBytes } from '../transport.js';
 import { asOnWire, type SerialBehaviour } from './behaviour.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
-import { EchoFilter, type EchoFilterOptions, type Filtered, type Piece } from './echo-filter.js';
+import { EchoFilter, type EchoFilterOptions, type Filtered, type SentPiece } from './echo-filter.js';
 import { ReplyPlayer, type ReplyPlayerOptions } from './reply-player.js';
 import { SilenceDetector } from './silence-detector.js';
 
@@ -134,7 +134,7 @@ export class SerialSession implements PortSession {
     });
   }
 
-  #sent(bytes: Uint8Array, endsAt: number, piece: Piece): void {
+  #sent(bytes: Uint8Array, endsAt: number, piece: SentPiece): void {
     this.#echo.sent(bytes, endsAt, piece);
     this.#callOffEcho();
     const { timing, arrival } = this.#behaviour;

@@ -10,13 +10,13 @@ import {
 import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
 import type { SendTiming } from './behaviour.js';
-import type { Piece } from './echo-filter.js';
+import type { SentPiece } from './echo-filter.js';
 
 export interface StepRunnerOptions {
   readonly port: Pick<BytePort, 'write' | 'sendBreak' | 'isSending'>;
   readonly timing: SendTiming;
   /** Bytes were written; the last of them is on the wire at `endsAt`. */
-  readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
+  readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: SentPiece) => void;
 }
 
 /** A step takes up to 20 µs, and nothing else runs meanwhile. After so many steps, others have their turn. */
@@ -26,7 +26,7 @@ const STEPS_PER_TURN = 64;
 type Done = (reports: readonly StepReport[]) => void;
 
 /** A plan that is being played. */
-interface Run {
+interface PlayedPlan {
   readonly steps: readonly Step[];
   /** One for each step that is over. */
   readonly reports: StepReport[];
@@ -43,7 +43,7 @@ interface Run {
 export class StepRunner {
   #options: StepRunnerOptions;
   readonly #clock: Clock;
-  #run: Run | undefined;
+  #run: PlayedPlan | undefined;
   #cancelTimer: (() => void) | undefined;
   #breaking: Promise<unknown> | undefined;
   #wireFreeAt = Number.NEGATIVE_INFINITY;
@@ -109,7 +109,7 @@ export class StepRunner {
   }
 
   /** Plays the remaining steps until one has to wait or the run is called off. */
-  #continue(run: Run): void {
+  #continue(run: PlayedPlan): void {
     const first = run.reports.length;
     while (run === this.#run && run.reports.length < run.steps.length) {
       const step = run.steps[run.reports.length] as Step;
@@ -139,7 +139,7 @@ export class StepRunner {
   }
 
   /** Does one step and reports it: at once, or when the promise resolves. */
-  #play(run: Run, step: Step, plannedAt: number): Promise<void> | null {
+  #play(run: PlayedPlan, step: Step, plannedAt: number): Promise<void> | null {
     switch (step.kind) {
       case 'bytes':
         this.#send(run, step, plannedAt);
@@ -152,7 +152,7 @@ export class StepRunner {
     }
   }
 
-  #send(run: Run, { bytes, continues }: SendStep, plannedAt: number): void {
+  #send(run: PlayedPlan, { bytes, continues }: SendStep, plannedAt: number): void {
     const { port, timing, onSent } = this.#options;
     const { wireTime, outputHold, lead } = timing;
     const writtenAt = this.#clock.now();
@@ -171,7 +171,7 @@ export class StepRunner {
     onSent?.(bytes, this.#wireFreeAt, { continues, more: next?.kind === 'bytes' && next.continues });
   }
 
-  async #break(run: Run, { ms }: BreakStep, plannedAt: number): Promise<void> {
+  async #break(run: PlayedPlan, { ms }: BreakStep, plannedAt: number): Promise<void> {
     const { port, timing } = this.#options;
     const achievedAt = this.#clock.now();
     this.#wireFreeAt = achievedAt + ms;
@@ -187,7 +187,7 @@ export class StepRunner {
     run.from = endedAt;
   }
 
-  #fail(run: Run, plannedAt: number, reason: string): void {
+  #fail(run: PlayedPlan, plannedAt: number, reason: string): void {
     run.from = this.#clock.now();
     run.reports.push(notAchieved(plannedAt, run.from, reason));
   }

@@ -39,7 +39,7 @@ export interface WaitingClient extends Client {
   serve(): void;
 }
 
-interface Waiting {
+interface WaitingConnection {
   readonly client: WaitingClient;
   /** From its certificate. */
   readonly role: string | undefined;
@@ -62,7 +62,7 @@ export class ClientList {
   readonly #handler: LineHandler;
   readonly #clients = new Set<Client>();
   /** The oldest first. */
-  readonly #waiting = new Map<Client, Waiting>();
+  readonly #waiting = new Map<Client, WaitingConnection>();
   /** Runs while there are clients. One timer serves all of them, so that none is set or cleared per request. */
   #watch: NodeJS.Timeout | undefined;
 

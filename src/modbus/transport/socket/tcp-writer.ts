@@ -17,12 +17,12 @@ const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
 
 const NOTHING = new Uint8Array(0);
 
-type Reported = (report: PlayReport) => void;
+type PlayReported = (report: PlayReport) => void;
 
 /** A plan that was played, while the operating system has not taken all of its bytes. */
 interface Untaken {
   readonly report: PlayReport;
-  readonly reported: Reported;
+  readonly reported: PlayReported;
   /**
    * For each step played: how many bytes of the connection the operating system must have taken until it is achieved.
    */
@@ -135,7 +135,7 @@ export class TcpWriter implements ReplyWriter {
     this.#waits = 'being played';
   }
 
-  complete(report: PlayReport, reported: Reported): void {
+  complete(report: PlayReport, reported: PlayReported): void {
     const isSilence = this.#steps === 0 && this.#waits === 'for the next';
     if (this.#waits === 'being played') this.#waits = this.#held > 0 ? 'for the next' : 'no';
     // A silence has nothing that the reply before it could hold up.

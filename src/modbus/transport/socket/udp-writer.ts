@@ -2,24 +2,24 @@ import type { Socket } from 'node:dgram';
 import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-plan.js';
 import type { ReplyWriter, StepFailure } from './reply-queue.js';
 
-type Reported = (report: PlayReport) => void;
+type PlayReported = (report: PlayReport) => void;
 
 /**
  * What became of the steps of one plan so far. Reused for another plan when that is known: under a flood, new objects that
  * wait for the end of each send cost half as much again as all the rest of a reply (measured).
  */
-class Outcome {
+class PlayOutcome {
   steps = 0;
   /** Datagrams that the operating system has neither taken nor refused. */
   unsent = 0;
   /** Why a step was not done, by its index; most often there is nothing to keep. */
   failures: Map<number, string> | undefined;
   report: PlayReport | undefined;
-  reported: Reported | undefined;
+  reported: PlayReported | undefined;
   /** What the first step of the plan calls when it is sent. Most plans have only this step. */
   readonly firstSent: (error: Error | null) => void;
 
-  constructor(sent: (outcome: Outcome, index: number, error: Error | null) => void) {
+  constructor(sent: (outcome: PlayOutcome, index: number, error: Error | null) => void) {
     this.firstSent = (error) => sent(this, 0, error);
   }
 
@@ -42,10 +42,10 @@ export class UdpWriter implements ReplyWriter {
   readonly #address: string;
   readonly #port: number;
   #unsent = 0;
-  readonly #sent = (outcome: Outcome, index: number, error: Error | null) =>
+  readonly #sent = (outcome: PlayOutcome, index: number, error: Error | null) =>
     this.#settle(outcome, index, error);
-  #outcome = new Outcome(this.#sent);
-  readonly #free: Outcome[] = [];
+  #outcome = new PlayOutcome(this.#sent);
+  readonly #free: PlayOutcome[] = [];
 
   /** `socket` is bound, and stays open for as long as steps are played. */
   constructor(socket: Socket, address: string, port: number) {
@@ -81,7 +81,7 @@ export class UdpWriter implements ReplyWriter {
    * Takes the report of the plan that was played last, and hands it on with the failed sends once they are known. Node
    * reports them after the call that sends, usually before anything else happens.
    */
-  complete(report: PlayReport, reported: Reported): void {
+  complete(report: PlayReport, reported: PlayReported): void {
     const outcome = this.#outcome;
     if (outcome.unsent === 0) {
       const known = withFailures(report, outcome.failures);
@@ -91,7 +91,7 @@ export class UdpWriter implements ReplyWriter {
     }
     outcome.report = report;
     outcome.reported = reported;
-    this.#outcome = this.#free.pop() ?? new Outcome(this.#sent);
+    this.#outcome = this.#free.pop() ?? new PlayOutcome(this.#sent);
   }
 
   #send(bytes: Uint8Array, index: number): void {
@@ -104,7 +104,7 @@ export class UdpWriter implements ReplyWriter {
     this.#socket.send(bytes, this.#port, this.#address, sent);
   }
 
-  #settle(outcome: Outcome, index: number, error: Error | null): void {
+  #settle(outcome: PlayOutcome, index: number, error: Error | null): void {
     this.#unsent--;
     outcome.unsent--;
     if (error) {

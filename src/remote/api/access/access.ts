@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isConsolePath } from '../console/paths.js';
 import {
   bearerToken,
-  type Client,
+  type KnownClient,
   LIFETIME_S,
   Sessions,
   sessionCookie,
@@ -12,11 +12,11 @@ import {
 } from './clients.js';
 import { ALLOWED_ATTEMPTS, FailedAttempts, WINDOW_S } from './failed-attempts.js';
 import {
+  type AccessRefusal,
   type AllowedOrigins,
   hostRefusal,
   namesOfMachine,
   originRefusal,
-  type Refusal,
 } from './host-and-origin.js';
 
 /** Who may use the REST interface. Without a token, every program of this machine may. */
@@ -38,10 +38,10 @@ export interface AccessContext {
 }
 
 export type LogIn =
-  | { readonly ok: true; readonly client: Client; readonly cookie: string }
+  | { readonly ok: true; readonly client: KnownClient; readonly cookie: string }
   | { readonly ok: false; readonly refusal: WrongToken };
 
-type WrongToken = Refusal<'access.token' | 'access.too_many_attempts'>;
+type WrongToken = AccessRefusal<'access.token' | 'access.too_many_attempts'>;
 
 const SESSION_PATH = '/api/v1/session';
 
@@ -80,7 +80,7 @@ export class Access {
   }
 
   /** Checks where a request is meant for and comes from, before anything else; undefined lets it go on. */
-  refusalOfPlace(request: IncomingMessage): Refusal | undefined {
+  refusalOfPlace(request: IncomingMessage): AccessRefusal | undefined {
     return (
       hostRefusal(request, this.#names) ??
       originRefusal(request.headers, this.origins, this.#context.isSecure)
@@ -88,7 +88,7 @@ export class Access {
   }
 
   /** Checks whether the client may make the request; undefined lets it in. */
-  refusalOfClient(request: IncomingMessage): Refusal | undefined {
+  refusalOfClient(request: IncomingMessage): AccessRefusal | undefined {
     if (!this.needsToken) return undefined;
     const { method = '', url = '' } = request;
     if (isOpen(method, url)) return undefined;
@@ -104,7 +104,7 @@ export class Access {
   }
 
   /** The client of a request; undefined when it has neither a right token nor a session. */
-  clientOf({ headers }: IncomingMessage): Client | undefined {
+  clientOf({ headers }: IncomingMessage): KnownClient | undefined {
     if (!this.needsToken) return { role: 'write', secondsLeft: null };
     const { authorization } = headers;
     if (authorization === undefined) return this.#sessions.clientOf(sessionIdOf(headers) ?? '');

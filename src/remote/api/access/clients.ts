@@ -49,7 +49,7 @@ export const LIFETIME_S = 12 * 60 * 60;
 const MOST_OF_A_ROLE = 64;
 
 /** A client that is known: by its token, or by the session of its browser. */
-export interface Client {
+export interface KnownClient {
   readonly role: Role;
   /** Until its browser must log in again; null without a session. */
   readonly secondsLeft: number | null;
@@ -86,7 +86,7 @@ export class Sessions {
   }
 
   /** The client whose session has this identifier; undefined when there is none, or it is over. */
-  clientOf(id: string): Client | undefined {
+  clientOf(id: string): KnownClient | undefined {
     const key = digest(id).toString('hex');
     const session = this.#sessions.get(key);
     if (session === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { refuse } from '../answers.js';
 import type { Access } from './access.js';
-import { corsHeaders, isPreflight, PREFLIGHT_HEADERS, type Refusal } from './host-and-origin.js';
+import { type AccessRefusal, corsHeaders, isPreflight, PREFLIGHT_HEADERS } from './host-and-origin.js';
 
 /**
  * Headers of every answer, for browsers. They are those of helmet that mean something here. Pages get scripts, styles
@@ -39,7 +39,7 @@ export function accessGuard(access: Access): Guard {
 function refuseAccess(
   request: FastifyRequest,
   reply: FastifyReply,
-  { code, path, message, headers = {} }: Refusal,
+  { code, path, message, headers = {} }: AccessRefusal,
 ) {
   return refuse(request, reply.headers(headers), refusal(code, path, message));
 }

@@ -5,7 +5,7 @@ import { quote } from '../../../common/schema/problem.js';
 import type { Code } from '../../../simulator/commands/refusal.js';
 
 /** Why a request is not let in. */
-export interface Refusal<Reason extends Code = Code> {
+export interface AccessRefusal<Reason extends Code = Code> {
   readonly code: Reason;
   /** The part of the request that is wrong: a header, or its method. */
   readonly path: string;
@@ -25,7 +25,7 @@ export function namesOfMachine(host: string): ReadonlySet<string> {
 export function hostRefusal(
   { headers: { host }, rawHeaders }: IncomingMessage,
   names: ReadonlySet<string>,
-): Refusal | undefined {
+): AccessRefusal | undefined {
   const hosts = rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host');
   if (hosts.length > 1)
     return { code: 'request.invalid', path: 'Host', message: `expected one, got ${hosts.length}` };
@@ -60,7 +60,7 @@ export function originRefusal(
   headers: IncomingHttpHeaders,
   allowed: AllowedOrigins,
   isSecure: boolean,
-): Refusal | undefined {
+): AccessRefusal | undefined {
   const { origin, host } = headers;
   if (origin === undefined || origin === `https://${host}` || allowed.has(origin)) return undefined;
   if (origin === `http://${host}` && !isSecure) return undefined;

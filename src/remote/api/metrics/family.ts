@@ -1,6 +1,6 @@
 type Labels = Readonly<Record<string, string | number>>;
 
-interface Value {
+interface FamilyValue {
   readonly labels: Labels;
   readonly value: number;
   /** Of a part of a histogram; the name of the family when absent. */
@@ -12,12 +12,12 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly values: readonly Value[];
+  readonly values: readonly FamilyValue[];
   readonly aggregator: 'first';
 }
 
 /** Counts of values up to each bound, and of those above all of them. */
-interface Histogram {
+interface HistogramCounts {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
   readonly sum: number;
@@ -38,7 +38,7 @@ export function gauge(name: string, help: string, values: Labelled): Family {
 export function histogram(
   name: string,
   help: string,
-  histograms: Iterable<readonly [Labels, Histogram]>,
+  histograms: Iterable<readonly [Labels, HistogramCounts]>,
 ): Family {
   const fullName = `${PREFIX}${name}`;
   const values = Array.from(histograms).flatMap(([labels, each]) => histogramValues(fullName, labels, each));
@@ -53,7 +53,11 @@ function plain(type: 'counter' | 'gauge', name: string, help: string, values: La
 }
 
 /** Prometheus wants each bucket to count all values up to its bound. */
-function histogramValues(name: string, labels: Labels, { bounds, counts, sum }: Histogram): Value[] {
+function histogramValues(
+  name: string,
+  labels: Labels,
+  { bounds, counts, sum }: HistogramCounts,
+): FamilyValue[] {
   let count = 0;
   const buckets = counts.map((inBucket, i) => {
     count += inBucket;

@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
 import { allParts } from '../../rpc/rpc.js';
 import { refuse } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { brokerFamilies, simulatorFamilies } from './families.js';
 
 const metrics = {
@@ -15,12 +15,12 @@ const metrics = {
 };
 
 /** `/metrics`, for Prometheus. */
-export function metricsRoutes(desk: Desk): FastifyPluginCallback {
-  const { door } = desk;
+export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
+  const { rpc } = desk;
   return (app, _, done) => {
     app.get('/metrics', { schema: metrics }, async (request, reply) => {
-      const program = await door.call('program.metrics', undefined);
-      const lines = await allParts(await door.list('line.metrics', undefined));
+      const program = await rpc.call('program.metrics', undefined);
+      const lines = await allParts(await rpc.list('line.metrics', undefined));
       if (!program.ok) return refuse(request, reply, program);
       if ('ok' in lines) return refuse(request, reply, lines);
       // Many programs that run have no Prometheus.

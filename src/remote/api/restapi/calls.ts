@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import type { Failure } from '../failure.js';
 import { CALLS_REQUESTS, type MonitorRequest, NO_SIMULATION } from './call-request.js';
 import { callRowSchema, callRows } from './call-rows.js';
@@ -44,9 +44,9 @@ export class CallsEndpoint {
   readonly #simulation: ResponseSimulation;
   readonly #watch: Watch<MonitorRequest>;
 
-  constructor({ door, traffic }: Desk) {
+  constructor({ rpc, traffic }: ApiContext) {
     this.#traffic = traffic;
-    this.#simulation = new ResponseSimulation(door);
+    this.#simulation = new ResponseSimulation(rpc);
     this.#watch = new Watch(traffic);
   }
 

@@ -5,7 +5,7 @@ import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../../simulator/t
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { wantedNewestFirst, wantedOldestFirst } from '../../../simulator/traffic/reading.js';
 import { trafficView } from '../../../simulator/traffic/view.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { type Failure, failure } from '../failure.js';
 import { moment } from '../moment.js';
 import {
@@ -69,16 +69,16 @@ const BATCH = 64;
 
 /** POST /restapi/log: everything that passed the lines, as rows. */
 export class LogEndpoint {
-  readonly #desk: Desk;
+  readonly #desk: ApiContext;
   readonly #watch: Watch<TrafficFilter>;
 
-  constructor(desk: Desk) {
+  constructor(desk: ApiContext) {
     this.#desk = desk;
     this.#watch = new Watch(desk.traffic);
   }
 
   async handle(body: object): Promise<Failure | Readonly<Record<string, unknown>>> {
-    const { traffic, door, map } = this.#desk;
+    const { traffic, rpc, map } = this.#desk;
     const request = LOG_REQUESTS.read(body);
     if ('result' in request) return request;
     switch (request.submit) {
@@ -101,7 +101,7 @@ export class LogEndpoint {
         this.#watch.stop();
         return this.#answer('Stopped monitoring', this.#watched());
       case 'Clear':
-        await door.call('traffic.clear', undefined);
+        await rpc.call('traffic.clear', undefined);
         return this.#answer('Log cleared', []);
     }
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { oneOf, sectionOf } from '../../../common/schema/parts.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
 import type { CellBlock, CellRange } from '../../../simulator/commands/cells.js';
-import type { Door } from '../../rpc/rpc.js';
+import type { Rpc } from '../../rpc/rpc.js';
 import { type Failure, failure, refused } from '../failure.js';
 import { integer, optionalInteger, requests, textFlag } from './fields.js';
 import { registerRowSchema, registerRows } from './register-rows.js';
@@ -55,7 +55,7 @@ const HEAD = JSON.stringify({
  * POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag.
  * @returns the answer as JSON, in pieces
  */
-export async function handleRegisters(door: Door, body: object): Promise<Iterable<string> | Failure> {
+export async function handleRegisters(rpc: Rpc, body: object): Promise<Iterable<string> | Failure> {
   const request = REGISTERS_REQUESTS.read(body);
   if ('result' in request) return hasRangeOfText(body) ? INVALID_RANGE : request;
   const { fields } = request;
@@ -64,13 +64,13 @@ export async function handleRegisters(door: Door, body: object): Promise<Iterabl
   if (typeof range === 'string') return failure(range);
   const { device, table } = fields;
   const where = { device, table, ...range };
-  const came = set
-    ? await door.call('cells.set', { ...where, ...changeOf(set) })
-    : await door.call('cells.read', where);
-  if (came.ok) return jsonOf(came.value);
+  const outcome = set
+    ? await rpc.call('cells.set', { ...where, ...changeOf(set) })
+    : await rpc.call('cells.read', where);
+  if (outcome.ok) return jsonOf(outcome.value);
   const toName = fields.range_end != null ? 'range_end' : 'range_stop';
   return refused(
-    came,
+    outcome,
     new Map([
       ['from', 'range_start'],
       ['to', toName],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isMapping } from '../../../common/schema/parts.js';
 import { expectedMessage, quote } from '../../../common/schema/problem.js';
 import { JSON_TYPE, sendJson, sendText } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { failure, failureSchema } from '../failure.js';
 import { CALLS_REQUESTS } from './call-request.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
@@ -14,7 +14,7 @@ import { SERVER_REQUESTS } from './server-request.js';
 
 const TAGS = ['pymodbus'];
 
-interface Endpoint {
+interface RestapiRoute {
   readonly summary: string;
   readonly description: string;
   readonly describedBody?: z.ZodType;
@@ -29,17 +29,17 @@ interface Endpoint {
  * `result: "error"`. HTTP's own errors keep their status, with the same kind of body. For this reason the endpoints
  * check bodies, not the schemas of the routes.
  */
-export function restapiRoutes(desk: Desk): FastifyPluginCallbackZod {
+export function restapiRoutes(desk: ApiContext): FastifyPluginCallbackZod {
   const calls = new CallsEndpoint(desk);
   const log = new LogEndpoint(desk);
-  const endpoints: Readonly<Record<string, Endpoint>> = {
+  const endpoints: Readonly<Record<string, RestapiRoute>> = {
     registers: {
       summary: 'Read registers, or set one',
       description:
         'Reading runs no action and counts nothing. Setting does not ask whether clients may write.',
       describedBody: REGISTERS_REQUESTS.described,
       answer: registersAnswerSchema,
-      handle: (body) => handleRegisters(desk.door, body),
+      handle: (body) => handleRegisters(desk.rpc, body),
     },
     calls: {
       summary: 'Simulate responses, or list calls',
@@ -53,7 +53,7 @@ export function restapiRoutes(desk: Desk): FastifyPluginCallbackZod {
       description: '`Set` takes settings by the names that pymodbus has for them.',
       describedBody: SERVER_REQUESTS.described,
       answer: serverAnswerSchema,
-      handle: (body) => handleServer(desk.door, body),
+      handle: (body) => handleServer(desk.rpc, body),
     },
     log: {
       summary: 'List the traffic',

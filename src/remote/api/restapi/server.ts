@@ -5,7 +5,7 @@ import { unknownName } from '../../../common/schema/nearest.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import type { Outcome as Came } from '../../../simulator/commands/refusal.js';
 import type { LineView } from '../../../simulator/commands/schemas/line.js';
-import { allParts, type Door } from '../../rpc/rpc.js';
+import { allParts, type Rpc } from '../../rpc/rpc.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
 import { flatNames, nativeChange } from './server-change.js';
 import { SERVER_REQUESTS, type SetRequest, withoutEmptyFields } from './server-request.js';
@@ -32,44 +32,44 @@ export const serverAnswerSchema = z
 type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
-export async function handleServer(door: Door, body: object): Promise<ServerAnswer | Failure> {
+export async function handleServer(rpc: Rpc, body: object): Promise<ServerAnswer | Failure> {
   const written = withoutEmptyFields(body);
   const request = SERVER_REQUESTS.read(written);
   if ('result' in request) return request;
-  const lines = await allParts(await door.list('line.list', undefined));
+  const lines = await allParts(await rpc.list('line.list', undefined));
   if ('ok' in lines) return refused(lines);
   const { submit, fields } = request;
   if (submit === 'Status' && fields.line == null) return answer(lines, statesText(lines));
-  if (submit === 'Restart' && fields.line == null) return restartAll(door, lines);
+  if (submit === 'Restart' && fields.line == null) return restartAll(rpc, lines);
   const line = findLine(lines, fields.line);
   if (typeof line === 'string') return failure(line);
   switch (submit) {
     case 'Status':
       return answer([line], lineText(line));
     case 'Start':
-      return outcome(line, await door.call('line.start', { line: line.name }));
+      return outcome(line, await rpc.call('line.start', { line: line.name }));
     case 'Restart':
-      return outcome(line, await door.call('line.restart', { line: line.name }));
+      return outcome(line, await rpc.call('line.restart', { line: line.name }));
     case 'Stop':
-      return outcome(line, await door.call('line.stop', { line: line.name }));
+      return outcome(line, await rpc.call('line.stop', { line: line.name }));
     case 'Set':
-      return setLine(door, line, request.fields, written);
+      return setLine(rpc, line, request.fields, written);
   }
 }
 
 /** Restarts every line, also after one that could not be opened again. */
-async function restartAll(door: Door, lines: readonly LineView[]): Promise<ServerAnswer | Failure> {
+async function restartAll(rpc: Rpc, lines: readonly LineView[]): Promise<ServerAnswer | Failure> {
   const results = await Promise.all(
-    lines.map(async (line) => outcome(line, await door.call('line.restart', { line: line.name }))),
+    lines.map(async (line) => outcome(line, await rpc.call('line.restart', { line: line.name }))),
   );
   const errors = results.flatMap((result) => (result.result === 'error' ? result.error : []));
   if (errors.length > 0) return failure(errors.join('; '));
-  const now = await allParts(await door.list('line.list', undefined));
+  const now = await allParts(await rpc.list('line.list', undefined));
   return 'ok' in now ? refused(now) : answer(now, statesText(now));
 }
 
 async function setLine(
-  door: Door,
+  rpc: Rpc,
   line: LineView,
   { submit: _, line: __, ...settings }: SetRequest,
   written: Readonly<Record<string, unknown>>,
@@ -79,7 +79,7 @@ async function setLine(
   if (findings.count > 0) return mistakes(findings);
   if (Object.keys(change).length === 0)
     return failure('body: nothing to set, expected a setting of the line');
-  return outcome(line, await door.call('line.change', { line: line.name, settings: change }));
+  return outcome(line, await rpc.call('line.change', { line: line.name, settings: change }));
 }
 
 /** The line with this name, or an error message. Without a name, the only line is used. */
@@ -95,11 +95,11 @@ function findLine(lines: readonly LineView[], name: string | null | undefined): 
 }
 
 /** @param line as it was before */
-function outcome(line: LineView, came: Came<LineView>): ServerAnswer | Failure {
-  if (came.ok) return answer([came.value], lineText(came.value));
-  const [first] = came.problems;
+function outcome(line: LineView, ended: Came<LineView>): ServerAnswer | Failure {
+  if (ended.ok) return answer([ended.value], lineText(ended.value));
+  const [first] = ended.problems;
   if (first?.path === '') return failure(`line ${line.name}: ${first.message}`);
-  return refused(came, flatNames(line));
+  return refused(ended, flatNames(line));
 }
 
 function answer(lines: readonly LineView[], footer: string): ServerAnswer {

@@ -1,4 +1,4 @@
-import type { Door } from '../../rpc/rpc.js';
+import type { Rpc } from '../../rpc/rpc.js';
 import { type Failure, refused } from '../failure.js';
 import type { Simulation } from './call-request.js';
 import { inMs } from './fields.js';
@@ -8,12 +8,12 @@ const RULE = 'restapi-calls';
 
 /** The response simulation of /restapi/calls: settings, and the one fault rule that carries them out. */
 export class ResponseSimulation {
-  readonly #door: Door;
+  readonly #rpc: Rpc;
   /** The seed was drawn for the rule, so it shows whether the rule is still ours. */
   #started: { readonly settings: Simulation; readonly seed: number } | undefined;
 
-  constructor(door: Door) {
-    this.#door = door;
+  constructor(rpc: Rpc) {
+    this.#rpc = rpc;
   }
 
   /** The settings in force, with the responses left in `clearAfter`; undefined when it is off or used up. */
@@ -26,20 +26,20 @@ export class ResponseSimulation {
   /** Starts a simulation. Returns why it can't start, with nothing changed. */
   async start(settings: Simulation): Promise<Failure | undefined> {
     const rule = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
-    const came = await this.#door.call('rule.replace', { rule });
-    if (!came.ok) return refused(came);
-    this.#started = { settings, seed: came.value.seed };
+    const outcome = await this.#rpc.call('rule.replace', { rule });
+    if (!outcome.ok) return refused(outcome);
+    this.#started = { settings, seed: outcome.value.seed };
     return undefined;
   }
 
   async stop(): Promise<void> {
-    if (await this.#ownRule()) await this.#door.call('rule.remove', { name: RULE });
+    if (await this.#ownRule()) await this.#rpc.call('rule.remove', { name: RULE });
     this.#started = undefined;
   }
 
   /** The rule, unless another client has replaced or removed it. */
   async #ownRule() {
-    const rule = this.#started && (await this.#door.call('rule.get', { name: RULE }));
+    const rule = this.#started && (await this.#rpc.call('rule.get', { name: RULE }));
     return rule?.ok && rule.value.seed === this.#started?.seed ? rule.value : undefined;
   }
 }

@@ -6,7 +6,7 @@ import type { Capture } from '../../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { errorSchema, failures } from '../problem.js';
 import type { Routes } from './route.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
@@ -41,7 +41,7 @@ const captureAnswer = {
 };
 
 /** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark; `/api/v1/learned.yaml`: devices that answer so. */
-export function captureRoutes(desk: Desk): Routes {
+export function captureRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
   let followers = 0;
   let isLearning = false;
@@ -54,7 +54,7 @@ export function captureRoutes(desk: Desk): Routes {
       exposeHeadRoute: false,
       schema: { querystring: captureQuery(traffic.lineNames) },
       handle: async (request, reply) => {
-        const query = request.query as Asked;
+        const query = request.query as CaptureQuery;
         const isLive = query.follow !== 'false';
         const share = connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS;
         const limit = Math.max(1, Math.min(MAX_FOLLOWERS, share));
@@ -86,7 +86,7 @@ export function captureRoutes(desk: Desk): Routes {
       exposeHeadRoute: false,
       schema: { querystring: learnedQuery(traffic.lineNames) },
       handle: async (request, reply) => {
-        const query = request.query as Omit<Asked, 'form' | 'follow'>;
+        const query = request.query as Omit<CaptureQuery, 'form' | 'follow'>;
         if (isLearning) {
           const message = 'expected one at a time, and somebody is learning from the traffic';
           return refuse(request, reply, refusal('readers.too_many', '', message));
@@ -106,7 +106,10 @@ export function captureRoutes(desk: Desk): Routes {
 }
 
 /** The native file of the devices in the traffic; or why there is none, as a sentence. */
-async function learnedOf(desk: Desk, query: Omit<Asked, 'form' | 'follow'>): Promise<LearnedFile | string> {
+async function learnedOf(
+  desk: ApiContext,
+  query: Omit<CaptureQuery, 'form' | 'follow'>,
+): Promise<LearnedFile | string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of captured(desk, { ...query, form: 'wire', follow: 'false' })) {
@@ -119,15 +122,15 @@ async function learnedOf(desk: Desk, query: Omit<Asked, 'form' | 'follow'>): Pro
   return learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
 }
 
-type Asked = z.infer<ReturnType<typeof captureQuery>>;
+type CaptureQuery = z.infer<ReturnType<typeof captureQuery>>;
 
 /**
  * What is in the traffic now; with `follow`, what comes as well, until the client is gone. The client reads at its own pace: where
  * nothing comes, nothing would show that it has left.
  */
 async function* captured(
-  { traffic, map, now }: Desk,
-  query: Asked,
+  { traffic, map, now }: ApiContext,
+  query: CaptureQuery,
   isGone = () => false,
 ): AsyncGenerator<Uint8Array> {
   const isLive = query.follow !== 'false';

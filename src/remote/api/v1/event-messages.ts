@@ -1,6 +1,6 @@
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { batchesOf, streamed } from './traffic-page.js';
 
 /** Twenty messages a second at most. */
@@ -9,7 +9,7 @@ export const INTERVAL_MS = 50;
 const MESSAGE_LENGTH = 128 * 1024;
 
 /** What happened after a sequence number. */
-export interface Message {
+export interface EventMessage {
   /** Undefined where nothing passed the filter. */
   readonly bytes: Buffer | undefined;
   /** Everything up to this sequence number was looked at. */
@@ -22,14 +22,14 @@ export interface Message {
  * to read equally far, whenever they began.
  */
 export class EventMessages {
-  readonly #desk: Pick<Desk, 'traffic' | 'map'>;
+  readonly #desk: Pick<ApiContext, 'traffic' | 'map'>;
   /** The messages of this interval, by filter and beginning. */
-  readonly #made = new Map<string, Promise<Message>>();
+  readonly #made = new Map<string, Promise<EventMessage>>();
   #interval = -1;
   /** The last event of this interval. */
   #until = 0;
 
-  constructor(desk: Pick<Desk, 'traffic' | 'map'>) {
+  constructor(desk: Pick<ApiContext, 'traffic' | 'map'>) {
     this.#desk = desk;
   }
 
@@ -45,7 +45,7 @@ export class EventMessages {
   }
 
   /** The next message of a reader. @param name the same for filters that are the same */
-  after(after: number, filter: TrafficFilter, name: string): Promise<Message> {
+  after(after: number, filter: TrafficFilter, name: string): Promise<EventMessage> {
     const { until } = this;
     const key = `${after} ${name}`;
     const known = this.#made.get(key);
@@ -58,7 +58,7 @@ export class EventMessages {
   }
 
   /** A list of all that happened. The identifier with which a reader comes back stands at the end. */
-  async #make(cursor: TrafficCursor, until: number): Promise<Message> {
+  async #make(cursor: TrafficCursor, until: number): Promise<EventMessage> {
     const texts: string[] = [];
     let [length, { after }] = [0, cursor];
     for (const batch of batchesOf(cursor.events(until), cursor)) {

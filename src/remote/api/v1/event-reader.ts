@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type EventMessages, INTERVAL_MS, idLine, type Message } from './event-messages.js';
+import { type EventMessage, type EventMessages, INTERVAL_MS, idLine } from './event-messages.js';
 
 const SUMMARY_INTERVAL_MS = 1000;
 /** The longest silence: somebody between us and the reader may take a silent connection for a dead one. */
@@ -13,11 +13,11 @@ const HEADERS = {
 };
 
 /** What a reader wants. */
-export interface Wanted {
+export interface EventsWanted {
   /** The reader knows everything up to this sequence number. */
   readonly after: number;
   /** The message that follows a sequence number; undefined for a reader that wants no traffic. */
-  readonly messageAfter: ((after: number) => Promise<Message>) | undefined;
+  readonly messageAfter: ((after: number) => Promise<EventMessage>) | undefined;
   /** How everything is now, as JSON; undefined for a reader that does not want it. */
   readonly summary: (() => Promise<string>) | undefined;
 }
@@ -28,7 +28,7 @@ export interface Wanted {
  */
 export async function sendEvents(
   response: ServerResponse,
-  { after, messageAfter, summary }: Wanted,
+  { after, messageAfter, summary }: EventsWanted,
   messages: Pick<EventMessages, 'until'>,
 ): Promise<void> {
   response.writeHead(200, HEADERS);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { refuse } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { errorSchema } from '../problem.js';
 import { EventMessages } from './event-messages.js';
 import { sendEvents } from './event-reader.js';
@@ -27,7 +27,7 @@ const eventsAnswer = {
 };
 
 /** `/api/v1/events`: what passes the lines, as it happens. */
-export function eventRoutes(desk: Desk): Routes {
+export function eventRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
   const messages = new EventMessages(desk);
   const summary = summaryTexts(desk);
@@ -90,13 +90,13 @@ export function eventRoutes(desk: Desk): Routes {
 const FRESH_MS = 25;
 
 /** How everything is now, as JSON. */
-function summaryTexts({ door }: Desk): () => Promise<string> {
+function summaryTexts({ rpc }: ApiContext): () => Promise<string> {
   let [text, madeAt] = [Promise.resolve(''), Number.NEGATIVE_INFINITY];
   return () => {
     if (performance.now() - madeAt > FRESH_MS) {
-      text = door
+      text = rpc
         .call('program.summary', undefined)
-        .then((came) => JSON.stringify(came.ok ? came.value : {}));
+        .then((outcome) => JSON.stringify(outcome.ok ? outcome.value : {}));
       madeAt = performance.now();
     }
     return text;

@@ -7,7 +7,7 @@ import {
   examinationShape,
   examinationSummary,
 } from '../../../testing/report/examination-json.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 import { runRoutes } from './runs.js';
@@ -80,7 +80,7 @@ const checkList = z
   .describe('The checks, in the order of their groups.');
 
 /** `/api/v1/examinations`: how the clients of running lines behave. `/api/v1/checks`: what is looked at. */
-export function examinationRoutes(desk: Desk): Routes {
+export function examinationRoutes(desk: ApiContext): Routes {
   return {
     'GET /checks': {
       summary: 'List the checks of examinations',

@@ -6,7 +6,7 @@ import { seenSchema, statusSchema } from '../../../simulator/commands/schemas/mq
 import { type PortStatus, portStatuses } from '../../../simulator/ports.js';
 import { orderSchema } from '../../../testing/examination-order-schema.js';
 import { JSON_TYPE, refuse, sendText } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { madeOnce } from '../made.js';
 import { failures } from '../problem.js';
 import { Components, type JsonSchema } from '../schema-json.js';
@@ -94,13 +94,13 @@ export interface ServedSchema {
 }
 
 /** What the program runs with: its configuration, the ports of its machine, and the schemas of bodies for those who make forms. */
-export function programRoutes(desk: Desk): Routes {
+export function programRoutes(desk: ApiContext): Routes {
   return {
     'GET /configuration': {
       summary: 'Get the configuration that is running',
       description: 'A native file that makes what is running now, with all changes since the start.',
       handle: async (request, reply) => {
-        const text = await desk.door.list('program.configuration', undefined);
+        const text = await desk.rpc.list('program.configuration', undefined);
         if (!text.ok) return refuse(request, reply, text);
         return sendText(reply, `${YAML}; charset=utf-8`, joined(text.value));
       },

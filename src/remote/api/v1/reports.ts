@@ -7,7 +7,7 @@ import type { Inconclusive } from '../../../testing/report/junit.js';
 import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../../testing/report/view.js';
 import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { failures } from '../problem.js';
 import type { Route, Routes } from './route.js';
 
@@ -80,14 +80,14 @@ const FORMS = {
 } as const;
 
 /** `report.html`, `junit.xml` and `report.json` of tests or examinations. Of one that runs, what is known by now. */
-export function reportRoutes(desk: Desk, { one, called, json }: RunKind, params: z.ZodType): Routes {
+export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind, params: z.ZodType): Routes {
   const summary = `Get the report on ${called} as`;
   /** Browsers store the file instead of showing it. */
   const answered =
     (ending: string, send: (view: ReportView, reply: FastifyReply, query: Query) => unknown) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       const id = Number((request.params as { id: string }).id);
-      const run = await desk.door.call(`${one}.get`, { id });
+      const run = await desk.rpc.call(`${one}.get`, { id });
       const view = run.ok ? await reportView(desk, one, run.value) : run;
       if (!view.ok) return refuse(request, reply, view);
       reply
@@ -130,15 +130,15 @@ export function reportRoutes(desk: Desk, { one, called, json }: RunKind, params:
 
 /** A report with everything that is known by now. Frames are decoded when they are asked for. */
 export async function reportView(
-  { door, map }: Desk,
+  { rpc, map }: ApiContext,
   kind: RunKind['one'],
   { id, report }: Run,
 ): Promise<Outcome<ReportView>> {
-  const findings = await allParts<PackedFinding>(await door.list(`${kind}.findings`, { id }));
+  const findings = await allParts<PackedFinding>(await rpc.list(`${kind}.findings`, { id }));
   if ('ok' in findings) return findings;
   const whole = {
     ...report,
-    configuration: await configurationText(door),
+    configuration: await configurationText(rpc),
     findings: findings.map(({ packedFrames, ...head }) => ({
       ...head,
       get frames() {
@@ -149,10 +149,10 @@ export async function reportView(
   return { ok: true, value: viewOnDemand(whole, await map.viewer(framesOf(whole))) };
 }
 
-async function configurationText(door: Desk['door']): Promise<string> {
-  const came = await door.list('program.configuration', undefined);
+async function configurationText(rpc: ApiContext['rpc']): Promise<string> {
+  const outcome = await rpc.list('program.configuration', undefined);
   let text = '';
-  for await (const parts of came.ok ? came.value : []) {
+  for await (const parts of outcome.ok ? outcome.value : []) {
     text += parts.join('');
     if (text.length > LONGEST_CONFIGURATION)
       return `${text.slice(0, LONGEST_CONFIGURATION)}\n# The rest is left out.\n`;

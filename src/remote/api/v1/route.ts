@@ -11,7 +11,7 @@ import { done, type Outcome } from '../../../simulator/commands/refusal.js';
 import { INPUTS, meantBy, type Takes } from '../../../simulator/commands/schemas/inputs.js';
 import type { CallName, ListName } from '../../rpc/rpc.js';
 import { refuse, send, sendJson } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import type { DescribedContent } from '../openapi/operation.js';
 
 /** A route: what the document says of it, and the command or the query of the door that answers it. */
@@ -45,11 +45,11 @@ export type Routes = Readonly<Record<`${HTTPMethods} /${string}`, Route>>;
 export const GONE = z.null().describe('There is no such thing any more.');
 
 /** Adds routes to an application. @param tag what the document sorts them by */
-export function addRoutes(app: FastifyInstance, desk: Desk, tag: string, routes: Routes): void {
+export function addRoutes(app: FastifyInstance, desk: ApiContext, tag: string, routes: Routes): void {
   for (const [name, route] of Object.entries(routes)) app.route(routeOptions(desk, tag, name, route));
 }
 
-function routeOptions(desk: Desk, tag: string, name: string, route: Route): RouteOptions {
+function routeOptions(desk: ApiContext, tag: string, name: string, route: Route): RouteOptions {
   const [method = '', url = ''] = name.split(' ');
   const { summary, description, response, params, preValidation, exposeHeadRoute } = route;
   return {
@@ -85,7 +85,7 @@ function hasQuery(method: string): boolean {
 }
 
 async function answer(
-  { door }: Desk,
+  { rpc }: ApiContext,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -93,13 +93,13 @@ async function answer(
   const { call, list, as = '', show = (value: unknown) => (as ? { [as]: value } : value) } = route;
   const input = route.input?.(request) ?? inputOf(route, request);
   if (!input.ok) return refuse(request, reply, input);
-  const came = call ? await door.call(call, input.value as never) : done(null);
-  if (!came.ok) return refuse(request, reply, came);
+  const outcome = call ? await rpc.call(call, input.value as never) : done(null);
+  if (!outcome.ok) return refuse(request, reply, outcome);
   if (!list) {
     const [status] = Object.keys(route.response);
-    return send(request, reply, done(await show(came.value as never)), Number(status));
+    return send(request, reply, done(await show(outcome.value as never)), Number(status));
   }
-  const parts = await door.list(list, input.value as never);
+  const parts = await rpc.list(list, input.value as never);
   return parts.ok ? sendJson(reply, { [as]: parts.value }) : refuse(request, reply, parts);
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Access } from '../access/access.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { captureRoutes } from './capture.js';
 import { CATALOGUE_ROUTES } from './catalogue.js';
 import { DEVICE_ROUTES } from './devices.js';
@@ -17,7 +17,7 @@ import { trafficFileRoutes } from './traffic-file.js';
 import { VALUE_ROUTES } from './values.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
-export function v1Routes(desk: Desk, access: Access): FastifyPluginCallback {
+export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallback {
   return (app, _, done) => {
     addRoutes(app, desk, 'devices', { ...DEVICE_ROUTES, ...VALUE_ROUTES });
     addRoutes(app, desk, 'lines', LINE_ROUTES);

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Run } from '../../../testing/commands.js';
 import { refuse, sendJson } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { failures } from '../problem.js';
 import { oneByOne, type RunKind, reportRoutes, reportView } from './reports.js';
 import type { Routes } from './route.js';
@@ -15,7 +15,7 @@ const detailQuery = z.strictObject({
 });
 
 /** The routes of tests, or of examinations. */
-export function runRoutes(desk: Desk, kind: RunKind): Routes {
+export function runRoutes(desk: ApiContext, kind: RunKind): Routes {
   const { one, called, fields, about, example, summary, known, start } = kind;
   const all = `${one}s` as const;
   const id = one === 'test' ? 'Test' : 'Examination';
@@ -58,7 +58,7 @@ export function runRoutes(desk: Desk, kind: RunKind): Routes {
       params,
       schema: { querystring: detailQuery },
       handle: async (request: FastifyRequest, reply: FastifyReply) => {
-        const run = await desk.door.call(`${one}.get`, { id: Number((request.params as { id: string }).id) });
+        const run = await desk.rpc.call(`${one}.get`, { id: Number((request.params as { id: string }).id) });
         if (!run.ok) return refuse(request, reply, run);
         if ((request.query as z.infer<typeof detailQuery>).report === 'false') return summary(run.value);
         const view = await reportView(desk, one, run.value);

@@ -8,7 +8,7 @@ import type { Refusal } from '../../../simulator/commands/refusal.js';
 import type { Run } from '../../../testing/commands.js';
 import { testJsonByStep, testJsonSchema } from '../../../testing/report/test-json.js';
 import { refuse } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { MAX_PARTS, readText } from '../json-body.js';
 import { asError } from '../validation.js';
 import type { Routes } from './route.js';
@@ -82,7 +82,7 @@ export function acceptYaml(app: FastifyInstance): void {
 }
 
 /** `/api/v1/tests`: scenarios on the lines that are running. */
-export function testRoutes(desk: Desk): Routes {
+export function testRoutes(desk: ApiContext): Routes {
   return runRoutes(desk, {
     one: 'test',
     called: 'a test',
@@ -101,7 +101,7 @@ export function testRoutes(desk: Desk): Routes {
         const { body } = request;
         const yaml = body instanceof YamlText ? body.read : undefined;
         if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
-        const started = await desk.door.call('test.start', { scenario: yaml ? yaml.source.value : body });
+        const started = await desk.rpc.call('test.start', { scenario: yaml ? yaml.source.value : body });
         if (started.ok) return reply.code(201).send(summary(started.value));
         return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
       },

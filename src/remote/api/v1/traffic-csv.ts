@@ -1,9 +1,9 @@
 import type { NamedView } from '../../../simulator/commands/shown-values.js';
 
-type Row = Partial<NamedView>;
+type TrafficRow = Partial<NamedView>;
 
 /** The columns of traffic as CSV, with what stands in each; undefined and null are empty. */
-const COLUMNS: Readonly<Record<string, (row: Row) => unknown>> = {
+const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {
   seq: ({ seq }) => seq,
   line: ({ line }) => line,
   kind: ({ kind }) => kind,
@@ -34,7 +34,7 @@ const COLUMNS: Readonly<Record<string, (row: Row) => unknown>> = {
 export const CSV_HEADER = rowOf(Object.keys(COLUMNS));
 
 /** A row for each event. */
-export function csvOf(views: readonly Row[]): string {
+export function csvOf(views: readonly TrafficRow[]): string {
   return views.map((view) => rowOf(Object.values(COLUMNS).map((cell) => cell(view)))).join('');
 }
 

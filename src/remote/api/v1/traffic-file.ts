@@ -4,7 +4,7 @@ import { trafficFile } from '../../../files/config/native/traffic.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { whyNotIn } from '../../../simulator/commands/remote-files.js';
 import { refuse } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 
@@ -34,7 +34,7 @@ const viewSchema = z
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 
 /** `/api/v1/traffic/file`: traffic is written to disk, or not. */
-export function trafficFileRoutes({ files, writesIn }: Desk): Routes {
+export function trafficFileRoutes({ files, writesIn }: ApiContext): Routes {
   return {
     'GET /traffic/file': {
       summary: 'Get whether traffic is written to disk',
@@ -70,7 +70,7 @@ export function trafficFileRoutes({ files, writesIn }: Desk): Routes {
   };
 }
 
-function view({ status }: Desk['files']): z.infer<typeof viewSchema> {
+function view({ status }: ApiContext['files']): z.infer<typeof viewSchema> {
   if (!status) return { writing: false };
   const { definition, path = null, problem = null, missed } = status;
   const { directory, format, size, files } = definition;

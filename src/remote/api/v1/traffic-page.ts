@@ -7,7 +7,7 @@ import type { LineMap } from '../line-map.js';
 import { type LeftOut, leftOut } from './traffic-view.js';
 
 /** Which part of the traffic a client asks for. */
-interface Asked {
+interface PageQuery {
   readonly filter: TrafficFilter;
   /** The events after this one, the oldest first; the newest events when undefined. */
   readonly after: number | undefined;
@@ -71,11 +71,11 @@ export async function streamed(
  */
 export class TrafficPage {
   readonly #traffic: KeptEvents;
-  readonly #asked: Asked;
+  readonly #asked: PageQuery;
   readonly #until: number;
   #cursor: TrafficCursor;
 
-  constructor(traffic: KeptEvents, asked: Asked) {
+  constructor(traffic: KeptEvents, asked: PageQuery) {
     this.#traffic = traffic;
     this.#asked = asked;
     this.#until = traffic.last;

@@ -125,10 +125,10 @@ export function captureQuery(lines: readonly string[]) {
   });
 }
 
-type Asked = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
+type TrafficQuery = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
 /** The filter that a query asks for. */
-export function filterOf(asked: Asked): TrafficFilter {
+export function filterOf(asked: TrafficQuery): TrafficFilter {
   const { line, unit, function: functions, address, host } = asked;
   const { direction, kind, rule, problems, since, until } = asked;
   return {
@@ -150,10 +150,10 @@ function numbersIn({ address, quantity }: AddressRange): number[] {
   return Array.from({ length: quantity }, (_, i) => address + i);
 }
 
-type Parsed<Item> = { readonly item: Item } | { readonly wrong: string };
+type ParsedItem<Item> = { readonly item: Item } | { readonly wrong: string };
 
 /** Values that are separated by commas, or given in several keys of the same name. A value may have commas itself. */
-function listOf<Item>(parse: (text: string) => Parsed<Item>) {
+function listOf<Item>(parse: (text: string) => ParsedItem<Item>) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((input, context) => {
@@ -167,23 +167,23 @@ function listOf<Item>(parse: (text: string) => Parsed<Item>) {
     .optional();
 }
 
-function parsedList<Item>(text: string, parse: (text: string) => Parsed<Item>): Parsed<Item>[] {
+function parsedList<Item>(text: string, parse: (text: string) => ParsedItem<Item>): ParsedItem<Item>[] {
   const whole = parse(text);
   return 'item' in whole ? [whole] : text.split(',').map(parse);
 }
 
 /** Lines come and go, so any address will do. */
-function addressText(text: string): Parsed<string> {
+function addressText(text: string): ParsedItem<string> {
   return isIPv4(text) ? { item: text } : { wrong: expectedMessage('an IPv4 address', text) };
 }
 
 /** Any name will do: a rule that acted may have been removed since. */
-function ruleName(text: string): Parsed<string> {
+function ruleName(text: string): ParsedItem<string> {
   return text.includes(',') ? { wrong: 'expected names of rules' } : { item: text };
 }
 
 function ranges(max: number, what: string) {
-  return listOf((text): Parsed<AddressRange> => {
+  return listOf((text): ParsedItem<AddressRange> => {
     const [, first, last = first] = RANGE.exec(text.trim()) ?? [];
     const [from, to] = [Number(first), Number(last)];
     return first !== undefined && from <= to && to <= max
@@ -196,7 +196,7 @@ function choice<Choice extends string>(
   what: string,
   text: string,
   choices: readonly Choice[],
-): Parsed<Choice> {
+): ParsedItem<Choice> {
   const item = choices.find((each) => each === text);
   return item === undefined ? { wrong: unknownName(what, text, choices) } : { item };
 }

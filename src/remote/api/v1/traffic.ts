@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReplyEvent } from '../../../simulator/traffic/event.js';
 import { sendJson, sendText } from '../answers.js';
-import type { Desk } from '../desk.js';
+import type { ApiContext } from '../desk.js';
 import type { LineMap } from '../line-map.js';
 import { failures } from '../problem.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
@@ -51,7 +51,7 @@ const exchangeList = z
  * `/api/v1/traffic`: everything that passed the lines, as long as it is kept. `/api/v1/exchanges`: the requests to our units
  * with what became of them.
  */
-export function trafficRoutes(desk: Desk): Routes {
+export function trafficRoutes(desk: ApiContext): Routes {
   const { traffic, map } = desk;
   const ofTraffic = trafficQuery(traffic.lineNames);
   const ofExchanges = exchangesQuery(traffic.lineNames);

@@ -5,15 +5,15 @@ import type { SparkplugStatus } from '../../../simulator/commands/schemas/mqtt.j
 import type { Summary } from '../../../simulator/commands/schemas/summary.js';
 import type { ValueView } from '../../../simulator/commands/schemas/value.js';
 import type { Arrived, Broker, BrokerEvents } from '../broker.js';
-import type { Message } from '../outbox.js';
+import type { Publication } from '../outbox.js';
 import { level, nameIn } from '../topics.js';
 import { Reported } from '../values.js';
 import { type Commanded, decodeCommand, encodePayload, type Metric, TYPES } from './payload.js';
 
-type Value = Pick<ValueView, 'name' | 'value' | 'type'>;
+type SparkplugValue = Pick<ValueView, 'name' | 'value' | 'type'>;
 
 /** What a command may write, and where. */
-export interface Written {
+export interface WrittenMetric {
   readonly device: string;
   readonly name: string;
   readonly value: number | string;
@@ -30,8 +30,8 @@ export interface NodeOrder extends SparkplugDefinition {
     events: Omit<BrokerEvents, 'log'>,
   ) => Pick<Broker, 'publish' | 'subscribe' | 'end' | 'status' | 'isBusy'>;
   /** The values of a device that have a name; undefined when the device is gone. */
-  readonly valuesOf: (device: string) => Promise<readonly Value[] | undefined>;
-  readonly write: (written: Written) => Promise<Outcome<unknown>>;
+  readonly valuesOf: (device: string) => Promise<readonly SparkplugValue[] | undefined>;
+  readonly write: (written: WrittenMetric) => Promise<Outcome<unknown>>;
   /** Does something whose failure is reported, and harms nothing else. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
   /** A command was not carried out. */
@@ -116,7 +116,7 @@ export class SparkplugNode {
   }
 
   /** Reports those values of a device that have changed and may be reported again. */
-  report(device: string, values: readonly Value[]): void {
+  report(device: string, values: readonly SparkplugValue[]): void {
     const types = this.#born.get(device);
     // Changes wait, too: then the newest value of each is reported.
     if (!types || this.#link.isBusy) return;
@@ -131,7 +131,7 @@ export class SparkplugNode {
     this.#bearDevices();
   }
 
-  #news(device: string, values: readonly Value[]): Metric[] {
+  #news(device: string, values: readonly SparkplugValue[]): Metric[] {
     return values.flatMap((each) => {
       const { name, value } = each;
       return name !== null && this.#reported.isNews(device, name, value) ? metricOf(name, each) : [];
@@ -143,13 +143,13 @@ export class SparkplugNode {
   }
 
   /** Each connection has a number of its own, in its last will and in the births that follow (6.4.25). */
-  #nextDeath(): Message {
+  #nextDeath(): Publication {
     this.#die();
     this.#bdSeq = (this.#bdSeq + 1) % 256;
     return this.#death();
   }
 
-  #death(): Message {
+  #death(): Publication {
     const payload = encodePayload({ timestamp: Date.now(), metrics: [this.#bdSeqMetric] });
     return { topic: this.#topic('NDEATH'), payload, qos: 1, isFleeting: true };
   }
@@ -255,11 +255,11 @@ export class SparkplugNode {
         : refusal('request.invalid', '', 'expected a Sparkplug B payload with 1 to 1000 metrics');
     if (first) this.#refused++;
     for (const metric of metrics) {
-      const came =
+      const outcome =
         device === undefined ? this.#control(metric) : await this.#write(nameIn(device) ?? '', metric);
-      if (came.ok) continue;
+      if (outcome.ok) continue;
       this.#refused++;
-      first ??= came;
+      first ??= outcome;
     }
     // A message of a thousand mistakes makes one message.
     if (first) this.#order.refused(topic, first);
@@ -302,7 +302,7 @@ function lineMetric({ name, state }: Summary['lines'][number]): Metric {
 }
 
 /** A coil or a discrete input is a Boolean, text a String; any number is a Double, as it is in its unit. */
-function metricOf(name: string, { value, type: stored }: Value): Metric {
+function metricOf(name: string, { value, type: stored }: SparkplugValue): Metric {
   if (stored === 'bit') return { name, type: TYPES.boolean, value: value === null ? null : value !== 0 };
   if (stored === 'string') return { name, type: TYPES.string, value: value === null ? null : String(value) };
   // Numbers that JSON has not are text in a view: NaN, the infinities, and integers that a double can't hold.

@@ -2,7 +2,7 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Answer, Refusal } from '../../../common/rest-client/client.js';
+import type { Answer, RemoteRefusal } from '../../../common/rest-client/client.js';
 import './controls.css';
 
 /** Puts what a control has into a signal. */
@@ -159,7 +159,7 @@ export function Field(props: FieldProps) {
 /** What a form sends: whether it is under way, and why the last time it was refused. */
 export function useRequest() {
   const isBusy = useSignal(false);
-  const refusal = useSignal<Refusal | undefined>(undefined);
+  const refusal = useSignal<RemoteRefusal | undefined>(undefined);
   const send = async <Value>(request: Promise<Answer<Value>>): Promise<Answer<Value>> => {
     isBusy.value = true;
     const answer = await request;

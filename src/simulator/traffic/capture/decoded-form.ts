@@ -2,7 +2,7 @@ import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import type { Framing } from '../../../modbus/protocol/framing.js';
 import { encodeRtu, MIN_RTU_LENGTH } from '../../../modbus/protocol/rtu.js';
 import type { ReplyEvent, TrafficEvent } from '../event.js';
-import { type Endpoint, endpointOf, MAX_DATAGRAM, udpPacket } from './ip-packet.js';
+import { endpointOf, type IpEndpoint, MAX_DATAGRAM, udpPacket } from './ip-packet.js';
 import {
   type DoneStep,
   doneSteps,
@@ -19,7 +19,7 @@ const DECODED_PORT = 5020;
 const NO_FRAME_PORT = 5021;
 
 /** Of the master of a serial line, which has no address (RFC 5737: for documentation). */
-const MASTER: Endpoint = { address: Uint8Array.of(192, 0, 2, 1), port: 49_152 };
+const MASTER: IpEndpoint = { address: Uint8Array.of(192, 0, 2, 1), port: 49_152 };
 
 /**
  * Each frame as a UDP datagram with Modbus RTU, whatever framing and transport its line has. Each line has an address
@@ -85,7 +85,7 @@ function shortComment(rtu: Uint8Array | undefined): string[] {
 }
 
 /** An address of the client's kind for a line: 198.18.0.1, 198.18.0.2 … (RFC 2544), or 2001:db8::1 … (RFC 3849). */
-function lineAddress({ address }: Endpoint, lineNumber: number): Uint8Array {
+function lineAddress({ address }: IpEndpoint, lineNumber: number): Uint8Array {
   const number = [lineNumber >>> 8, lineNumber & 0xff];
   if (address.length === 4) return Uint8Array.of(198, 18, ...number);
   return concatBytes([0x20, 0x01, 0x0d, 0xb8], new Uint8Array(10), number);

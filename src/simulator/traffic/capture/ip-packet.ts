@@ -1,14 +1,14 @@
 import { concatBytes, setWord, wordAt } from '../../../modbus/protocol/bytes.js';
 
 /** One end of a conversation on IP. */
-export interface Endpoint {
+export interface IpEndpoint {
   /** Four bytes (IPv4) or sixteen (IPv6). */
   readonly address: Uint8Array;
   readonly port: number;
 }
 
 /** The address of a client as events have it: `192.168.0.7:40112` or `[fe80::1%eth0]:40112`. */
-export function endpointOf(client: string): Endpoint {
+export function endpointOf(client: string): IpEndpoint {
   const colon = client.lastIndexOf(':');
   return { address: addressOf(client.slice(0, colon)), port: Number(client.slice(colon + 1)) };
 }
@@ -59,7 +59,7 @@ export const MAX_DATAGRAM = 65_507;
 const WINDOW = 0xffff;
 
 /** An IP packet with a UDP datagram. Both ends have addresses of the same kind. */
-export function udpPacket(from: Endpoint, to: Endpoint, payload: Uint8Array): Uint8Array {
+export function udpPacket(from: IpEndpoint, to: IpEndpoint, payload: Uint8Array): Uint8Array {
   const header = new Uint8Array(8);
   setWord(header, 0, from.port);
   setWord(header, 2, to.port);
@@ -71,7 +71,7 @@ export function udpPacket(from: Endpoint, to: Endpoint, payload: Uint8Array): Ui
 }
 
 /** An IP packet with a TCP segment. */
-export function tcpPacket(from: Endpoint, to: Endpoint, segment: Segment): Uint8Array {
+export function tcpPacket(from: IpEndpoint, to: IpEndpoint, segment: Segment): Uint8Array {
   const { sequence, acknowledgement, flags, payload } = segment;
   const header = new Uint8Array(20);
   const view = new DataView(header.buffer);
@@ -87,7 +87,7 @@ export function tcpPacket(from: Endpoint, to: Endpoint, segment: Segment): Uint8
   return ipPacket(TCP, from, to, bytes);
 }
 
-function ipPacket(protocol: number, from: Endpoint, to: Endpoint, payload: Uint8Array): Uint8Array {
+function ipPacket(protocol: number, from: IpEndpoint, to: IpEndpoint, payload: Uint8Array): Uint8Array {
   const isIpv4 = from.address.length === 4;
   const header = isIpv4 ? ipv4Header(protocol, payload.length) : ipv6Header(protocol, payload.length);
   const addressesAt = header.length - 2 * from.address.length;
@@ -115,7 +115,7 @@ function ipv6Header(protocol: number, length: number): Uint8Array {
 }
 
 /** The checksum of a segment or datagram, whose own checksum is still 0, with its pseudo-header. */
-function checksum(protocol: number, from: Endpoint, to: Endpoint, bytes: Uint8Array): number {
+function checksum(protocol: number, from: IpEndpoint, to: IpEndpoint, bytes: Uint8Array): number {
   return complement(sumOf(from.address) + sumOf(to.address) + protocol + bytes.length + sumOf(bytes));
 }
 

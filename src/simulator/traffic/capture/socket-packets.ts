@@ -1,8 +1,8 @@
 import type { ClientOf, TrafficEvent } from '../event.js';
 import {
   addressOf,
-  type Endpoint,
   endpointOf,
+  type IpEndpoint,
   MAX_DATAGRAM,
   TCP_FLAGS,
   tcpPacket,
@@ -126,14 +126,14 @@ export class CapturedConnections {
  * Where a line listens, as its client sees it: the address that the client came to, or the address of the line, if it has
  * one of the client's kind. Otherwise it is the client's own address for a client on this machine, and else the address that means any.
  */
-function serverOf({ host = '', port = 0 }: CaptureLine, of: ClientOf, client: Endpoint): Endpoint {
+function serverOf({ host = '', port = 0 }: CaptureLine, of: ClientOf, client: IpEndpoint): IpEndpoint {
   const address = addressOf(of.host ?? host);
   const fits = address.length === client.address.length && address.some((byte) => byte !== 0);
   if (fits) return { address, port };
   return { address: isLoopback(client) ? client.address : new Uint8Array(client.address.length), port };
 }
 
-function isLoopback({ address }: Endpoint): boolean {
+function isLoopback({ address }: IpEndpoint): boolean {
   return address.length === 4 ? address[0] === 127 : address.every((byte, i) => byte === (i === 15 ? 1 : 0));
 }
 
@@ -150,7 +150,7 @@ const MAX_SEGMENT = 32 * 1024;
  * follows for the earlier connection.
  */
 export class CapturedConnection {
-  readonly #ends: Readonly<Record<Side, Endpoint>>;
+  readonly #ends: Readonly<Record<Side, IpEndpoint>>;
   /** The next sequence number of each side: the one behind its SYN. */
   readonly #next: Record<Side, number>;
   /** Sides that have sent a FIN or a RST. */
@@ -159,7 +159,7 @@ export class CapturedConnection {
   #needsOpening: boolean;
 
   /** @param initial the initial sequence number. A client may use a port again: then it has to be another one. */
-  constructor(client: Endpoint, server: Endpoint, initial: number, isPortUsedAgain = false) {
+  constructor(client: IpEndpoint, server: IpEndpoint, initial: number, isPortUsedAgain = false) {
     this.#ends = { client, server };
     this.#needsOpening = isPortUsedAgain;
     this.#next = { client: (initial + 1) >>> 0, server: (initial + 1) >>> 0 };

@@ -2,12 +2,12 @@ import { durationText, timesText } from '../../scenario/words.js';
 import { expectedTimes, spanOf } from '../../times.js';
 import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { type Check, type Exam, LOST, type Run } from '../trial/exam.js';
+import { type AskingRun, type Check, type Exam, LOST } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter } from '../trial/observation.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
 /** A run, and what it shows. */
-interface SilentRun extends Run {
+interface SilentRun extends AskingRun {
   /** The attempts of one poll; undefined where repetitions and polls look alike. */
   readonly attempts: number | undefined;
   /**

@@ -154,7 +154,7 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
 }
 
 /** What became of an entry. */
-interface Outcome extends Played {
+interface EntryOutcome extends Played {
   /** It was played after the one event, until the other one. */
   readonly since: number;
   readonly last: number;
@@ -170,7 +170,7 @@ interface Outcome extends Played {
 }
 
 /** What an outcome shows of the client. @param acted the requests that met the misbehaviour */
-async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome): Promise<Trial> {
+async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOutcome): Promise<Trial> {
   const { entry, last, isBack, follows, isWatched, wrong } = outcome;
   const evidence = acted.slice(0, ENOUGH);
   if (acted.length === 0) {
@@ -204,7 +204,7 @@ async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome)
   return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
 }
 
-function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, ms }: Outcome): string {
+function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, ms }: EntryOutcome): string {
   if (player.needsConnections && !log.clientEvent(since, 'client'))
     return ': the client did not connect again after its connection was closed';
   if (asked.some(isDropped)) return ': the client asked on before late replies were sent, so they never were';
@@ -241,7 +241,7 @@ function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promi
 async function openQuestion(
   exam: Exam,
   acted: readonly Exchange[],
-  { isWatched, ...played }: Outcome,
+  { isWatched, ...played }: EntryOutcome,
 ): Promise<string | undefined> {
   const { log, target } = exam;
   const isOfTarget = ({ question }: Exchange) => question === target.key;

@@ -7,7 +7,7 @@ import {
   contrastCheck,
   isBroken,
   learn,
-  type Meaning,
+  type ReactionMeaning,
   spoilt,
   TAKES_IT,
 } from '../trial/trial.js';
@@ -155,7 +155,7 @@ function slowdown({ periodMs = 0 }: Question, meanwhile: Question | undefined): 
 /** Pauses inside a frame, in parts of t1.5 and t3.5. */
 const WITHIN_T15 = 0.8;
 const OVER_T35 = 2;
-const EITHER: Meaning = { usual: 'right', missing: 'right', again: 'right' };
+const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'right' };
 
 const TRICKLES: readonly ContrastRow[] = [
   {

@@ -1,7 +1,7 @@
 import type { Measured, Measurements } from '../../report/report.js';
 
 /** What the checks have measured so far. A check sets what it finds; later checks use it. */
-export type Found = { -readonly [Name in keyof Measurements]: Measurements[Name] };
+export type ClientFacts = { -readonly [Name in keyof Measurements]: Measurements[Name] };
 
 /** `487 ± 3 ms`. */
 export function measuredText({ value, plusMinus }: Measured): string {
@@ -9,7 +9,7 @@ export function measuredText({ value, plusMinus }: Measured): string {
 }
 
 /** What was measured, by name, for reports. */
-export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: Found) {
+export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: ClientFacts) {
   const rows: [string, string | undefined][] = [
     ['poll period', pollPeriodMs === undefined ? undefined : `${numberText(pollPeriodMs)} ms`],
     ['response time-out', timeoutMs && measuredText(timeoutMs)],
@@ -20,7 +20,7 @@ export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: Fo
 }
 
 /** `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`; empty when nothing was measured. */
-export function foundText({ timeoutMs, attempts, pausesMs = [] }: Found): string {
+export function foundText({ timeoutMs, attempts, pausesMs = [] }: ClientFacts): string {
   const waits = pausesMs.some((ms) => Math.round(ms) > 0);
   return [
     ...(timeoutMs ? [`gives up after ${measuredText(timeoutMs)}`] : []),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { signalGroup } from '../../scenario/dut.js';
-import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
+import { LONGEST_ANSWER, type Observer, type ObserverText, READ_LIMIT_MS, shownText } from './observer.js';
 
 /** To start a process takes time that the line needs as well. */
 const PACE_MS = 500;
@@ -10,14 +10,14 @@ export function commandObserver(command: string): Observer {
   return { name: `command ${command}`, paceMs: PACE_MS, read: () => outputOf(command) };
 }
 
-function outputOf(command: string): Promise<Shown> {
+function outputOf(command: string): Promise<ObserverText> {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], {
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let output = '';
-    const end = (shown: Shown) => {
+    const end = (shown: ObserverText) => {
       clearTimeout(late);
       // What the command has started ends with it.
       signalGroup(child, 'SIGKILL');

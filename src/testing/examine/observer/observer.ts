@@ -1,5 +1,5 @@
 /** What an observer showed, or why it showed nothing, as a sentence. */
-export type Shown =
+export type ObserverText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: string };
 
@@ -10,7 +10,7 @@ export interface Observer {
   /** Between two readings, in ms. */
   readonly paceMs: number;
   /** What the client has read last. It never rejects, and takes no longer than two seconds. */
-  read(): Promise<Shown>;
+  read(): Promise<ObserverText>;
 }
 
 /** How long an observer may take to answer, in ms. */
@@ -19,7 +19,7 @@ export const READ_LIMIT_MS = 2_000;
 export const LONGEST_ANSWER = 256 * 1024;
 
 /** An answer as a text without blanks around it; an empty one shows nothing. */
-export function shownText(text: string): Shown {
+export function shownText(text: string): ObserverText {
   const trimmed = text.trim();
   return trimmed === '' ? { ok: false, error: 'showed nothing' } : { ok: true, text: trimmed };
 }

@@ -1,5 +1,5 @@
 import { valueAt } from '../../../common/schema/parts.js';
-import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
+import { LONGEST_ANSWER, type Observer, type ObserverText, READ_LIMIT_MS, shownText } from './observer.js';
 
 const PACE_MS = 200;
 
@@ -59,7 +59,7 @@ async function textOf({ body }: Response): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
-function shownAt(text: string, path: JsonPath): Shown {
+function shownAt(text: string, path: JsonPath): ObserverText {
   let value: unknown;
   try {
     value = valueAt(JSON.parse(text), path);

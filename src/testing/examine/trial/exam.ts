@@ -4,7 +4,7 @@ import type { Clock } from '../../../modbus/transport/clock.js';
 import type { Line } from '../../../simulator/line.js';
 import type { CheckAbout } from '../../report/report.js';
 import { conditionsOf, type Exchange, type OwnRule, type Question, wentWell } from '../heard/exchange.js';
-import type { Found } from '../heard/found.js';
+import type { ClientFacts } from '../heard/found.js';
 import type { ExchangeLog } from '../heard/log.js';
 import { Waits } from '../heard/waits.js';
 import type { ExaminedLine } from './examined-line.js';
@@ -81,7 +81,7 @@ export interface Silence extends Pick<Disturbed, 'at' | 'spoilt'> {
 }
 
 /** How a client asks one question while it gets no reply to it. */
-export interface Run {
+export interface AskingRun {
   /** The askings without a reply, from a poll on. */
   readonly asked: readonly Exchange[];
   /** What came after them: another question; undefined where only this one came. */
@@ -91,7 +91,7 @@ export interface Run {
 }
 
 /** The client that is examined, its line, and what is known of it by now: everything that checks have in common. */
-export interface Client {
+export interface ExaminedClient {
   readonly clock: Clock;
   readonly line: ExaminedLine;
   /** The same line, for what makes its devices behave otherwise. */
@@ -99,7 +99,7 @@ export interface Client {
   /** Only questions to this unit are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
   readonly log: ExchangeLog;
-  readonly found: Found;
+  readonly found: ClientFacts;
   readonly rules: OwnRules;
   readonly outage: Outage;
   /** Says what is waited for, to whoever follows the examination. */
@@ -117,7 +117,7 @@ export interface Client {
   /** Something was disturbed since it was last seen to poll as usual: up to this event. */
   isDisturbed: boolean;
   disturbedUntil: number;
-  run?: Run;
+  run?: AskingRun;
 }
 
 /** What one check of a client has for itself. */
@@ -150,7 +150,7 @@ const LATER_MS = 50;
  * stopped meanwhile they never do, so a check needs no way out; the examination takes the faults away.
  */
 export class Exam {
-  readonly client: Client;
+  readonly client: ExaminedClient;
   readonly clock: Clock;
   readonly log: ExchangeLog;
   readonly target: Question;
@@ -166,7 +166,7 @@ export class Exam {
   #mark: OwnRule | undefined;
   #undo = () => {};
 
-  constructor(client: Client, { name, random, target, isBeside }: Own) {
+  constructor(client: ExaminedClient, { name, random, target, isBeside }: Own) {
     this.client = client;
     this.clock = client.clock;
     this.log = client.log;

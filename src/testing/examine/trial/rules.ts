@@ -3,7 +3,7 @@ import type { FaultRules, RuleStatus } from '../../../device/faults/rules.js';
 import type { OwnRule } from '../heard/exchange.js';
 
 /** A fault rule as it is written; it gets a name of its own. */
-interface Wanted {
+interface RuleWanted {
   readonly when: object;
   readonly do?: object | readonly object[];
   readonly seed: number;
@@ -29,7 +29,7 @@ export class OwnRules {
   }
 
   /** Puts in a rule under a name that nobody else has. @param about the check, for whoever reads the list of rules */
-  put(about: string, { isSpoiling = true, ...written }: Wanted): OwnRule {
+  put(about: string, { isSpoiling = true, ...written }: RuleWanted): OwnRule {
     let name = '';
     do name = `examine-${about}-${++this.#number}`;
     while (this.#rules.has(name));

@@ -1,6 +1,6 @@
 import { durationText } from '../../scenario/words.js';
 import type { Check, Exam } from './exam.js';
-import { type Ended, type Judged, sure } from './verdict.js';
+import { type EndedCheck, type Judged, sure } from './verdict.js';
 
 /** A client that asks nothing for this long, in ms, or for so many poll periods or waits for a reply, is gone. */
 const GONE_MS = 60_000;
@@ -14,7 +14,7 @@ const HELP_PERIODS = 5;
 const LAST_FRAMES = 4;
 
 /** Runs one check, and disturbs the client only while it polls as usual. */
-export async function runCheck(check: Check, exam: Exam): Promise<Ended> {
+export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
   if (check.beside !== 'watches') {
     if (!(await pollsAsUsual(exam))) {
       const text = 'before the check the client did not poll as usual, so it was not disturbed';
@@ -53,9 +53,9 @@ async function pollsAsUsual(exam: Exam): Promise<boolean> {
   for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);
-  const came = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
+  const outcome = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
   const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
-  client.note(`waiting for the client to poll as it did, ${every}; ${came} in ${waited(exam)}`);
+  client.note(`waiting for the client to poll as it did, ${every}; ${outcome} in ${waited(exam)}`);
   if (await helpedByNewConnection(exam)) return true;
   if (client.isWithoutRhythm) return false;
   client.isWithoutRhythm = true;

@@ -66,14 +66,14 @@ export async function runChain(
       treatment === 'good'
         ? undefined
         : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
-    const came = await exam.until(find, done ? 0 : limit);
-    if (!came)
+    const outcome = await exam.until(find, done ? 0 : limit);
+    if (!outcome)
       return broken(
         `asked nothing more for ${Math.round(limit / 1000)} s`,
         asked.length > 0 ? 'gone' : 'stuck',
       );
-    if (done && done.result !== came) return broken('another client asked in between');
-    asked.push(came);
+    if (done && done.result !== outcome) return broken('another client asked in between');
+    asked.push(outcome);
   }
   const of = asked.at(-1) as Exchange;
   // The reply must be over, too: only then it is known whether the fault could act.
@@ -123,12 +123,12 @@ export function whyNotTwice(exchange: Exchange | undefined): string | undefined 
 }
 
 /** What the reactions to `shown` say of a client. */
-export type Meaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
+export type ReactionMeaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
 
 /** A client has to take the reply. */
-export const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
+export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
 /** A client that goes on as if the last request had been answered has taken another reply for it. */
-export const TAKES_NONE: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
+export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 
 /** The first page's words on what is wrong. */
 export interface Blame {
@@ -200,7 +200,7 @@ async function reactionIn(
 export async function lineTrial(
   exam: Exam,
   contrast: Contrast,
-  meaning: Meaning,
+  meaning: ReactionMeaning,
   { what, blame }: Blame,
 ): Promise<Trial> {
   const seen = await reactionIn(exam, contrast);
@@ -273,7 +273,7 @@ export async function decide(
 /** A disturbance and the two behaviours that it distinguishes: a row of a table. */
 export interface ContrastRow extends CheckText, CheckPlace, Blame {
   readonly rule: string;
-  readonly meaning: Meaning;
+  readonly meaning: ReactionMeaning;
   /** @returns what this client is shown; a sentence when it can't be; or the verdict, where nothing need be shown */
   readonly contrast: (exam: Exam) => Contrast | string | Judged | Promise<Contrast | Judged>;
   /** What an observer of values says of a client, where it can say anything. */

@@ -3,7 +3,7 @@ import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
 import { pduOf } from '../../line-watch.js';
 import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
-import type { Found } from '../heard/found.js';
+import type { ClientFacts } from '../heard/found.js';
 import type { Observer } from '../observer/observer.js';
 import { DECIDES, type Trial } from './verdict.js';
 
@@ -12,7 +12,7 @@ interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly target: Question;
-  readonly client: { readonly found: Found; readonly waitMs?: number };
+  readonly client: { readonly found: ClientFacts; readonly waitMs?: number };
   readonly log: { readonly last: number };
   askedAfter(seq: number): readonly Exchange[];
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
@@ -26,7 +26,7 @@ interface Watching {
 }
 
 /** What an observer showed while the replies carried a known value. */
-export interface Seen {
+export interface SeenByObserver {
   /**
    * `kept`: nothing but the value of before, or none. `sent`: the value of the replies. `other`: a value that the
    * replies did not carry.
@@ -37,7 +37,7 @@ export interface Seen {
 }
 
 /** What it says of a client that its observer has kept its value, or shows that of the spoilt reply, or another one. */
-export type ValueMeaning = Readonly<Record<Seen['kind'], Trial['shows']>>;
+export type ValueMeaning = Readonly<Record<SeenByObserver['kind'], Trial['shows']>>;
 
 /** Spoils the replies to a question for a while, and says what it means when the client takes their values. */
 export interface ValueTrial {
@@ -141,7 +141,7 @@ export class ValueOracle {
     exam: Watching,
     marks: { readonly before: number; readonly sent: number },
     limitMs: number,
-  ): Promise<Seen> {
+  ): Promise<SeenByObserver> {
     const before = this.#texts[marks.before] ?? '';
     const seen = await this.#read(exam, limitMs, (text) =>
       text !== before && this.#isValue(text) ? text : undefined,
@@ -158,7 +158,7 @@ export class ValueOracle {
   async trial(
     exam: Watching,
     { faults, meaning, what, blame, isVoid }: ValueTrial,
-  ): Promise<Trial & Partial<Pick<Seen, 'kind'>>> {
+  ): Promise<Trial & Partial<Pick<SeenByObserver, 'kind'>>> {
     const unclear = (text: string): Trial => ({ shows: 'unclear', text, evidence: [], isOfValues: true });
     const unusable = await this.ready(exam);
     if (unusable !== undefined) return unclear(unusable);
@@ -173,7 +173,7 @@ export class ValueOracle {
     const wait = exam.client.waitMs ?? exam.client.found.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
     // Time for one poll with all its attempts.
     const limit = this.patienceMs + exam.periodMs + (exam.client.found.attempts ?? USUAL_ATTEMPTS) * wait;
-    let seen: Seen | undefined;
+    let seen: SeenByObserver | undefined;
     void this.watch(exam, { before, sent }, limit).then((result) => {
       seen = result;
     });
@@ -297,7 +297,7 @@ function isUnspoilt({ reply }: Exchange): boolean {
   return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
 }
 
-function textOf(seen: Seen | undefined): Seen {
+function textOf(seen: SeenByObserver | undefined): SeenByObserver {
   if (!seen || seen.kind === 'kept') return { kind: 'kept', text: 'the observer kept its value' };
   const { kind, text } = seen;
   const quoted = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -2,14 +2,14 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/tr
 import type { Verdict } from '../../report/report.js';
 
 /** A question that was asked, and what became of it. */
-interface Asked {
+interface AskedQuestion {
   readonly question: string;
   readonly request: FrameEvent;
   readonly reply?: ReplyEvent | undefined;
 }
 
 /** The exchanges and events that show something. */
-export type Evidence = readonly (Asked | TrafficEvent)[];
+export type Evidence = readonly (AskedQuestion | TrafficEvent)[];
 
 /** One disturbance of one question, or one thing that was watched, and what it showed. */
 export interface Trial {
@@ -44,7 +44,7 @@ export interface Judged {
 }
 
 /** What became of a check, also of one that was not run. */
-export interface Ended extends Partial<Omit<Judged, 'verdict' | 'summary'>> {
+export interface EndedCheck extends Partial<Omit<Judged, 'verdict' | 'summary'>> {
   readonly verdict: Verdict;
   readonly summary: string;
 }

@@ -13,7 +13,7 @@ import {
 import { openPty } from '../../../../src/modbus/transport/port/pty.js';
 import { openExclusively } from '../../../../src/modbus/transport/port/real-port-binding.js';
 import { runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
-import type { Direction } from '../../../../src/modbus/transport/port/rs485-direction.js';
+import type { Rs485Direction } from '../../../../src/modbus/transport/port/rs485-direction.js';
 import type { PortSettings } from '../../../../src/modbus/transport/settings.js';
 import { switching } from './rs485-settings.js';
 
@@ -33,7 +33,7 @@ interface PlayedPort {
  * can be had without hardware.
  */
 async function newPort(
-  direction: Partial<Direction>,
+  direction: Partial<Rs485Direction>,
   { rtsFails = false, breaks = false, ...other }: Partial<PortSettings> & PlayedPort = {},
 ) {
   const loaded = await loadLibc();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { ownersContext } from '../../../../src/simulator/commands/context.js';
 import { changeLine } from '../../../../src/simulator/commands/lines.js';
-import { ownersRoom } from '../../../../src/simulator/commands/context.js';
 import { readReply, readRequest } from '../../../cli/verbs/clients.js';
 import { plugIn, unplug } from '../../../cli/verbs/wire.js';
 import { nativeSetup } from '../../../support/configuration.js';
@@ -79,7 +79,7 @@ it('a line that waits for its port serves at once on another one that is there',
     status: 400,
     body: { code: 'line.not_serial' },
   });
-  const owner = ownersRoom(rest.simulator, pino({ level: 'silent' }));
+  const owner = ownersContext(rest.simulator, pino({ level: 'silent' }));
   const [line = ''] = rest.simulator.lines.keys();
   expect(await changeLine(owner, { line, settings })).toMatchObject({
     ok: true,
@@ -94,7 +94,7 @@ it('a line that waits for its port serves at once on another one that is there',
 it('a line that waits for its port waits for another one, whose absence is told', async () => {
   const { rest, directory, answer } = await waiting();
   const other = join(directory, 'other');
-  const owner = ownersRoom(rest.simulator, pino({ level: 'silent' }));
+  const owner = ownersContext(rest.simulator, pino({ level: 'silent' }));
   expect(await changeLine(owner, { line: 'bus', settings: { serial: { path: other } } })).toMatchObject({
     ok: true,
     value: { state: 'waiting', reason: expect.stringContaining(other), place: other },

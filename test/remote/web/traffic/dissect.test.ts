@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FRAMINGS } from '../../../../src/modbus/protocol/framings.js';
 import { FunctionCode } from '../../../../src/modbus/protocol/function-code.js';
 import { dissect, guessedFraming } from '../../../../src/remote/web/views/traffic/dissect.js';
-import type { Field } from '../../../../src/remote/web/views/traffic/fields.js';
+import type { ShownField } from '../../../../src/remote/web/views/traffic/fields.js';
 import { SPECIFICATION_EXAMPLES } from '../../../modbus/protocol/application-protocol.js';
 import { EXCEPTIONS } from '../../../modbus/protocol/exceptions.js';
 import { bytesOf } from '../../../modbus/protocol/hex.js';
@@ -13,7 +13,7 @@ const REQUEST = { isResponse: false };
 const RESPONSE = { isResponse: true };
 
 /** Each byte belongs to one field, in their order. */
-function expectAllNamed(fields: readonly Field[], bytes: Uint8Array): void {
+function expectAllNamed(fields: readonly ShownField[], bytes: Uint8Array): void {
   let at = 0;
   for (const field of fields) {
     expect(field.at).toBe(at);
@@ -24,9 +24,9 @@ function expectAllNamed(fields: readonly Field[], bytes: Uint8Array): void {
 
 const adu = (framing: (typeof NAMES)[number], pdu: Uint8Array) =>
   FRAMINGS[framing].encode({ transactionId: 258, unitId: 17, pdu });
-const said = (fields: readonly Field[]) =>
+const said = (fields: readonly ShownField[]) =>
   fields.map(({ name, value, wrong }) => `${name}: ${value}${wrong === undefined ? '' : ` (${wrong})`}`);
-const wrongOf = (fields: readonly Field[]) => fields.filter(({ wrong }) => wrong !== undefined);
+const wrongOf = (fields: readonly ShownField[]) => fields.filter(({ wrong }) => wrong !== undefined);
 /** The fields of a PDU in an RTU frame, without those around it. */
 const inPdu = (hex: string, about: Parameters<typeof dissect>[2]) =>
   said(dissect(adu('rtu', bytesOf(hex)), 'rtu', about).slice(2, -1));

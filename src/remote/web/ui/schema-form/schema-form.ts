@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest-client/client.js';
+import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { Button, Field, typed } from '../controls.js';
 import { chosen, type Draft, draftOf, type ObjectDraft } from './draft.js';
 import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';
@@ -12,7 +12,7 @@ interface PartProps<Kind extends Shape = Shape> {
   /** The path of the part in the value, as the simulator names it: `do[0].delay.ms`. */
   readonly path: string;
   readonly label: string;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: RemoteRefusal | undefined;
   /** Another path of the part: that of the object which it stands for as a plain value. */
   readonly also?: string | undefined;
   /** What is offered beside the values that the schema names, by path. */
@@ -121,7 +121,11 @@ function ListPart({ shape, draft, onChange, path, label, refusal, offers }: Part
 }
 
 /** What was said about a path, and with `within` about what is in it. */
-export function problemAt(refusal: Refusal | undefined, path: string, within: boolean): string | undefined {
+export function problemAt(
+  refusal: RemoteRefusal | undefined,
+  path: string,
+  within: boolean,
+): string | undefined {
   const about = refusal?.problems.filter(
     (each) =>
       each.path === path ||

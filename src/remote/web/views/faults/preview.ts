@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest-client/client.js';
+import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
 import { msText } from '../../../../common/timeline/times.js';
 import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault.js';
@@ -21,7 +21,7 @@ interface PreviewProps {
 /** What a rule will make of a reply, as a strip and as a table. */
 export function Preview({ rule, like }: PreviewProps) {
   const view = useSignal<FaultPreviewView | undefined>(undefined);
-  const refusal = useSignal<Refusal | undefined>(undefined);
+  const refusal = useSignal<RemoteRefusal | undefined>(undefined);
   const model = useMemo(() => new StripModel(), []);
   const text = JSON.stringify({ rule, like });
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { computed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest-client/client.js';
+import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { Button, Empty, Field, into, put } from '../../ui/controls.js';
@@ -60,7 +60,7 @@ function AddLine({ device, onClose }: { readonly device: string; readonly onClos
   };
   return html`<${SettingsForm} key=${kind.value} title="Add a line" action="Add" isNew
     first=${KINDS[kind.value]} units=${device === '' ? '' : `1: ${device}`} send=${send} onClose=${onClose}>
-    ${(refusal: Refusal | undefined) => html`<div class="fields">
+    ${(refusal: RemoteRefusal | undefined) => html`<div class="fields">
       <${Field} label="name" mono value=${name.value} problem=${problemAt(refusal, 'name', false)}
         onInput=${into(name)} />
       <${Field} label="kind" choices=${Object.keys(KINDS)} value=${kind.value}

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Answer, Refusal } from '../../../../common/rest-client/client.js';
+import type { Answer, RemoteRefusal } from '../../../../common/rest-client/client.js';
 import type { ServedSchema } from '../../../api/v1/program.js';
 import { resource } from '../../resource.js';
 import { Button, Field, into, Refused, useRequest } from '../../ui/controls.js';
@@ -41,7 +41,7 @@ interface SettingsFormProps {
   readonly send: (change: Settings) => Promise<Answer<unknown>>;
   readonly onClose: () => void;
   /** Fields before the settings. */
-  readonly children?: (refusal: Refusal | undefined) => ComponentChildren;
+  readonly children?: (refusal: RemoteRefusal | undefined) => ComponentChildren;
 }
 
 /** A form of the settings of a line. The simulator checks them: the form knows none by its name. */

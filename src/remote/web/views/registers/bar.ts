@@ -1,7 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { pathOf } from '../../../../common/rest-client/client.js';
-import type { ClockRequest, DeviceView, PowerRequest } from '../../../../simulator/commands/schemas/device.js';
+import type {
+  ClockRequest,
+  DeviceView,
+  PowerRequest,
+} from '../../../../simulator/commands/schemas/device.js';
 import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import { ask, mayWrite } from '../../api.js';
 import { go } from '../../route.js';
@@ -23,11 +27,11 @@ import {
   machine,
   rowStarts,
   TABLES,
-  type Table,
+  type WordTable,
 } from './state.js';
 
 /** Chooses what is shown, and how. */
-export function Bar({ device, table }: { readonly device: DeviceView; readonly table: Table }) {
+export function Bar({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const all = devices.current.value ?? [];
   // A table that the other device does not have gives way to one that it has.
   const other = (name: string) => (all.find((each) => each.name === name)?.tables[table] ? table : '');
@@ -56,7 +60,7 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
 const MOST_NAMES = 500;
 
 /** Leads to an address of the table, or to a named value of any table. Then keys act on the register. */
-function Find({ device, table }: { readonly device: DeviceView; readonly table: Table }) {
+function Find({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const text = useSignal('');
   const find = async () => {
     const wanted = text.value.trim();

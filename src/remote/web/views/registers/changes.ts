@@ -6,15 +6,15 @@ import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
 import { valueText } from './layout.js';
 import { readNow, valuesIn } from './reading.js';
-import { anchor, selected, type Table, target } from './state.js';
+import { anchor, selected, target, type WordTable } from './state.js';
 
 /** A change of registers by their address. */
-export type CellChange = ChangeRequest & { readonly table: Table; readonly address: number };
+export type CellChange = ChangeRequest & { readonly table: WordTable; readonly address: number };
 
 /** A change that was made to registers of a device, and the one that takes it back. */
 interface Done {
   readonly device: string;
-  readonly table: Table;
+  readonly table: WordTable;
   readonly address: number;
   readonly count: number;
   readonly forth: CellChange;

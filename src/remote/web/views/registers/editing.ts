@@ -4,7 +4,17 @@ import { type CellChange, made, sendChange } from './changes.js';
 import { parseText } from './formats.js';
 import { whyNot } from './known.js';
 import { cellLength, cellStart, cellText } from './layout.js';
-import { addressOf, anchor, editing, format, known, refusal, selected, type Table, target } from './state.js';
+import {
+  addressOf,
+  anchor,
+  editing,
+  format,
+  known,
+  refusal,
+  selected,
+  target,
+  type WordTable,
+} from './state.js';
 
 /** The address of the page follows when no key moves any more: a browser takes few changes of it. */
 const SETTLED_MS = 400;
@@ -64,7 +74,11 @@ export async function commitEdit(text: string): Promise<void> {
 }
 
 /** What a text means in the format that is shown, or what was expected instead. */
-function changeOf(table: Table, address: number, text: string): CellChange | { readonly expected: string } {
+function changeOf(
+  table: WordTable,
+  address: number,
+  text: string,
+): CellChange | { readonly expected: string } {
   const as = format.peek();
   const value = known.valueAt(address);
   if (as === 'values' && value) {

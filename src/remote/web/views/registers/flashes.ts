@@ -4,7 +4,7 @@ import { readSoon } from './reading.js';
 import { known, target, version, visible } from './state.js';
 import { type Touch, touchesOf, trafficOf } from './touches.js';
 
-type Kind = Touch['kind'];
+type TouchKind = Touch['kind'];
 
 /** The style fades in this time. */
 const LASTS_MS = 700;
@@ -13,7 +13,7 @@ const LASTS_MS = 700;
 const AGAIN_MS = 250;
 
 export interface Flash {
-  readonly kind: Kind;
+  readonly kind: TouchKind;
   /** Differs from one beginning to the next, so that the style fades anew. */
   readonly isAgain: boolean;
 }
@@ -79,7 +79,7 @@ function take(touches: readonly Touch[]): void {
   show();
 }
 
-function touched(kind: Kind, last: Begun | undefined, now: number): Begun {
+function touched(kind: TouchKind, last: Begun | undefined, now: number): Begun {
   const until = now + LASTS_MS;
   if (last?.kind === kind && now - last.since < AGAIN_MS) return { ...last, until };
   return { kind, isAgain: last?.isAgain === false, since: now, until };

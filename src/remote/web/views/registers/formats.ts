@@ -1,5 +1,5 @@
 /** A way to show registers, and to write them. */
-interface Row {
+interface FormatRow {
   readonly title: string;
   /** Registers that a cell shows. */
   readonly words: 1 | 2;
@@ -15,7 +15,7 @@ interface Row {
 /** As many as fit in one request. */
 const MOST_WORDS = 123;
 
-const FLOAT_HIGH_FIRST: Row = {
+const FLOAT_HIGH_FIRST: FormatRow = {
   title: 'float 32, high word first',
   words: 2,
   width: 58,
@@ -61,7 +61,7 @@ export const FORMATS = {
     parse: wordsOfText,
     expected: `text of 1 to ${2 * MOST_WORDS} bytes`,
   },
-} satisfies Readonly<Record<string, Row>>;
+} satisfies Readonly<Record<string, FormatRow>>;
 
 export type Format = keyof typeof FORMATS;
 
@@ -90,7 +90,7 @@ export function parseText(
   return words ? { words } : { expected };
 }
 
-function whole(title: string, width: number, min: number, max: number): Row {
+function whole(title: string, width: number, min: number, max: number): FormatRow {
   return {
     title,
     words: 1,
@@ -104,7 +104,11 @@ function whole(title: string, width: number, min: number, max: number): Row {
   };
 }
 
-function digits(base: number, pattern: RegExp, expected: string): Pick<Row, 'words' | 'parse' | 'expected'> {
+function digits(
+  base: number,
+  pattern: RegExp,
+  expected: string,
+): Pick<FormatRow, 'words' | 'parse' | 'expected'> {
   const parse = (text: string) => {
     const plain = text.replace(base === 16 ? /^0x/i : / /g, '');
     return pattern.test(plain) ? [Number.parseInt(plain, base)] : undefined;

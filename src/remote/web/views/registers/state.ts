@@ -10,9 +10,9 @@ import { FORMATS, type Format } from './formats.js';
 import { Known } from './known.js';
 import { columnsFor, ROW_HEIGHT, rowStartsOf } from './layout.js';
 
-export type Table = Words['table'];
+export type WordTable = Words['table'];
 
-export const TABLES: readonly Table[] = ['coils', 'discrete', 'input', 'holding'];
+export const TABLES: readonly WordTable[] = ['coils', 'discrete', 'input', 'holding'];
 
 /** Differs when devices have come or gone, or are at other lines or units. */
 const lineUp = () =>
@@ -50,7 +50,7 @@ export const defined = computed(() => {
 });
 
 /** What the address of the page means; undefined before the devices are known, or where it means nothing. */
-export const target = computed<{ readonly device: DeviceView; readonly table: Table } | undefined>(() => {
+export const target = computed<{ readonly device: DeviceView; readonly table: WordTable } | undefined>(() => {
   const [name, wanted] = route.value.parts;
   const device = devices.current.value?.find((each) => each.name === name);
   const table = TABLES.find((each) => each === wanted);

@@ -3,7 +3,7 @@ import type { DeviceView } from '../../../../simulator/commands/schemas/device.j
 import type { Words } from '../../../../simulator/commands/schemas/value.js';
 import type { Batch } from '../../live.js';
 
-type Table = Words['table'];
+type WordTable = Words['table'];
 
 /** Registers that clients have just read or written. */
 export interface Touch {
@@ -23,7 +23,7 @@ const FIRST_CELL_WITHOUT_BITS = 4096;
 /** The filter of events that touch a table of a device near the addresses that are seen; undefined where no line has it. */
 export function trafficOf(
   { lines }: Pick<DeviceView, 'lines'>,
-  table: Table,
+  table: WordTable,
   seen: { readonly from: number; readonly end: number },
   bitsToAddress: 1 | 16,
 ): URLSearchParams | undefined {
@@ -46,7 +46,7 @@ export function trafficOf(
 export function touchesOf(
   batch: Batch,
   { lines }: Pick<DeviceView, 'lines'>,
-  table: Table,
+  table: WordTable,
   bitsToAddress: 1 | 16,
 ): Touch[] {
   const touches: Touch[] = [];
@@ -71,7 +71,7 @@ export function touchesOf(
 
 /** A range that clients asked for, and of which a part is not defined. */
 export interface Missing {
-  readonly table: Table;
+  readonly table: WordTable;
   readonly address: number;
   readonly quantity: number;
   /** `holding 100–101`. */
@@ -102,6 +102,6 @@ export function missingIn(
 }
 
 /** Whether 16 coils share an address of ours, as in files of pymodbus. */
-function isPacked(table: Table, bitsToAddress: 1 | 16): boolean {
+function isPacked(table: WordTable, bitsToAddress: 1 | 16): boolean {
   return (table === 'coils' || table === 'discrete') && bitsToAddress === 16;
 }

@@ -11,7 +11,7 @@ import { Strip } from '../../strip/strip.js';
 import { Button, into, State, type Tone } from '../../ui/controls.js';
 import { sayAnswer } from '../../ui/toast.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
-import { findings, type Run, type RunStep, readFindings, readRuns, type Verdict } from './runs.js';
+import { findings, type RunStep, readFindings, readRuns, type ShownRun, type Verdict } from './runs.js';
 
 export const TONES: Readonly<Record<Verdict, Tone>> = {
   pass: 'good',
@@ -28,7 +28,7 @@ const FILES = [
 ] as const;
 
 /** A test or an examination: its steps as they end, and what shows what was found. */
-export function RunPanel({ run }: { readonly run: Run }) {
+export function RunPanel({ run }: { readonly run: ShownRun }) {
   const { id, kind, name, isRunning, verdict, lines, steps, conclusions } = run;
   const ended = steps.filter((step) => step.verdict !== 'not run').length;
   useEffect(() => {

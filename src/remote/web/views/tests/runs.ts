@@ -20,7 +20,7 @@ export interface RunStep {
 }
 
 /** A test or an examination. Both are counted together. */
-export interface Run {
+export interface ShownRun {
   readonly id: number;
   readonly kind: 'tests' | 'examinations';
   readonly name: string;
@@ -75,7 +75,7 @@ export function followRuns(): () => void {
   );
 }
 
-function testRun({ id, name, state, verdict, lines, steps }: TestSummary): Run {
+function testRun({ id, name, state, verdict, lines, steps }: TestSummary): ShownRun {
   return {
     id,
     kind: 'tests',
@@ -88,7 +88,7 @@ function testRun({ id, name, state, verdict, lines, steps }: TestSummary): Run {
   };
 }
 
-function examinationRun(examination: ExaminationSummary): Run {
+function examinationRun(examination: ExaminationSummary): ShownRun {
   const { id, name, state, verdict, line, checks, conclusions } = examination;
   return {
     id,
@@ -108,7 +108,7 @@ function examinationRun(examination: ExaminationSummary): Run {
 }
 
 /** Reads the findings of a run with their frames. */
-export async function readFindings({ id, kind }: Run): Promise<void> {
+export async function readFindings({ id, kind }: ShownRun): Promise<void> {
   const answer = await ask<{ report: { findings: FindingView[] } }>('GET', pathOf(kind, id));
   if (answer.ok) findings.value = { id, list: answer.value.report.findings };
 }

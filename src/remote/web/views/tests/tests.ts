@@ -5,7 +5,7 @@ import { hrefOf, route } from '../../route.js';
 import { Empty, put, State } from '../../ui/controls.js';
 import { details } from '../lines/details.js';
 import { RunPanel, TONES } from './run-panel.js';
-import { followRuns, type Run, runs, unread } from './runs.js';
+import { followRuns, runs, type ShownRun, unread } from './runs.js';
 import { ExaminationForm, ScenarioForm } from './start.js';
 import './tests.css';
 
@@ -46,7 +46,7 @@ function whyNothing(id: string | undefined): string {
     : 'There is no such run. The simulator keeps the newest twenty tests and the newest twenty examinations until it ends.';
 }
 
-function RunLink({ run, isShown }: { readonly run: Run; readonly isShown: boolean }) {
+function RunLink({ run, isShown }: { readonly run: ShownRun; readonly isShown: boolean }) {
   const { id, name, isRunning, verdict } = run;
   return html`<li><a class="long" href=${hrefOf('tests', [String(id)])} aria-current=${isShown ? 'true' : undefined}>
     <span class="mono">${id}</span><span class="cut">${name}</span>

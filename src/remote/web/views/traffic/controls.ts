@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Refusal } from '../../../../common/rest-client/client.js';
+import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { readUpTo, serverNow, summary } from '../../live.js';
 import { Button, Field, Folded, State, sent, switched, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
@@ -84,7 +84,7 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
 
 interface FilterBarProps {
   readonly filter: URLSearchParams;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: RemoteRefusal | undefined;
   readonly onChange: (values: Readonly<Record<FilterName, string>>) => void;
 }
 

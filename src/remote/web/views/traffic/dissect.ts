@@ -4,7 +4,7 @@ import { ExceptionCode } from '../../../../modbus/protocol/exception-code.js';
 import { EXCEPTION_FLAG, FunctionCode, namesOf } from '../../../../modbus/protocol/function-code.js';
 import { functionOf, type Layout } from '../../../../modbus/protocol/function-table.js';
 import { SubFunction } from '../../../../modbus/protocol/sub-function.js';
-import { type Describe, type Field, Fields } from './fields.js';
+import { type Describe, Fields, type ShownField } from './fields.js';
 
 export type FramingName = 'rtu' | 'ascii' | 'socket';
 
@@ -20,7 +20,7 @@ interface About {
  * Names every byte of what passed a line: one frame, several, or what is left of one. The fields are in the order of the
  * bytes, and a field says what is wrong with it.
  */
-export function dissect(bytes: Uint8Array, framing: FramingName, about: About): Field[] {
+export function dissect(bytes: Uint8Array, framing: FramingName, about: About): ShownField[] {
   if (framing === 'ascii') return asciiFields(bytes, about);
   const fields = new Fields(bytes);
   // Behind a whole frame there may be another one.
@@ -96,7 +96,7 @@ function nameSocket(f: Fields, about: About): void {
 }
 
 /** Colon, two digits for each byte, carriage return and delimiter. The LRC is the last byte of the digits. */
-function asciiFields(bytes: Uint8Array, about: About): Field[] {
+function asciiFields(bytes: Uint8Array, about: About): ShownField[] {
   const textOf = (at: number, length: number) => String.fromCharCode(...bytes.subarray(at, at + length));
   const end = bytes.lastIndexOf(0x0d);
   const digitsEnd = end < 0 ? bytes.length : end;

@@ -1,11 +1,11 @@
 import { batch, effect, signal, untracked } from '@preact/signals';
-import type { Answer, Refusal } from '../../../../common/rest-client/client.js';
+import type { Answer, RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { ask } from '../../api.js';
 import { followTraffic, readUpTo, summary } from '../../live.js';
 import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row } from './chunks.js';
 import { laterOf } from './filter.js';
 
-interface Page {
+interface FeedPage {
   readonly events: readonly Event[];
   readonly next: number;
   readonly missed: number;
@@ -29,7 +29,7 @@ export class Feed {
   readonly version = signal(0);
   readonly isPaused = signal(false);
   /** Why the simulator refused the filter. */
-  readonly refusal = signal<Refusal | undefined>(undefined);
+  readonly refusal = signal<RemoteRefusal | undefined>(undefined);
   readonly isEmpty = signal<boolean | undefined>(undefined);
   /** Rows that came at the beginning (positive) or went there (negative) with this version. */
   shift = 0;
@@ -151,7 +151,7 @@ export class Feed {
   }
 
   /** Forgets all rows for those of a page. */
-  #replace(page: Page, after: number): void {
+  #replace(page: FeedPage, after: number): void {
     this.#generation++;
     this.#stopFollowing();
     this.#hasOlder = true;
@@ -203,15 +203,15 @@ export class Feed {
     this.#isBusy = false;
   }
 
-  #read(asked: Readonly<Record<string, string | number>>): Promise<Answer<Page>> {
+  #read(asked: Readonly<Record<string, string | number>>): Promise<Answer<FeedPage>> {
     const query = new URLSearchParams(this.filter);
     for (const [key, value] of Object.entries(asked)) query.set(key, String(value));
-    return ask<Page>('GET', `/traffic?${query}`);
+    return ask<FeedPage>('GET', `/traffic?${query}`);
   }
 }
 
 /** The rows of a page; the first one says what was missing before it. */
-function rowsOf({ events, missed }: Page): Row[] {
+function rowsOf({ events, missed }: FeedPage): Row[] {
   if (missed === 0) return [...events];
   return [{ kind: 'left out', count: missed, text: `${missed} left out` }, ...events];
 }

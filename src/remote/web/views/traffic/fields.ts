@@ -1,7 +1,7 @@
 import { wordAt } from '../../../../modbus/protocol/bytes.js';
 
 /** A field of a frame. */
-export interface Field {
+export interface ShownField {
   readonly name: string;
   /** Where it begins in the bytes of the event, and how many of them it has: none where it is missing. */
   readonly at: number;
@@ -12,13 +12,13 @@ export interface Field {
 }
 
 /** Puts a value into words, and says what is wrong with it. */
-export type Describe = (value: number) => Pick<Field, 'value' | 'wrong'>;
+export type Describe = (value: number) => Pick<ShownField, 'value' | 'wrong'>;
 
 const decimal: Describe = (value) => ({ value: String(value) });
 
 /** Names bytes one field after the other. Missing bytes are reported once. */
 export class Fields {
-  readonly list: Field[] = [];
+  readonly list: ShownField[] = [];
   readonly bytes: Uint8Array;
   #at = 0;
   #end: number;

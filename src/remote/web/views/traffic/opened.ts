@@ -9,7 +9,7 @@ import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
-import type { Field } from './fields.js';
+import type { ShownField } from './fields.js';
 import { timeText } from './rows.js';
 
 interface OpenedProps {
@@ -136,6 +136,6 @@ function Bytes({ event, framing }: { readonly event: Event; readonly framing: Fr
 }
 
 /** Neighbours differ in their ground, so that the eye finds the edges of fields. */
-function classOf({ wrong }: Field, i: number, pointed: number | undefined): string {
+function classOf({ wrong }: ShownField, i: number, pointed: number | undefined): string {
   return `${i % 2 === 0 ? 'even' : 'odd'}${wrong === undefined ? '' : ' wrong'}${i === pointed ? ' pointed' : ''}`;
 }

@@ -97,13 +97,13 @@ export const ROW = 24;
 const SPARE = 4;
 
 /** Which rows are drawn. */
-export interface Span {
+export interface RowSpan {
   readonly from: number;
   readonly to: number;
 }
 
 /** The rows in view. */
-export function spanOf(scrollTop: number, height: number, size: number): Span {
+export function spanOf(scrollTop: number, height: number, size: number): RowSpan {
   const from = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
   return { from: Math.min(from, size), to: Math.min(size, Math.ceil((scrollTop + height) / ROW) + SPARE) };
 }
