@@ -4,7 +4,7 @@ import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { DeviceSource } from '../files/config/configuration.js';
 
 /** The entries of a native file that define what was defined in a table at run time. */
-export function definedEntries(
+function definedEntries(
   defined: readonly DefinedRegisters[],
   table: TableName,
 ): Readonly<Record<string, unknown>>[] {

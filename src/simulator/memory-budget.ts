@@ -26,7 +26,7 @@ const NUMBER = 16;
 const VALUE = 4000;
 
 /** The most values of one device, over REST: a reset starts all of them, and no line is served meanwhile. */
-export const MOST_VALUES = 1000;
+const MOST_VALUES = 1000;
 
 /** What something takes that is written so. */
 export interface Cost {

@@ -57,10 +57,10 @@ export function hasCounters({ points }: Device): boolean {
 }
 
 /** Places a signal as REST does; the result says what is wrong with it. */
-export type PlaceSignal = (point: Point, source: DeviceState['signals'][number]) => string | undefined;
+type PlaceSignal = (point: Point, source: DeviceState['signals'][number]) => string | undefined;
 
 /** Defines registers as REST does; the result says why that is not possible. */
-export type DefineRegisters = (registers: DefinedRegisters) => string | undefined;
+type DefineRegisters = (registers: DefinedRegisters) => string | undefined;
 
 interface Restoring {
   /** The time of the program that it is now. */

@@ -94,14 +94,9 @@ export function* reportingDependencies(
   }
 }
 
-/** The mistakes in the names that values need, each with the value concerned. @param points as for `reportDependencies` */
-export function dependencyProblems(points: Iterable<DependentPoint>, network: Network): DependencyProblem[] {
-  return atOnce(findingProblems(points, network));
-}
-
 type DependencyProblem = DependentPoint & { message: string };
 
-/** The same in pieces. */
+/** Finds the mistakes in the names that values need, in pieces, each with the value concerned. @param points as for `reportDependencies` */
 export function* findingProblems(
   points: Iterable<DependentPoint>,
   network: Network,

@@ -1,6 +1,6 @@
 import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
-import { atOnce, type Work } from '../../../common/work.js';
+import type { Work } from '../../../common/work.js';
 import type { PointDefinition } from '../../../device/point.js';
 import type { ReactionDefinition, Use } from '../../../device/reactions/reaction.js';
 import type { CellType } from '../../../device/registers/cell-type.js';
@@ -27,19 +27,10 @@ const MOST_KNOWN = 1000;
 type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
 
 /**
- * Reports reactions that name values which are not there or don't fit, and writes that lead to themselves.
+ * Reports reactions that name values which are not there or don't fit, and writes that lead to themselves; in pieces.
  * @param network the values of other devices
  * @param deviceAt the entry of a device
  */
-export function reportReactionUses(
-  definitions: readonly DeviceDefinition[],
-  network: Network,
-  deviceAt: (device: string) => At,
-): void {
-  atOnce(reportingReactionUses(definitions, network, deviceAt));
-}
-
-/** The same in pieces. */
 export function* reportingReactionUses(
   definitions: readonly DeviceDefinition[],
   network: Network,

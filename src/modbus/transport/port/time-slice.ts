@@ -12,7 +12,7 @@ export type TimeSlice =
   | { readonly kind: 'usual'; readonly reason: string };
 
 /** The shortest slice that Linux gives, in ns. A thread that wakes comes before those with longer ones. */
-export const SLICE_NS = 100_000n;
+const SLICE_NS = 100_000n;
 
 /** `struct sched_attr` of linux/sched/types.h in its first length, and where its fields begin. */
 const SCHED_ATTR_BYTES = 48;
