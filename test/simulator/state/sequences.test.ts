@@ -6,16 +6,16 @@ import type { Device } from '../../../src/device/device.js';
 import { loadNative } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { parseText } from '../../../src/files/config/text/parse-text.js';
-import type { CallName } from '../../../src/remote/door/door.js';
-import { carryOut } from '../../../src/remote/door/local-door.js';
-import { configuration } from '../../../src/simulator/control/program.js';
-import { inputSchema, meantBy } from '../../../src/simulator/control/schemas/inputs.js';
-import type { RegisterView } from '../../../src/simulator/control/schemas/value.js';
-import { listValues } from '../../../src/simulator/control/values.js';
+import { carryOut } from '../../../src/remote/rpc/local-rpc.js';
+import type { CallName } from '../../../src/remote/rpc/rpc.js';
+import { configuration } from '../../../src/simulator/commands/program.js';
+import { inputSchema, meantBy } from '../../../src/simulator/commands/schemas/inputs.js';
+import type { RegisterView } from '../../../src/simulator/commands/schemas/value.js';
+import { listValues } from '../../../src/simulator/commands/values.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { hasSignals } from '../../../src/simulator/state/device-state.js';
 import { ruleSource } from '../../../src/simulator/written/written-configuration.js';
-import { newTestRoom } from '../../../src/testing/commands.js';
+import { newTestContext } from '../../../src/testing/commands.js';
 import { tries } from '../../support/tries.js';
 import { keep, stateDirectory } from './kept.js';
 
@@ -280,7 +280,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const log = pino({ level: 'silent' });
 
 function room(simulator: Simulator) {
-  return newTestRoom(simulator, log);
+  return newTestContext(simulator, log);
 }
 
 /** Does what REST does with a request: what does not fit the schema is refused. */

@@ -1,6 +1,6 @@
 import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
-import { atOnce, type Work } from '../../../common/work.js';
+import type { Work } from '../../../common/work.js';
 import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
 import { ordering } from '../../../device/signals/dependencies.js';
 import type { TableName } from '../../../device/tables.js';
@@ -59,19 +59,10 @@ export function feedOf(device: string, address: number, signal: PlacedSignal): D
 }
 
 /**
- * Reports names that no value has, and values that depend on themselves.
+ * Reports names that no value has, and values that depend on themselves; in pieces.
  * @param points those that are looked at; no other value needs them
  * @param deviceAt the entry of a device
  */
-export function reportDependencies(
-  points: readonly DependentPoint[],
-  network: Network,
-  deviceAt: (device: string) => At,
-): void {
-  atOnce(reportingDependencies(points, network, deviceAt));
-}
-
-/** The same in pieces. */
 export function* reportingDependencies(
   points: readonly DependentPoint[],
   network: Network,
@@ -96,7 +87,7 @@ export function* reportingDependencies(
 
 type DependencyProblem = DependentPoint & { message: string };
 
-/** Finds the mistakes in the names that values need, in pieces, each with the value concerned. @param points as for `reportDependencies` */
+/** Finds the mistakes in the names that values need, in pieces, each with the value concerned. @param points as for `reportingDependencies` */
 export function* findingProblems(
   points: Iterable<DependentPoint>,
   network: Network,
