@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * Where the files of this package are. Its code is in src, where this module is one folder further down, or bundled in dist,
- * where it is directly in that folder. No other module needs to know its own place.
+ * Finds the files of this package. Its code is in src, where this module is one folder further down, or
+ * bundled in dist, where it is directly in that folder. No other module needs to know its own place.
  */
 
 const CODE = new URL(import.meta.url.endsWith('.ts') ? '..' : '.', import.meta.url);
 
-/** The address of a file or folder of the package, by its path from the folder of package.json. */
+/** Returns the address of a file or folder of the package. @param path from the folder of package.json */
 export function packageFile(path: string): URL {
   return new URL(`../${path}`, CODE);
 }
 
-/** The address of a file or folder that the build copies or makes, by its path from src or dist. */
+/** Returns the address of a file or folder that the build copies or makes. @param path from src or dist */
 export function fileBesideCode(path: string): URL {
   return new URL(path, CODE);
 }

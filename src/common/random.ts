@@ -1,22 +1,22 @@
-/** Seeds have 32 bits, which is short enough to read out over the telephone. */
+/** The greatest seed. A seed has 32 bits, so a person can read it out over the telephone. */
 export const MAX_SEED = 0xffffffff;
 
 /** A seeded source of random numbers: the same seed gives the same numbers on every machine. */
 export interface Random {
-  /** At least 0, below 1. */
+  /** Returns a number from 0 up to 1, without 1 itself. */
   next(): number;
-  /** A whole number from 0 to `limit - 1`. */
+  /** Returns a whole number from 0 to `limit - 1`. */
   below(limit: number): number;
 }
 
-/** @param random at least 0, below 1 */
+/** Draws a new seed. @param random returns a number from 0 up to 1, without 1 itself */
 export function newSeed(random: () => number): number {
   return Math.floor(random() * (MAX_SEED + 1));
 }
 
 /**
- * The random source for the `use`-th use of a seed. Each use has its own source, so the numbers of one use never depend
- * on how many an earlier use drew.
+ * Returns the random source for the `use`-th use of a seed. Each use has its own source, so the numbers of
+ * one use never depend on how many numbers an earlier use drew.
  */
 export function seededRandom(seed: number, use: number): Random {
   let state = stateOf(seed, use);
@@ -29,13 +29,16 @@ export function seededRandom(seed: number, use: number): Random {
 }
 
 /**
- * The first number of `seededRandom(seed, use)`, without making the source. Uses are whole numbers from 0 to 2^53 - 1.
+ * Returns the first number of `seededRandom(seed, use)` without making the source. Uses are whole numbers
+ * from 0 to 2^53 - 1.
  */
 export function randomAt(seed: number, use: number): number {
   return numberAfter(stateOf(seed, use));
 }
 
-/** Derives a seed for each name, so that the signals of a device differ even if the device has a single seed. */
+/**
+ * Derives a seed for each name, so that the signals of a device differ even if the device has a single seed.
+ */
 export function seedOf(seed: number, name: string): number {
   let mixed = seed;
   for (let i = 0; i < name.length; i++) mixed = mix(mixed + name.charCodeAt(i));
@@ -50,8 +53,8 @@ function numberAfter(state: number): number {
 }
 
 /**
- * The starting state of a use of a seed. If two states were a whole number of increments apart, both uses would give the
- * same sequence, shifted. So the starting states are mixed too.
+ * Returns the starting state for one use of a seed. If two states were a whole number of increments apart,
+ * both uses would give the same sequence, shifted. So the starting states are mixed, too.
  */
 function stateOf(seed: number, use: number): number {
   return mix(mix(seed) + (use >>> 0)) + Math.floor(use / 0x1_0000_0000);

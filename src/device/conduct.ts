@@ -30,8 +30,8 @@ const LOCKS: ReadonlyMap<number, Lock> = new Map([
 ]);
 
 /**
- * The manners of a device that are about time: which requests it does not hear, and which reply is late. One for each start
- * of the device, which begins awake.
+ * The manners of a device that are about time: which requests it does not hear, and which reply is late. One
+ * for each start of the device, which begins awake.
  */
 export class Conduct {
   readonly #manners: Manners;

@@ -20,8 +20,8 @@ interface OwnedPoint {
 }
 
 /**
- * How much evaluating may have to be made up at once for all that adds up values: 1 ms or 2. The unit is a character of
- * an expression; looking up a value by its name takes as long as 100 of them.
+ * How much evaluating may have to be made up at once for all that adds up values: 1 ms or 2. The unit is a
+ * character of an expression; looking up a value by its name takes as long as 100 of them.
  */
 const MAKES_UP = 100_000;
 const LOOK_UP = 100;
@@ -43,7 +43,10 @@ export class DependencyGraph {
   #isAdvancing = false;
   #stepsAtOnce = MOST_STEPS;
 
-  /** How many steps each value that adds up others may make up at once: the fewer, the more there is to look at. */
+  /**
+   * How many steps each value that adds up others may make up at once: the fewer, the more there is to look
+   * at.
+   */
   get stepsAtOnce(): number {
     return this.#stepsAtOnce;
   }
@@ -52,12 +55,17 @@ export class DependencyGraph {
     this.#devices.set(points.device, points);
   }
 
-  /** Forgets the values of a device, which may be added again. What it has still to do stays in its schedule. */
+  /**
+   * Forgets the values of a device, which may be added again. What it has still to do stays in its schedule.
+   */
   remove(device: string): void {
     this.#devices.delete(device);
   }
 
-  /** Finds `voltage` of the same device, or `other.voltage`. Value names have no dot; device names may have dots. */
+  /**
+   * Finds `voltage` of the same device, or `other.voltage`. Value names have no dot; device names may have
+   * dots.
+   */
   find(device: string, name: string): OwnedPoint | undefined {
     const dot = name.lastIndexOf('.');
     const points = this.#devices.get(dot < 0 ? device : name.slice(0, dot));
@@ -77,7 +85,8 @@ export class DependencyGraph {
         return { dependent, owner, needed };
       }),
     );
-    // What needs others needs more values than they do. It is settled first, while they still have their past.
+    // What needs others needs more values than they do. It is settled first, while they still have their
+    // past.
     linked.sort((a, b) => b.needed.size - a.needed.size);
     this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
     let work = 0;
@@ -91,7 +100,9 @@ export class DependencyGraph {
     this.#stepsAtOnce = Math.max(1, Math.min(MOST_STEPS, Math.floor(MAKES_UP / work)));
   }
 
-  /** Does what has become due in the devices, in the order of time. Call before values are read or changed. */
+  /**
+   * Does what has become due in the devices, in the order of time. Call before values are read or changed.
+   */
   advance(): void {
     if (this.waiting.size === 0 || this.#isAdvancing) return;
     this.#isAdvancing = true;
@@ -100,8 +111,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day has much to add
-   * up at the next read, and every line waits for that. No value changes by this.
+   * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day
+   * has much to add up at the next read, and every line waits for that. No value changes by this.
    */
   *updateAll(): Generator<void> {
     for (const [dependent, { schedule }] of [...this.#dependents]) {
@@ -117,7 +128,10 @@ export class DependencyGraph {
     this.revision++;
   }
 
-  /** Call before the value changes, at the moment of `schedule`: whatever depends on the value keeps what it has. */
+  /**
+   * Call before the value changes, at the moment of `schedule`: whatever depends on the value keeps what it
+   * has.
+   */
   settleDependents({ dependents }: Point, schedule: Schedule): void {
     for (const [dependent, owner] of dependents) owner.settle(dependent, schedule);
     this.revision++;

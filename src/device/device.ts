@@ -47,7 +47,9 @@ export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reaction
   readonly now?: () => number;
 }
 
-/** Registers of a table that were defined at run time: `quantity` of them from `address` on, each 0 at first. */
+/**
+ * Registers of a table that were defined at run time: `quantity` of them from `address` on, each 0 at first.
+ */
 export interface DefinedRegisters extends AddressRange {
   readonly table: TableName;
   /** Whether clients may write them. */
@@ -62,13 +64,17 @@ export class Device {
   readonly clock: DeviceClock;
   readonly points: Points;
   readonly supply: Supply;
-  /** How often the supply was lost. State that is lost with the supply is discarded when this number changes. */
+  /**
+   * How often the supply was lost. State that is lost with the supply is discarded when this number changes.
+   */
   supplyLosses = 0;
   /** How often it was restarted, by its supply or otherwise. */
   starts = 0;
   /** As clients see the tables. */
   servedTables: Tables;
-  /** Where the registers of each table are that clients see; undefined where they are where clients find them. */
+  /**
+   * Where the registers of each table are that clients see; undefined where they are where clients find them.
+   */
   stored: { readonly in: ReturnType<typeof storedTables> } | undefined;
   /** Absent without manners. */
   conduct: Conduct | undefined;
@@ -134,7 +140,10 @@ export class Device {
     this.#serveTables();
   }
 
-  /** Defines registers or coils of a table that are not defined; they hold 0. Not of a device whose tables share their cells. */
+  /**
+   * Defines registers or coils of a table that are not defined; they hold 0. Not of a device whose tables
+   * share their cells.
+   */
   define({ table, address, quantity, write }: DefinedRegisters): void {
     this.tables[table].define({ address, quantity }, write);
     const last = this.#defined.at(-1);
@@ -157,8 +166,8 @@ export class Device {
   }
 
   /**
-   * As after a restart: registers as configured but those that are retained, signals from the beginning. Without
-   * supply, the clock begins when the supply is back.
+   * As after a restart: registers as configured but those that are retained, signals from the beginning.
+   * Without supply, the clock begins when the supply is back.
    */
   restart(): void {
     this.#restartAt(this.supply.state === 'off' ? this.supply.back : undefined);
@@ -185,7 +194,9 @@ export class Device {
     if (step > 0) this.points.step(step);
   }
 
-  /** The queues as configured, with those that signals feed. Without any, every address has an empty queue. */
+  /**
+   * The queues as configured, with those that signals feed. Without any, every address has an empty queue.
+   */
   #queues(configured: Server['queues'], feeds: readonly FeedDefinition[]): Server['queues'] {
     if (feeds.length === 0) return configured;
     return { get: (address) => this.points.queueAt(address) ?? configured?.get(address) };
@@ -204,7 +215,10 @@ export class Device {
     this.points.restart();
   }
 
-  /** Grows whenever registers, access flags, signals, manners or the clock are changed. Computed values do not count. */
+  /**
+   * Grows whenever registers, access flags, signals, manners or the clock are changed. Computed values do not
+   * count.
+   */
   get changes(): number {
     let { changes } = this.points;
     changes += this.clock.changes + this.#mannersChanges;
@@ -225,8 +239,9 @@ export class Device {
   }
 
   /**
-   * The response PDU to a request PDU of at least one byte. The specification's errors are exception responses.
-   * Undefined when there is no reply (force listen only, or the manners of the device). `diagnostics` belongs to the line of the request.
+   * The response PDU to a request PDU of at least one byte. The specification's errors are exception
+   * responses. Undefined when there is no reply (force listen only, or the manners of the device).
+   * `diagnostics` belongs to the line of the request.
    */
   respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
     const plain = (pdu: Uint8Array) => answer(this.#server, diagnostics, pdu);
@@ -249,7 +264,9 @@ function storedTables(manners: Manners) {
   };
 }
 
-/** The name is cut to fit into a response beside the function code, byte count, identifier and run indicator. */
+/**
+ * The name is cut to fit into a response beside the function code, byte count, identifier and run indicator.
+ */
 function productName(identity: IdentityObjects): string {
   const name = `${identity.get(0) ?? ''} ${identity.get(1) ?? ''}`;
   return name.trim().slice(0, MAX_PDU_LENGTH - 4);

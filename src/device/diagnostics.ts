@@ -22,7 +22,9 @@ const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
   [NEGATIVE_ACKNOWLEDGE, 0x08],
 ]);
 
-/** Counts of all traffic on a line since the line was made, whoever it was meant for. Counts never decrease. */
+/**
+ * Counts of all traffic on a line since the line was made, whoever it was meant for. Counts never decrease.
+ */
 export interface Activity {
   /** Valid frames. */
   messages: number;
@@ -47,7 +49,9 @@ const BITS_16 = 0xffff;
  * (Application Protocol V1.1b3, 6.8 to 6.10). Counting follows Modbus over Serial Line V1.02, 2.7.
  */
 export class Diagnostics {
-  /** The line's framing, set before each request. Function 8/3 and a restart change it after their response. */
+  /**
+   * The line's framing, set before each request. Function 8/3 and a restart change it after their response.
+   */
   framing: Framing | undefined;
   readonly #activity: Activity;
   /** The line's activity when this server's counters were cleared. */
@@ -81,8 +85,9 @@ export class Diagnostics {
   }
 
   /**
-   * Counts and logs a request to this server. Call before the request is processed. In listen-only mode messages are
-   * "monitored, but no actions will be taken", so the request counts as a message without a response.
+   * Counts and logs a request to this server. Call before the request is processed. In listen-only mode
+   * messages are "monitored, but no actions will be taken", so the request counts as a message without a
+   * response.
    */
   received(broadcast: boolean): void {
     this.#add(
@@ -100,8 +105,9 @@ export class Diagnostics {
   }
 
   /**
-   * Counts and logs the response to a request, if there is one. A response that is not sent, as to a broadcast, counts
-   * as no response. An exception counts as an error even then (Modbus over Serial Line V1.02, counter 3).
+   * Counts and logs the response to a request, if there is one. A response that is not sent, as to a
+   * broadcast, counts as no response. An exception counts as an error even then (Modbus over Serial Line
+   * V1.02, counter 3).
    */
   processed(responsePdu: Uint8Array | undefined, isSent: boolean): void {
     const functionCode = responsePdu?.[0] ?? 0;
@@ -121,7 +127,9 @@ export class Diagnostics {
     this.#log.sent(0, this.#listenOnly);
   }
 
-  /** Function 8: the data of the response, an exception code, or no response. The request has been checked. */
+  /**
+   * Function 8: the data of the response, an exception code, or no response. The request has been checked.
+   */
   execute(subFunction: number, data: Uint8Array): Uint8Array | ExceptionCode | 'no response' {
     switch (subFunction) {
       case SubFunction.returnQueryData:
@@ -200,7 +208,10 @@ export class Diagnostics {
   }
 }
 
-/** True for a valid request of function 8, sub-function 1. A server in listen-only mode obeys only this request. */
+/**
+ * True for a valid request of function 8, sub-function 1. A server in listen-only mode obeys only this
+ * request.
+ */
 export function isRestart(requestPdu: Uint8Array): boolean {
   const decoded = decodeRequest(requestPdu);
   return (

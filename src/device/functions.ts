@@ -10,8 +10,9 @@ import { readOrWrite } from './read-write.js';
 import type { Server, ServerId } from './server.js';
 
 /**
- * Answers a request PDU (Application Protocol V1.1b3, 6). It checks the function code, then quantity and byte count,
- * then the address range, then executes the request. Each step has its exception. Undefined when there is no reply.
+ * Answers a request PDU (Application Protocol V1.1b3, 6). It checks the function code, then quantity and byte
+ * count, then the address range, then executes the request. Each step has its exception. Undefined when there
+ * is no reply.
  */
 export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array): Uint8Array | undefined {
   const functionCode = pdu[0] as number;
@@ -81,8 +82,8 @@ function counted(code: number, data: Uint8Array): Uint8Array {
 }
 
 /**
- * The mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not count as a read of
- * the coils, and runs none of their actions.
+ * The mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not count as
+ * a read of the coils, and runs none of their actions.
  */
 function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
   const bits = Array.from({ length: 8 }, (_, i) => {

@@ -55,8 +55,9 @@ const OBJECT_HEAD_LENGTH = 2;
 const INDIVIDUAL = 4;
 
 /**
- * The response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects from `objectId` on, as
- * many as fit, with the identifier of the next object. `access` 4 reads one object. Undefined means exception 02.
+ * The response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects from
+ * `objectId` on, as many as fit, with the identifier of the next object. `access` 4 reads one object.
+ * Undefined means exception 02.
  */
 export function readIdentification(
   objects: IdentityObjects,
@@ -103,7 +104,10 @@ function response(
   return concatBytes(head, ...sent.map(([id, text]) => [id, text.length, ...Buffer.from(text, 'latin1')]));
 }
 
-/** The conformity level: the highest of the three categories that the device has, for stream and single access. */
+/**
+ * The conformity level: the highest of the three categories that the device has, for stream and single
+ * access.
+ */
 function conformity(objects: IdentityObjects): number {
   const highest = Math.max(...objects.keys());
   const category = highest > LAST_REGULAR ? 3 : highest > LAST_BASIC ? 2 : 1;

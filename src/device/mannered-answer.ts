@@ -21,8 +21,9 @@ const WRITES: readonly number[] = [
 const KNOWN_WRITES = { single: SINGLE, multiple: MULTIPLE, both: WRITES };
 
 /**
- * The tables as clients of a device with these manners see them: windows onto the same registers. So what the file and REST
- * call holding 40001 may be address 0 on the wire, and function 4 may read what function 3 reads.
+ * The tables as clients of a device with these manners see them: windows onto the same registers. So what the
+ * file and REST call holding 40001 may be address 0 on the wire, and function 4 may read what function 3
+ * reads.
  */
 export function servedTables(tables: Tables, manners: Manners): Tables {
   const { wholeValues } = manners;
@@ -51,7 +52,10 @@ export function storedAs(
   return { source, first: typeof first === 'number' ? first : (first[source] ?? 0) };
 }
 
-/** What a device with manners executes of a request PDU; or what it answers without executing anything, undefined for nothing. */
+/**
+ * What a device with manners executes of a request PDU; or what it answers without executing anything,
+ * undefined for nothing.
+ */
 export function takenRequest(
   { writes = 'both', most }: Manners,
   requestPdu: Uint8Array,
@@ -82,12 +86,16 @@ export function manneredAnswer(
   const { request } = taken;
   const response = answer(request);
   if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
-  // Only a hole, or an address behind the last one, makes a read an exception 02. Data with a byte count of 2 have none.
+  // Only a hole, or an address behind the last one, makes a read an exception 02. Data with a byte count of 2
+  // have none.
   const read = readWithHoles(holes, tables, request);
   return read === 'no holes' ? response : read;
 }
 
-/** The request as far as the device takes it, or what it does instead. A wrong request is left to the specification. */
+/**
+ * The request as far as the device takes it, or what it does instead. A wrong request is left to the
+ * specification.
+ */
 function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | 'silence' {
   const { ranges = [], table } = functionOf(requestPdu[0]) ?? {};
   const limit = table === 'coils' || table === 'discrete' ? most.bits : most.registers;

@@ -1,8 +1,8 @@
 import type { TableName } from './tables.js';
 
 /**
- * What real devices do and good ones would not. All of it is plain data; each key works alone, and times are in ms. What a
- * key does is in the schema that reads it (`files/config/native/manners-schema.ts`).
+ * What real devices do and good ones would not. All of it is plain data; each key works alone, and times are
+ * in ms. What a key does is in the schema that reads it (`files/config/native/manners-schema.ts`).
  */
 export interface Manners {
   readonly most?: Most | undefined;

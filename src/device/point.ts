@@ -54,7 +54,8 @@ export interface Dependent {
   /** The names of the values that it depends on directly. */
   readonly needs: readonly string[];
   /**
-   * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much to do.
+   * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much
+   * to do.
    */
   reach?(time: number, revision: number): void;
   /** Fixes everything up to `time` of the device's clock. */
@@ -63,7 +64,9 @@ export interface Dependent {
 
 /** The device that a dependent belongs to, whose clock it follows. */
 export interface DependentOwner {
-  /** Has a dependent keep what it has, at the present moment of the schedule, which may be another device's. */
+  /**
+   * Has a dependent keep what it has, at the present moment of the schedule, which may be another device's.
+   */
   settle(dependent: Dependent, schedule: Schedule): void;
 }
 
@@ -83,7 +86,9 @@ export class Point implements Dependent {
   #sentinel: readonly number[] | undefined;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
-  /** When an accumulator was written. Words are written one by one, so the next read takes over the new value. */
+  /**
+   * When an accumulator was written. Words are written one by one, so the next read takes over the new value.
+   */
   #writtenAt: number | undefined;
   #computed: { readonly time: number; readonly revision: number; readonly value: number } | undefined;
 
@@ -148,7 +153,10 @@ export class Point implements Dependent {
     return this.isSwitchedOn && this.definition.isAway === undefined && !this.#signal?.inlet?.isStale;
   }
 
-  /** The words that clients read while the value is not available; undefined where the type has none and the entry neither. */
+  /**
+   * The words that clients read while the value is not available; undefined where the type has none and the
+   * entry neither.
+   */
   get sentinel(): readonly number[] | undefined {
     const { address, cells, type } = this.location;
     const value = this.definition.notAvailable ?? usualSentinel(type);
@@ -158,8 +166,8 @@ export class Point implements Dependent {
 
   /**
    * The value in its unit at a time of the device's clock, not rounded to the type.
-   * @param revision changes with everything but the time that values depend on. Per time and revision, the value is
-   * computed once.
+   * @param revision changes with everything but the time that values depend on. Per time and revision, the
+   * value is computed once.
    */
   valueAt(time: number, revision: number): number {
     if (!this.#signal) return this.stored;

@@ -211,8 +211,8 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * Has a value become what came from outside, before it is scaled. Only for a value whose signal has an inlet, which no
-   * other one follows.
+   * Has a value become what came from outside, before it is scaled. Only for a value whose signal has an
+   * inlet, which no other one follows.
    * @param at when it came, in ms of `performance.now()`
    */
   take(point: Point, outcome: number, at: number): void {
@@ -222,7 +222,10 @@ export class Points implements GraphDevice, LocalPoints {
     point.refresh(this.schedule.time, this.#graph.revision);
   }
 
-  /** Lets clients read a value, apart from times at which its schedule makes it not available, or its sentinel. */
+  /**
+   * Lets clients read a value, apart from times at which its schedule makes it not available, or its
+   * sentinel.
+   */
   setAvailable(point: Point, available: boolean): void {
     this.changes++;
     this.#switch(point, available);

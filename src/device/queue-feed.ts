@@ -13,8 +13,8 @@ export interface FeedDefinition {
 }
 
 /**
- * A FIFO queue to which a signal adds its value every so often of the device's clock, the first one after that time. The
- * queue holds the newest 31 values, oldest first.
+ * A FIFO queue to which a signal adds its value every so often of the device's clock, the first one after
+ * that time. The queue holds the newest 31 values, oldest first.
  */
 export class QueueFeed implements Dependent {
   readonly definition: FeedDefinition;

@@ -39,8 +39,9 @@ export class Reactions {
   }
 
   /**
-   * The exception that refuses a client's write of `words` from the cell at `address` on; undefined when all of it is
-   * allowed. The lowest code counts: exception codes have the order of the checks (address, value, execution).
+   * The exception that refuses a client's write of `words` from the cell at `address` on; undefined when all
+   * of it is allowed. The lowest code counts: exception codes have the order of the checks (address, value,
+   * execution).
    */
   refusal(image: RegisterImage, address: number, words: readonly number[]): ExceptionCode | undefined {
     const isBusy = this.isBusy;

@@ -21,7 +21,9 @@ export interface Access {
   ): ExceptionCode | undefined;
 }
 
-/** Reads as clients do: actions run, and reads are counted. Writes change the cells if the reactions allow it. */
+/**
+ * Reads as clients do: actions run, and reads are counted. Writes change the cells if the reactions allow it.
+ */
 export function clientAccess(reactions: Reactions): Access {
   return {
     bits: (table, address, quantity) => table.readBits(address, quantity),
@@ -43,8 +45,8 @@ const LOOK: Access = {
 };
 
 /**
- * The response PDU that a device would give, as far as its tables show. Nothing is executed. Reactions may refuse what this
- * allows. Undefined for functions that are not about coils and registers.
+ * The response PDU that a device would give, as far as its tables show. Nothing is executed. Reactions may
+ * refuse what this allows. Undefined for functions that are not about coils and registers.
  */
 export function predict(tables: Tables, pdu: Uint8Array): Uint8Array | undefined {
   const decoded = decodeRequest(pdu);

@@ -10,8 +10,9 @@ interface Coming {
 const MAX_COMING = 1000;
 
 /**
- * What happens in a device later on: a coil that falls back, a feedback that follows. There are no timers: what has
- * become due happens when the device is asked next, each at its own time and in the order of the times.
+ * What happens in a device later on: a coil that falls back, a feedback that follows. There are no timers:
+ * what has become due happens when the device is asked next, each at its own time and in the order of the
+ * times.
  */
 export class Schedule {
   readonly clock: DeviceClock;
@@ -20,7 +21,9 @@ export class Schedule {
   readonly #coming: Coming[] = [];
   #moment: number | undefined;
 
-  /** @param waiting the schedules with something to come, of all devices; this one adds and removes itself. */
+  /**
+   * @param waiting the schedules with something to come, of all devices; this one adds and removes itself.
+   */
   constructor(clock: DeviceClock, waiting: Set<Schedule>) {
     this.clock = clock;
     this.#waiting = waiting;

@@ -60,7 +60,10 @@ export function signalNamed({ device, clock, graph }: SignalHome, name: string):
   };
 }
 
-/** The exact integral of a value of the same device. It exists for some signals, and for values without a signal. */
+/**
+ * The exact integral of a value of the same device. It exists for some signals, and for values without a
+ * signal.
+ */
 function integralOf(point: Point): Signal['integral'] {
   if (point.signal) return point.signal.integral;
   return (from, to) => (point.stored * (to - from)) / 1000;

@@ -1,6 +1,9 @@
 export type SupplyState = 'on' | 'off' | 'booting';
 
-/** An interruption of the supply: its length in ms (absent: until the supply is restored), and the boot time in ms. */
+/**
+ * An interruption of the supply: its length in ms (absent: until the supply is restored), and the boot time
+ * in ms.
+ */
 export interface Interruption {
   readonly forMs?: number | undefined;
   readonly bootMs: number;

@@ -1,9 +1,15 @@
-/** Sends a request: `fetch`, with the address and the token of a simulator. @param path with its query */
+/**
+ * Sends a request with `fetch`, to the address and with the token of one simulator.
+ * @param path includes the query
+ */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Why a simulator refused a request. `path` is where in the request: `serial.baudRate`; `line` and `column` are of YAML. */
+/**
+ * Why a simulator refused a request. `path` is the place in the request, such as `serial.baudRate`; `line`
+ * and `column` are given for YAML.
+ */
 export interface RemoteRefusal {
   readonly detail: string;
   readonly problems: readonly {
@@ -14,7 +20,10 @@ export interface RemoteRefusal {
   }[];
 }
 
-/** A request without success. `status` is that of HTTP; 0 when no answer came, for the reason in `cause`. */
+/**
+ * A request that did not succeed. `status` is the HTTP status; 0 means that no answer came, and `cause` says
+ * why.
+ */
 export interface Failed {
   readonly ok: false;
   readonly status: number;
@@ -24,10 +33,13 @@ export interface Failed {
 
 export type Answer<Value> = { readonly ok: true; readonly value: Value } | Failed;
 
-/** Bytes of an answer that is read as a whole. Any program may answer at an address, without an end. */
+/**
+ * The most bytes of an answer that is read as a whole. The program at the address may be any program, and its
+ * answer may never end.
+ */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** The answer of a simulator that can't be reached. */
+/** Returns the failure for a simulator that can't be reached. */
 export function unreached(cause: unknown): Failed {
   return {
     ok: false,
@@ -37,7 +49,10 @@ export function unreached(cause: unknown): Failed {
   };
 }
 
-/** Sends requests to the simulator at an address. @param token undefined where REST needs none */
+/**
+ * Makes the function that sends requests to the simulator at an address.
+ * @param token undefined where REST needs none
+ */
 export function sendTo(url: string, token: string | undefined): Send {
   const base = url.replace(/\/+$/, '');
   const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
@@ -45,7 +60,10 @@ export function sendTo(url: string, token: string | undefined): Send {
     fetch(`${base}${path}`, { ...init, headers: { ...headers, ...authorization } });
 }
 
-/** Sends a request whose answer may be no JSON. Never rejects; reading the answer may. */
+/**
+ * Sends a request whose answer may be something other than JSON. Never rejects; reading the body of the
+ * answer may.
+ */
 export async function open(send: Send, path: string, init: RequestInit): Promise<Answer<Response>> {
   try {
     const response = await send(path, init);
@@ -58,7 +76,7 @@ export async function open(send: Send, path: string, init: RequestInit): Promise
 /**
  * Sends a request and reads its answer. Never rejects.
  * @param path with names percent-encoded: see `pathOf`
- * @param body sent as JSON; a blob is sent with its own type
+ * @param body is sent as JSON; a blob is sent with its own type
  */
 export async function ask<Value>(
   send: Send,
@@ -76,7 +94,7 @@ export async function ask<Value>(
   }
 }
 
-/** What the answer with the status of an error says. */
+/** Reads the failure from an answer whose status is an error. */
 export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
@@ -100,7 +118,7 @@ function isProblem(value: unknown): value is RemoteRefusal['problems'][number] {
   return typeof path === 'string' && typeof message === 'string';
 }
 
-/** The JSON of an answer, as far as it is no longer than any that a simulator gives; rejects for a longer one. */
+/** Reads the JSON of an answer. Rejects when the answer is longer than `LONGEST_ANSWER`. */
 async function jsonOf(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   let text = '';
@@ -117,7 +135,7 @@ async function jsonOf(response: Response): Promise<unknown> {
   return JSON.parse(text + decoder.decode());
 }
 
-/** A path of names that may have any characters: `pathOf('lines', name, 'start')`. */
+/** Joins names, which may have any characters, to a path: `pathOf('lines', name, 'start')`. */
 export function pathOf(...parts: readonly (string | number)[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
@@ -127,7 +145,10 @@ function bodyOf(body: object): Pick<RequestInit, 'body' | 'headers'> {
   return { body: JSON.stringify(body, wideNumbers), headers: { 'content-type': 'application/json' } };
 }
 
-/** JSON has no integers beyond 2^53; the simulator takes them as text. */
+/**
+ * Writes bigints as text, because JSON numbers are exact up to 2^53 only. The simulator reads such text as a
+ * number.
+ */
 function wideNumbers(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }

@@ -1,23 +1,29 @@
 import { type Failed, refused, type Send, unreached } from './client.js';
 
-/** A message of server-sent events. Fields that were not in it are undefined. */
+/** A message of server-sent events. A field that the message did not have is undefined. */
 export interface SseMessage {
   readonly id: string | undefined;
   readonly data: string | undefined;
 }
 
-/** Characters of a message, of which a simulator has at most some hundred thousand. Any program may answer at an address. */
+/**
+ * The most characters of a message. A simulator sends some hundred thousand at most, but any program may
+ * answer at an address.
+ */
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
 
-/** Takes server-sent events apart (HTML Living Standard, 9.2.6), as far as this program sends them. */
+/** Parses server-sent events (HTML Living Standard, 9.2.6), as far as this program sends them. */
 export class SseParser {
   #rest = '';
   #id: string | undefined;
   #data: string[] = [];
-  /** Characters since the last message. */
+  /** How many characters have come since the last message. */
   #length = 0;
 
-  /** Takes what has come. Throws for a message without an end. @returns the messages that are complete now */
+  /**
+   * Takes the next piece of the stream and returns the messages that are complete now. Throws for a message
+   * that is too long.
+   */
   push(text: string): SseMessage[] {
     this.#length += text.length;
     if (this.#length > LONGEST_MESSAGE) throw new Error('an event has no end');
@@ -26,7 +32,7 @@ export class SseParser {
     return lines.flatMap((line) => this.#line(line) ?? []);
   }
 
-  /** An empty line ends a message. */
+  /** Takes one line. An empty line ends a message, which is returned. */
   #line(line: string): SseMessage | undefined {
     if (line === '') return this.#end();
     const at = line.indexOf(':');
@@ -45,7 +51,10 @@ export class SseParser {
   }
 }
 
-/** What comes of following a stream of events. `closed`: why there is no connection; the next step is another attempt. */
+/**
+ * A step of following a stream of events. `closed` says why there is no connection; the next step is another
+ * attempt.
+ */
 export type Followed =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'message' } & SseMessage)
@@ -54,17 +63,18 @@ export type Followed =
 const EVENT_STREAM = 'text/event-stream';
 const NO_STREAM = { detail: 'this is no modbus-sim: the answer is no stream of events', problems: [] };
 
-/** A connection that is wanted. When its signal aborts, the next one is made at once. */
+/** The connection to make next. When its signal aborts, the connection after it is made at once. */
 export interface ConnectionWanted {
   readonly path: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Follows server-sent events. After each connection it makes another one, as soon as its reader asks for the next step:
- * a reader waits as long as it wants before it tries again, and a slow reader slows the simulator down.
- * @param next the connection to make; undefined ends it
- * @param silenceMs a connection on which nothing comes for so long is dead, even if nobody has said so
+ * Follows server-sent events. When a connection ends, the next one is made as soon as the reader asks for the
+ * next step: so the reader decides how long to wait before another attempt, and a slow reader slows the
+ * simulator down.
+ * @param next returns the connection to make; undefined ends the generator
+ * @param silenceMs a connection that is silent for this many ms counts as dead, even if nobody has closed it
  */
 export async function* follow(
   send: Send,
@@ -86,7 +96,7 @@ export async function* follow(
         end = unreached(new Error('the connection was closed'));
       }
     } catch (cause) {
-      // It broke, fell silent, or is not wanted any more.
+      // The connection broke, fell silent, or is not wanted any more.
       end = unreached(cause);
     } finally {
       attempt.abort();
@@ -110,7 +120,7 @@ async function* messagesOf(
   }
 }
 
-/** Rejects when a promise takes too long. */
+/** Settles as the promise does, but rejects when it takes longer than `ms` milliseconds. */
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout>;
   const silence = new Promise<never>((_, reject) => {

@@ -5,21 +5,24 @@ import { nearest, unknownName } from './nearest.js';
 import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
 import { expectedMessage, type Path, quote } from './problem.js';
 
-/** Without a stack trace for each value that does not fit, which takes as long as the rest. */
+/**
+ * Parses without taking a stack trace for each value that does not fit: the trace would take as long as the
+ * rest.
+ */
 const safeParse = z.core._safeParse(z.core.$ZodError);
 
 /**
- * A cursor into an input: a value, its path, and the findings that collect its mistakes. A reader walks a file or a
- * request with `key`, and reports at each path what is wrong there.
+ * A cursor into an input: a value, its path, and the findings that collect its mistakes. A reader walks a
+ * file or a request with `key`, and reports the mistakes at each path.
  */
 export class At {
-  /** Undefined when there is nothing at this there. */
+  /** The value at this path; undefined when the input has no value here. */
   readonly value: unknown;
   readonly findings: Findings;
   readonly #parent: At | undefined;
   readonly #part: string | number | undefined;
 
-  /** Makes the cursor for the input as a whole; `key` makes the cursors into it. */
+  /** Makes the cursor for the whole input. `key` makes the cursors into it. */
   constructor(value: unknown, findings: Findings, parent?: At, part?: string | number) {
     this.value = value;
     this.findings = findings;
@@ -31,24 +34,24 @@ export class At {
     return this.#parent && this.#part !== undefined ? [...this.#parent.path, this.#part] : [];
   }
 
-  /** The cursor for a key of a mapping or an index of a list. Mistakes in its neighbours don't matter. */
+  /** Returns the cursor for a key of a mapping or an index of a list. Mistakes in other keys don't matter. */
   key(part: string | number): At {
     return new At(partOf(this.value, part), this.findings, this, part);
   }
 
-  /** A cursor at the same path with another value, for readers to use instead. */
+  /** Returns a cursor at the same path with another value for readers to use. */
   with(value: unknown): At {
     return new At(value, this.findings, this.#parent, this.#part);
   }
 
-  /** The cursor at the end of a path from here. */
+  /** Returns the cursor at the end of a path that begins here. */
   below(path: Path): At {
     return path.reduce<At>((at, part) => at.key(part), this);
   }
 
   /**
-   * Names and contents of a mapping whose names the user chooses. Reports a mistake and returns undefined when the
-   * value is no mapping or an empty one.
+   * Returns names and contents of a mapping whose names the user chooses. Reports a mistake and returns
+   * undefined when the value is no mapping or is empty.
    */
   entries(expected: string): [name: string, content: At][] | undefined {
     if (!isMapping(this.value)) return this.expected(expected);
@@ -57,18 +60,22 @@ export class At {
     return names.map((name) => [name, this.key(name)]);
   }
 
-  /** The items of a list. Reports a mistake and returns undefined when the value is no list. */
+  /** Returns the items of a list. Reports a mistake and returns undefined when the value is no list. */
   items(expected = 'a list'): At[] | undefined {
     return Array.isArray(this.value) ? this.value.map((_, i) => this.key(i)) : this.expected(expected);
   }
 
-  /** The value as parsed by `schema`. Reports each mistake and returns undefined when it does not fit. */
+  /**
+   * Returns the value as parsed by `schema`. Reports each mistake and returns undefined when the value does
+   * not fit.
+   */
   check<Output>(schema: z.ZodType<Output>): Output | undefined {
     const result = safeParse(schema, this.value, { reportInput: true });
     if (result.success) return result.data;
     let before: z.core.$ZodIssue | undefined;
     for (const issue of result.error.issues) {
-      // Two checks of one value may give the same message, such as for a number that is too large and not whole.
+      // Two checks of one value may give the same message, such as for a number that is too large and not
+      // whole.
       if (!before || !isSame(before, issue)) this.#report(issue);
       before = issue;
     }
@@ -76,8 +83,8 @@ export class At {
   }
 
   /**
-   * The parts of a section that fit its schema, each for itself. Reports nothing: call it after `check` has reported the
-   * mistakes, to find more of them in what the right parts mean.
+   * Returns those members of a section that fit their own schema. Reports nothing: call this after `check`
+   * has reported the mistakes, to look for further mistakes in what the right members mean.
    */
   fitting<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
     const parts = Object.entries(schema.shape).flatMap(([key, part]) => {
@@ -88,12 +95,15 @@ export class At {
     return Object.fromEntries(parts);
   }
 
-  /** Reports a mistake here. Returns undefined, so that readers can return the result. @param code of the reason, for programs */
+  /**
+   * Reports a mistake here. Returns undefined, so that readers can return the result.
+   * @param code of the reason, for programs
+   */
   wrong(message: string, code?: string): undefined {
     this.findings.add(() => ({ path: this.path, message, ...(code !== undefined && { code }) }));
   }
 
-  /** Reports what was expected here and what was found instead. */
+  /** Reports what was expected here, and what was found instead. */
   expected(what: string): undefined {
     this.findings.add(() => ({ path: this.path, message: expectedMessage(what, this.value) }));
   }
@@ -103,14 +113,16 @@ export class At {
     this.findings.warnings.push({ path: this.path, message });
   }
 
-  /** The result of `read`, or undefined when `read` reported a mistake. */
+  /** Returns the result of `read`, or undefined when `read` reported a mistake. */
   unlessWrong<Result>(read: () => Result): Result | undefined {
     const { count } = this.findings;
     const result = read();
     return this.findings.count > count ? undefined : result;
   }
 
-  /** The same for reading that can pause. Nobody else may report to the same findings meanwhile. */
+  /**
+   * Does as `unlessWrong`, for reading that can pause. Nobody else may report to the same findings meanwhile.
+   */
   *unlessWrongIn<Result>(reading: Work<Result>): Work<Result | undefined> {
     const { count } = this.findings;
     const result = yield* reading;
@@ -126,7 +138,7 @@ export class At {
         break;
       }
       case 'custom':
-        // Our own messages are complete; those of schemas are the part after "expected".
+        // Our own messages are complete. Those of other schemas are only the part after "expected".
         there.wrong(issue.message);
         break;
       case 'invalid_value':
@@ -147,10 +159,10 @@ function partOf(value: unknown, part: string | number): unknown {
   return sectionOf(value, String(part));
 }
 
-/** A shorter word is like too many others. */
+/** A word shorter than this many characters is like too many others, so no suggestion is made for it. */
 const SHORTEST_MEANT = 3;
 
-/** `, did you mean "float32"?` */
+/** Returns the end of a message, `, did you mean "float32"?`; empty when no known value is near. */
 function meantText({ input, values }: z.core.$ZodIssueInvalidValue): string {
   if (typeof input !== 'string' || input.length < SHORTEST_MEANT) return '';
   const known = values.filter((each) => typeof each === 'string');

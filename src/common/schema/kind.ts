@@ -3,10 +3,10 @@ import { unknownName } from './nearest.js';
 import { isMapping } from './parts.js';
 import { expectedMessage, type Path } from './problem.js';
 
-/** One kind of something that is written as `{KIND: parameters}`, without the type of its parameters. */
+/** One kind of an entry that is written as `{KIND: parameters}`, without the type of its parameters. */
 export interface Kind<Made> {
   readonly schema: z.ZodType;
-  /** What checked parameters make, or the issues that their schema has with them. */
+  /** Checks the parameters. Returns what they make, or the issues that the schema has with them. */
   parse(entry: WrittenKind): { readonly made: Made } | { readonly issues: readonly z.core.$ZodIssue[] };
 }
 
@@ -16,7 +16,7 @@ interface WrittenKind {
   readonly written: unknown;
 }
 
-/** @param make gets the checked parameters, and the entry that they are from */
+/** Makes a kind from its schema. @param make gets the checked parameters, and the entry that they are from */
 export function kindOf<Parameters, Made>(
   schema: z.ZodType<Parameters>,
   make: (parameters: Parameters, entry: WrittenKind) => Made,
@@ -31,7 +31,7 @@ export function kindOf<Parameters, Made>(
 }
 
 /**
- * A mapping with one key, the name of a kind, and the parameters of that kind.
+ * Makes a schema for a mapping with one key, the name of a kind, and the parameters of that kind.
  * @param what all kinds together, for messages: `fault`
  * @param example such a mapping, for messages: `{delay: 100}`
  */
@@ -52,7 +52,7 @@ export function oneOfKinds<Made>(what: string, example: string, kinds: ReadonlyM
     if (!kind) return fail([name], unknownName(`kind of ${what}`, name, [...kinds.keys()]));
     const parsed = kind.parse({ kind: name, written });
     if ('made' in parsed) return parsed.made;
-    // The issues are passed on unchanged. Their text is made later, only for as many mistakes as are listed.
+    // The issues are passed on unchanged. Only the mistakes that are listed are put into words later.
     for (const issue of parsed.issues) {
       context.issues.push({ ...issue, path: [name, ...issue.path] } as z.core.$ZodRawIssue);
     }

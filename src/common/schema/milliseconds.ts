@@ -1,12 +1,15 @@
-/** Milliseconds of each unit that a duration can be written in. */
+/** How many milliseconds each unit of a duration has. */
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** There is only one way to match a run of digits, so that a long text is not searched again and again. */
+/**
+ * Matches a duration. A run of digits matches in one way only, so that a long text is not searched again and
+ * again.
+ */
 export const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
-/** The milliseconds of `250ms`, `20s`, `5m` or `1.5h`; NaN for other texts. */
+/** Returns the milliseconds of `250ms`, `20s`, `5m` or `1.5h`; NaN for other texts. */
 export function milliseconds(text: string): number {
   const [, digits, unit = ''] = DURATION.exec(text) ?? [];
-  // Rounds off the error of the multiplication, beyond a millionth of a millisecond: 1.1s is 1100.
+  // Rounding to a millionth of a millisecond removes the error of the multiplication: 1.1s is 1100.
   return Math.round(Number(digits) * (UNITS[unit] ?? Number.NaN) * 1e6) / 1e6;
 }

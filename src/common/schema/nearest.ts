@@ -2,10 +2,13 @@ import { quote } from './problem.js';
 
 const LONGEST_COMPARED = 40;
 const MOST_LISTED = 32;
-/** A wrong file of thousands of names has thousands of mistakes, each of which looks for its name among all of them. */
+/**
+ * How many known names are compared. A file of thousands of wrong names has thousands of mistakes, and each
+ * is compared with all known names.
+ */
 const MOST_COMPARED = 1000;
 
-/** `unknown KIND "name"` with the name that was probably meant, and those that are known. */
+/** Returns `unknown KIND "name"`, with the name that was probably meant and the known names. */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   const listed = known
@@ -17,8 +20,8 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 /**
- * The known name that `name` most likely stands for: at most a third of its letters are
- * different, or it is the beginning.
+ * Returns the known name that `name` most likely stands for: at most a third of its letters differ, or the
+ * known name begins with it.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;
@@ -33,14 +36,15 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best ?? (name.length < 3 ? undefined : known.find((each) => plain(each).startsWith(wanted)));
 }
 
-/** Case and separators are what people get wrong most, so they don't count: baud_rate is baudRate. */
+/** Removes case and separators, which people get wrong most: baud_rate is baudRate. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[_\s-]/g, '');
 }
 
 /**
- * Damerau's distance (optimal string alignment): letters to insert, drop or replace, and neighbours to swap. Three
- * rows of the table at a time. No less than `most` where it is not less.
+ * Returns Damerau's distance (optimal string alignment): how many letters to insert, drop or replace, and how
+ * many neighbours to swap. Keeps three rows of the table at a time. A distance of `most` or more may be given
+ * as any number from `most` on.
  */
 function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;
@@ -60,7 +64,7 @@ function editDistance(a: string, b: string, most: number): number {
         ),
       );
     }
-    // No row after two of these has less.
+    // No later row has a smaller number than both of these rows.
     if (Math.min(...row) >= most && Math.min(...next) >= most) return most;
     [above, row] = [row, next];
   }

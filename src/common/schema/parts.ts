@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { documentAs } from './written-as.js';
 
 /*
- * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts after
- * "expected"; for unknown keys it lists the known ones. `At.check` turns these errors into mistakes and adds what was
- * found.
+ * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts
+ * after "expected"; for unknown keys it lists the known keys. `At.check` turns these errors into mistakes and
+ * adds what was found.
  */
 
-/** A mapping with these keys and no others. */
+/** Makes a schema for a mapping with these keys and no others. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const keys = Object.keys(shape).join(KEY_SEPARATOR);
   return z.strictObject(shape, {
@@ -15,12 +15,15 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   });
 }
 
-/** One schema for several keys. */
+/** Returns a shape in which several keys have the same schema. */
 export function each<Key extends string, Schema extends z.ZodType>(keys: readonly Key[], schema: Schema) {
   return Object.fromEntries(keys.map((key) => [key, schema])) as { readonly [K in Key]: Schema };
 }
 
-/** Keys whose contents are read apart, so that a mistake in one of them hides none in another. */
+/**
+ * Returns a shape for keys whose contents are read separately, so that a mistake in one of them hides none in
+ * another.
+ */
 export function readApart<Key extends string>(...keys: readonly Key[]) {
   return each(keys, z.unknown().optional());
 }
@@ -28,19 +31,22 @@ export function readApart<Key extends string>(...keys: readonly Key[]) {
 /** Separates the known keys in the error for an unknown key. */
 export const KEY_SEPARATOR = ', ';
 
-/** Levels of lists and mappings that an input may have; a configuration has about six. */
+/** How many levels of lists and mappings an input may have. A configuration has about six. */
 export const DEEPEST = 64;
 
 /** The upper end of a range without a limit. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** A whole number of the range, ends included; `what` names it in messages. */
+/** Makes a schema for a whole number of the range, ends included. `what` names the number in messages. */
 export function wholeNumber(min: number, max: number, what = 'a whole number') {
   const error = rangeText(what, min, max);
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A number of the range, ends included, fractions allowed; `what` names it in messages. */
+/**
+ * Makes a schema for a number of the range, ends included, fractions allowed. `what` names the number in
+ * messages.
+ */
 export function numberFrom(min: number, max: number, what: string) {
   const error = rangeText(what, min, max);
   const atLeast = z.number({ error }).min(min, { error });
@@ -58,8 +64,8 @@ export function oneOf<const Value extends string | number>(values: readonly Valu
 }
 
 /**
- * `schema` for a value that may be a list. A list longer than `max` is refused before any element is checked. This is a
- * codec, not a preprocessing step, because answers are encoded with the same schema.
+ * Wraps `schema` for a value that may be a list: a list longer than `max` is refused before any element is
+ * checked. The result is a codec, not a preprocessing step, because answers are encoded with the same schema.
  */
 export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, error = 'of them') {
   const codec = z.codec(z.unknown(), schema, {
@@ -79,8 +85,9 @@ export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, e
 }
 
 /**
- * Bytes written as text of hexadecimal digits, `ff 00`; spaces are allowed between bytes.
- * @param what names them in messages
+ * Makes a schema for bytes written as hexadecimal digits, `ff 00`. Spaces are allowed between bytes.
+ * @param max how many bytes there may be
+ * @param what names the bytes in messages
  */
 export function hexadecimal(max: number, what: string, example: string) {
   const error = `${what} as 1 to ${max} bytes of hexadecimal text: write it in quotes, as in "${example}"`;
@@ -97,30 +104,39 @@ export const flag = z.boolean({ error: 'true or false' });
 
 export const number = z.number({ error: 'a number' });
 
-/** Text of at least one character, without control characters: names, hosts, paths. */
+/** Makes a schema for text of at least one character without control characters: names, hosts, paths. */
 export function text(error: string) {
   return z.string({ error }).regex(/^\P{Cc}+$/u, { error });
 }
 
-/** What is wrong with a name that has control characters, which would be seen in no message. */
+/** The message for a name with control characters, which no message could show. */
 export const NO_CONTROLS = 'control characters are not allowed in a name';
 
 export function hasControls(name: string): boolean {
   return /\p{Cc}/u.test(name);
 }
 
-/** For `refine` of a schema of names, before it says which characters there may be. */
+/**
+ * Arguments for `refine` of a schema of names. The refinement comes before the one that says which characters
+ * are allowed.
+ */
 export const WITHOUT_CONTROLS = [
   (name: string) => !hasControls(name),
   { error: NO_CONTROLS, abort: true },
 ] as const;
 
-/** Text that no message may show: a token. Mistakes of other schemas say what was found. */
+/**
+ * A schema for text that no message may show, such as a token. The mistakes of other schemas show what was
+ * found.
+ */
 export const secret = z.custom<string>((value) => typeof value === 'string' && value !== '', {
   error: 'expected text of at least one character',
 });
 
-/** An object of the device identification: ASCII, and short enough for one response (Application Protocol, 6.21). */
+/**
+ * A schema for an object of the device identification: ASCII, and short enough for one response (Application
+ * Protocol, 6.21).
+ */
 export const identityText = z
   .string({ error: 'text (in quotes)' })
   .regex(/^[\x20-\x7e]{0,244}$/, { error: 'printable ASCII text of at most 244 bytes' });
@@ -130,7 +146,10 @@ export function isMapping(value: unknown): value is Readonly<Record<string, unkn
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What is at a path into plain data, by names of members and indexes; undefined when nothing is. Only own members count. */
+/**
+ * Returns the value at a path into plain data, by names of members and indexes; undefined when there is none.
+ * Only own members count.
+ */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, step) => {
     const isMember = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step);
@@ -138,7 +157,7 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
   }, value);
 }
 
-/** The value of a key of a mapping; undefined when there is none. */
+/** Returns the value of a key of a mapping; undefined when the mapping does not have the key. */
 export function sectionOf(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -1,17 +1,23 @@
-/** Where something stands in a file: keys of mappings, indices of lists. */
+/** A place in a file: keys of mappings, indices of lists. */
 export type Path = readonly (string | number)[];
 
-/** A mistake at a path; its line and column are not known yet. */
+/** A mistake at a path. Its line and column are not known yet. */
 export interface Issue {
   readonly path: Path;
   readonly message: string;
-  /** The code of the reason, for programs; absent for most mistakes. */
+  /** A code for programs; absent for most mistakes. */
   readonly code?: string;
 }
 
-/** A mistake as a person reads it. Line and column count from 1; absent where no location in a file is to blame. */
+/**
+ * A mistake as a person reads it. Line and column count from 1, and are absent where no place in a file is to
+ * blame.
+ */
 export interface Problem {
-  /** Such as `lines.bench.serial.parity` or `device_list.meter.uint16[3].addr`; empty for the file as a whole. */
+  /**
+   * The path as text, such as `lines.bench.serial.parity` or `device_list.meter.uint16[3].addr`; empty for
+   * the whole file.
+   */
   readonly path: string;
   readonly message: string;
   readonly line?: number;
@@ -20,7 +26,7 @@ export interface Problem {
 
 const PLAIN_NAME = /^[\w*-]+$/;
 
-/** A path as text. Names that could be misread are put in brackets and quotes: `setup["co size"]`. */
+/** Writes a path as text. Names that could be misread are put in brackets and quotes: `setup["co size"]`. */
 export function pathText(path: Path): string {
   return path
     .map((part, i) => {
@@ -33,7 +39,7 @@ export function pathText(path: Path): string {
 
 const LONGEST_TEXT = 60;
 
-/** Text in quotes, shortened, and with nothing in it that a terminal would obey. */
+/** Puts text in quotes, shortened, and without characters that a terminal would obey. */
 export function quote(text: string): string {
   const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
   return JSON.stringify(short).replace(
@@ -42,7 +48,7 @@ export function quote(text: string): string {
   );
 }
 
-/** What was found, in a few words: `"mark"`, `70000`, `a list`. */
+/** Describes a value in a few words: `"mark"`, `70000`, `a list`. */
 export function describeFound(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (value === null || value === undefined) return 'nothing';
@@ -50,19 +56,21 @@ export function describeFound(value: unknown): string {
   return typeof value === 'object' ? 'a mapping' : String(value);
 }
 
-/** `expected X, got Y`, or that it is missing. */
+/** Returns `expected X, got Y`, or a message that the value is missing. */
 export function expectedMessage(expected: string, found: unknown): string {
   return found === undefined
     ? `missing, expected ${expected}`
     : `expected ${expected}, got ${describeFound(found)}`;
 }
 
-/** The mistakes of a file for a terminal, one a line: `FILE:LINE:COLUMN: PATH: MESSAGE`. */
+/** Returns the mistakes of a file for a terminal, one per line: `FILE:LINE:COLUMN: PATH: MESSAGE`. */
 export function formatProblems(file: string, problems: readonly Problem[]): string {
   return formatLines(file, problems, '');
 }
 
-/** The warnings about a file, for a terminal: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`. */
+/**
+ * Returns the warnings about a file for a terminal, one per line: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`.
+ */
 export function formatWarnings(file: string, warnings: readonly Problem[]): string {
   return formatLines(file, warnings, 'warning: ');
 }

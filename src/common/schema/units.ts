@@ -3,8 +3,9 @@ import { DURATION, milliseconds } from './milliseconds.js';
 import { UNLIMITED } from './parts.js';
 
 /**
- * A duration of the range, ends included, in ms: a plain number of milliseconds, or text with a unit.
- * `error` is what was expected, where the duration is a part of something else.
+ * Makes a schema for a duration of the range, ends included, in ms: a plain number of milliseconds, or text
+ * with a unit.
+ * @param error what was expected, where the duration is a part of something else
  */
 export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
   const atLeast = z.number({ error }).min(min, { error });
@@ -18,12 +19,15 @@ function durationText(min: number, max: number): string {
   return `a number of milliseconds${max === UNLIMITED ? ',' : ''} ${range}, or a time such as 250ms, 20s, 5m, 1h`;
 }
 
-/** Bytes of each unit that a size can be written in. */
+/** How many bytes each unit of a size has. */
 const UNITS: Readonly<Record<string, number>> = { KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 };
 
 const SIZE = /^(\d+(?:\.\d+)?)(KB|MB|GB)$/;
 
-/** A number of bytes from `min` to `max`, both in MB: a plain number of bytes, or text such as `64MB`. */
+/**
+ * Makes a schema for a number of bytes from `min` to `max`, both in MB: a plain number of bytes, or text such
+ * as `64MB`.
+ */
 export function size(min: number, max: number) {
   const error = `a size from ${min}MB to ${max}MB, such as ${min}MB, 64MB or 1GB`;
   const MB = UNITS.MB as number;
@@ -35,7 +39,7 @@ export function size(min: number, max: number) {
   );
 }
 
-/** NaN for other text. A fraction of a byte is rounded off. */
+/** Returns the bytes of a size, rounded to whole bytes; NaN for other text. */
 function bytesOf(text: string): number {
   const [, digits, unit] = SIZE.exec(text) ?? [];
   return unit === undefined ? Number.NaN : Math.round(Number(digits) * (UNITS[unit] as number));

@@ -1,12 +1,12 @@
 import { LANES, type Lane, type Piece } from './pieces.js';
 import { lengthText, msText } from './times.js';
 
-/** Heights in pixels. */
+/** Heights of the ruler and of one lane, in pixels. */
 export const RULER = 22;
 const LANE = 26;
 const PAUSES = 18;
 const PAD = 4;
-/** Of a whole strip. */
+/** The height of a whole strip, in pixels. */
 export const HEIGHT = RULER + LANES.length * LANE + PAUSES;
 
 const TOPS: Readonly<Record<Lane, number>> = {
@@ -16,15 +16,15 @@ const TOPS: Readonly<Record<Lane, number>> = {
   notes: RULER + 3 * LANE + PAUSES,
 };
 const PAUSES_TOP = RULER + 2 * LANE;
-/** The lines between the rows. */
+/** Where the lines between the rows are drawn, in pixels from the top. */
 const ROW_LINES = [...Object.values(TOPS), PAUSES_TOP];
 
-/** The upper edge of a lane. */
+/** Returns the upper edge of a lane, in pixels from the top. */
 export function laneTop(lane: Lane): number {
   return TOPS[lane];
 }
 
-/** The lane at a height; undefined on the ruler and between the pauses. */
+/** Returns the lane at a height in pixels; undefined on the ruler and between the pauses. */
 export function laneAt(y: number): Lane | undefined {
   return LANES.find((lane) => y >= TOPS[lane] && y < TOPS[lane] + LANE);
 }
@@ -36,7 +36,9 @@ export interface Box {
   readonly width: number;
 }
 
-/** A text of a drawing. `y` is its middle. `inside`: on a piece, whose colour is behind it. */
+/**
+ * A text of a drawing. `y` is its middle. An `inside` text stands on a piece, in front of the piece's colour.
+ */
 export interface Text {
   readonly kind: 'tick' | 'inside' | 'beside' | 'pause';
   readonly x: number;
@@ -44,27 +46,29 @@ export interface Text {
   readonly text: string;
 }
 
-/** What is seen of a pause between two pieces of speech. `text` is empty where it has no room. */
+/**
+ * The visible part of a pause between two pieces of speech. `text` is empty where there is no room for it.
+ */
 export interface Pause {
   readonly x: number;
   readonly width: number;
   readonly text: string;
 }
 
-/** What a drawing shows, and where. */
+/** The part of the time that a drawing shows, and its measures in pixels. */
 interface View {
-  /** Where a moment is drawn, in pixels. */
+  /** Returns where a moment is drawn, in pixels. */
   readonly xOf: (us: number) => number;
   readonly width: number;
   readonly characterUs: number | undefined;
-  /** Of a text, in pixels. */
+  /** Returns the width of a text, in pixels. */
   readonly widthOf: (text: string) => number;
   readonly ticks: readonly { readonly us: number; readonly text: string }[];
 }
 
-/** A timing strip as whoever shows it needs it, in pixels. */
+/** A timing strip ready to be drawn, in pixels. */
 export interface Drawing {
-  /** In the order of the pieces. */
+  /** The boxes, in the order of the pieces. */
   readonly boxes: readonly Box[];
   readonly texts: readonly Text[];
   /** The lines of the ruler and between the rows, as an SVG path. */
@@ -98,7 +102,7 @@ export function drawingOf(pieces: readonly Piece[], view: View): Drawing {
   };
 }
 
-/** The outline of a box as an SVG path. @param margin around it */
+/** Returns the outline of a box as an SVG path. @param margin pixels around the box */
 export function boxPath({ piece, x, width }: Box, margin = 0): string {
   const top = TOPS[piece.lane] + PAD - margin + 0.5;
   const wide = tenths(Math.max(1, width - 1) + 2 * margin);
@@ -107,10 +111,13 @@ export function boxPath({ piece, x, width }: Box, margin = 0): string {
 
 const tenths = (pixels: number) => Math.round(pixels * 10) / 10;
 
-/** What can be seen of a piece that takes no time. */
+/** The width in pixels at which a piece that takes no time can still be seen. */
 const LEAST_WIDTH = 2;
 
-/** The boxes of the pieces that can be seen. Of those that fall on the same pixel of a lane, one is drawn. */
+/**
+ * Returns the boxes of the pieces in view. If several narrow boxes of one lane and look begin at the same
+ * pixel, only the first is kept.
+ */
 export function boxesOf(pieces: readonly Piece[], xOf: View['xOf'], width: number): Box[] {
   const drawn = new Map<string, number>();
   const boxes: Box[] = [];
@@ -127,7 +134,9 @@ export function boxesOf(pieces: readonly Piece[], xOf: View['xOf'], width: numbe
   return boxes;
 }
 
-/** The labels for which there is room: on their piece, or behind it up to the next one of the lane. */
+/**
+ * Returns the labels for which there is room: on their piece, or after it up to the next piece of the lane.
+ */
 export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['widthOf']): Text[] {
   return LANES.flatMap((lane) => {
     const row = boxes.filter(({ piece }) => piece.lane === lane).sort((a, b) => a.x - b.x);
@@ -149,7 +158,9 @@ export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['wi
   });
 }
 
-/** The pauses between the pieces in which somebody speaks, with their lengths in ms and characters. */
+/**
+ * Returns the pauses between the pieces in which somebody speaks, with their lengths in ms and characters.
+ */
 export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): Pause[] {
   const { xOf, characterUs, widthOf } = view;
   const speech = pieces.filter(
@@ -158,7 +169,7 @@ export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): P
   const pauses: Pause[] = [];
   let quietUs = Number.POSITIVE_INFINITY;
   for (const { startUs, endUs } of speech.sort((a, b) => a.startUs - b.startUs)) {
-    // Of a pause that goes on outside, the text stands in the middle of what is seen.
+    // When a pause goes on outside the view, its text stands in the middle of the visible part.
     const x = Math.max(xOf(quietUs), -PAD);
     const width = Math.min(xOf(startUs), view.width + PAD) - x;
     if (width >= PAD) {
@@ -171,7 +182,7 @@ export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): P
   return pauses;
 }
 
-/** A line with an end at each side and room for its text in the middle. */
+/** Returns the SVG path of a pause: a line with a mark at each end, and a gap for its text in the middle. */
 function pausePath({ x, width, text }: Pause, widthOf: View['widthOf']): string {
   const y = PAUSES_TOP + PAUSES / 2;
   const half = (width - 1 - (text === '' ? 0 : widthOf(text) + 2 * PAD)) / 2;

@@ -6,8 +6,9 @@ export const LANES = ['received', 'sent', 'planned', 'notes'] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
- * How a piece is drawn; the first is drawn first. `wait`: the silence before a reply may begin. `spoilt`: a fault acted
- * on the reply. `missing`: planned and not done. `mark`: a moment without a length.
+ * How a piece is drawn. Pieces of the first look are drawn first. `wait`: the silence before a reply may
+ * begin. `spoilt`: a fault acted on the reply. `missing`: planned and not done. `mark`: a moment without a
+ * length.
  */
 export const LOOKS = [
   'wait',
@@ -25,29 +26,29 @@ export const LOOKS = [
 
 export type Look = (typeof LOOKS)[number];
 
-/** Something on a line from one moment to another. Times are µs of any one clock. */
+/** A part of the strip from one moment to another. Times are µs of any one clock. */
 export interface Piece {
-  /** What the piece belongs to: the sequence number of its event. */
+  /** The sequence number of the event that the piece belongs to. */
   readonly id: number;
   readonly lane: Lane;
   readonly look: Look;
   readonly startUs: number;
   readonly endUs: number;
-  /** Stands on the piece or beside it where there is room. */
+  /** The label that stands on the piece, or beside it where there is room. */
   readonly label: string;
-  /** A sentence about it. */
+  /** A sentence that describes the piece. */
   readonly words: string;
 }
 
-/** The times of a line; undefined where characters take none. */
+/** The durations of a line, in µs; undefined where characters take no time. */
 export interface Wire {
   readonly characterUs: number | undefined;
   readonly t35Us: number | undefined;
 }
 
-/** What a strip needs of an event of the traffic. */
+/** The fields of a traffic event that a strip needs. */
 export interface StripEvent {
-  /** Its number in the traffic; 0 of what was never sent. */
+  /** The event's number in the traffic; 0 for an event that never happened. */
   readonly seq: number;
   readonly kind: string;
   readonly text: string;
@@ -76,7 +77,7 @@ interface StripStep {
   readonly reason?: string | undefined;
 }
 
-/** How received bytes look; those of all other kinds are `foreign`. */
+/** How received bytes look, by the kind of their event. All other kinds look `foreign`. */
 const RECEIVED: Readonly<Record<string, Look>> = {
   request: 'request',
   broadcast: 'request',
@@ -85,7 +86,7 @@ const RECEIVED: Readonly<Record<string, Look>> = {
   duplicate: 'damaged',
 };
 
-/** The pieces of an event. Their times are those of `monotonicUs`. */
+/** Returns the pieces of an event. Their times are on the clock of `monotonicUs`. */
 export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
   const { seq: id, kind, text, monotonicUs: endUs, startedUs = endUs, bytes, pauseUs, name = kind } = event;
   if (kind === 'reply') return replyPieces(event, wire);
@@ -131,13 +132,13 @@ function replyPieces(event: StripEvent, wire: Wire): Piece[] {
   return pieces;
 }
 
-/** `reply 12`; `the reply` of what was never sent. */
+/** Returns `reply 12`, or `the reply` when the event has no number. */
 function numbered(kind: string, seq: number | undefined): string {
   return seq ? `${kind} ${seq}` : `the ${kind}`;
 }
 
 interface Around {
-  /** When the request had ended. */
+  /** When the request ended. */
   readonly base: number;
   readonly which: string;
   readonly wire: Wire;
@@ -167,12 +168,12 @@ function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit
   ];
 }
 
-/** @param bytes in hexadecimal, separated by spaces */
+/** Returns how many bytes a text has. @param bytes in hexadecimal, separated by spaces */
 export function countOf(bytes: string): number {
   return (bytes.length + 1) / 3;
 }
 
-/** `8 bytes`. */
+/** Returns a number of bytes as text: `8 bytes`. */
 export function sizeText(bytes: string, omitted = 0): string {
   const count = Math.floor(countOf(bytes)) + omitted;
   return `${count} byte${count === 1 ? '' : 's'}`;

@@ -1,22 +1,25 @@
-/** A length of time in ms, to the µs: `1.752 ms`. */
+/** Writes a length of time in ms, to the µs: `1.752 ms`. */
 export function msText(us: number): string {
   return `${(us / 1000).toFixed(3)} ms`;
 }
 
-/** A length of time in ms, and in characters of the line where they take time: `1.752 ms · 20.1 ch`. */
+/**
+ * Writes a length of time in ms, and in characters of the line where characters take time:
+ * `1.752 ms · 20.1 ch`.
+ */
 export function lengthText(us: number, characterUs: number | undefined): string {
   return characterUs ? `${msText(us)} · ${(us / characterUs).toFixed(1)} ch` : msText(us);
 }
 
-/** What a ruler counts from. */
+/** The zero of a ruler, and how its times are written. */
 export interface Ruler {
-  /** The moment that is zero on the ruler, in µs: where a part begins, or midnight of the reader. */
+  /** The moment that is zero on the ruler, in µs: the beginning of a part, or midnight of the reader. */
   readonly zeroUs: number;
   /** Writes a moment. @param us since zero; a multiple of `stepUs` */
   readonly textOf: (us: number, stepUs: number) => string;
 }
 
-/** Times from a moment on: `+1.5 ms`. */
+/** Makes a ruler that counts from a moment: `+1.5 ms`. */
 export function rulerFrom(zeroUs: number): Ruler {
   return {
     zeroUs,
@@ -25,7 +28,10 @@ export function rulerFrom(zeroUs: number): Ruler {
   };
 }
 
-/** The time of day: `14:03:07.250`. @param zeroUs a midnight of the reader, or whole days before one */
+/**
+ * Makes a ruler that shows the time of day: `14:03:07.250`.
+ * @param zeroUs a midnight of the reader, or a whole number of days before one
+ */
 export function rulerOfDay(zeroUs: number): Ruler {
   return {
     zeroUs,
@@ -40,7 +46,7 @@ export function rulerOfDay(zeroUs: number): Ruler {
   };
 }
 
-/** The lines of a ruler at round times since its zero, 1, 2 or 5 times a power of ten apart. */
+/** Returns the lines of a ruler, at round times since its zero: 1, 2 or 5 times a power of ten apart. */
 export function ticksOf(
   { zeroUs, textOf }: Ruler,
   fromUs: number,
@@ -56,13 +62,13 @@ export function ticksOf(
   });
 }
 
-/** The least of 1, 2 and 5 times a power of ten that is not smaller. */
+/** Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least`. */
 export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
 }
 
-/** How many digits behind the point two neighbours need to differ. */
+/** Returns how many digits after the decimal point tell two neighbours apart. */
 function digitsFor(step: number): number {
   return Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
 }

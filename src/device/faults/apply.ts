@@ -32,13 +32,13 @@ interface AppliedFaults {
 }
 
 /**
- * Lets each fault of each rule change the plan, in order, and records whether the fault acted. When a fault keeps the
- * request from the device, there is no reply. The faults before it then act on an exception response that stands in for
- * the reply, so a delay before it still takes effect.
+ * Lets each fault of each rule change the plan, in order, and records whether the fault acted. When a fault
+ * keeps the request from the device, there is no reply. The faults before it then act on an exception
+ * response that stands in for the reply, so a delay before it still takes effect.
  *
- * A fault that would make the reply too long, too slow or too many pieces does not act; the faults after it still can.
- * When the work limit of the reply is reached, or its time is up, no further fault acts, and a single entry reports all of
- * them.
+ * A fault that would make the reply too long, too slow or too many pieces does not act; the faults after it
+ * still can. When the work limit of the reply is reached, or its time is up, no further fault acts, and a
+ * single entry reports all of them.
  */
 export function applyFaults(
   reply: ReplyPlan | undefined,

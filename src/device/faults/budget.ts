@@ -27,14 +27,15 @@ export const MAX_REPLY_MS = 60 * 60 * 1000;
 const MAX_REPLY_PIECES = 4096;
 
 /**
- * Faults block the event loop while they act on a reply, so their work is limited too. A unit of work is about 10 ns on
- * the machine where these figures were measured.
+ * Faults block the event loop while they act on a reply, so their work is limited too. A unit of work is
+ * about 10 ns on the machine where these figures were measured.
  */
 const MAX_WORK = 250_000;
 
 /**
- * The time for the faults of a reply, in ms of the processor's time: what other programs take does not count. On a slow
- * computer, and in a program that V8 has not compiled yet, a unit of work takes much longer than 10 ns.
+ * The time for the faults of a reply, in ms of the processor's time: what other programs take does not count.
+ * On a slow computer, and in a program that V8 has not compiled yet, a unit of work takes much longer than 10
+ * ns.
  */
 const MAX_WORK_MS = 3;
 
@@ -79,7 +80,10 @@ export interface Excess {
 /** Starts to measure work. The result returns how many ms the work has taken so far. */
 export type StartTime = () => () => number;
 
-/** Counts the ms of the clock, or of the processor where they are fewer: other programs and threads do not count. */
+/**
+ * Counts the ms of the clock, or of the processor where they are fewer: other programs and threads do not
+ * count.
+ */
 export const startWorkTime: StartTime = () => {
   const startedAt = performance.now();
   const before = process.cpuUsage();
@@ -90,8 +94,8 @@ export const startWorkTime: StartTime = () => {
 };
 
 /**
- * The budget of the faults on one reply. Helpers ask the budget before they make something. A fault that was refused
- * carries on, so that the total it wanted is known; its result is then discarded.
+ * The budget of the faults on one reply. Helpers ask the budget before they make something. A fault that was
+ * refused carries on, so that the total it wanted is known; its result is then discarded.
  */
 export class Budget {
   readonly #startTime: StartTime;
@@ -139,7 +143,10 @@ export class Budget {
     return !this.#isLate;
   }
 
-  /** The limit that the current fault exceeds if it leaves a plan of this size; undefined when it exceeds none. */
+  /**
+   * The limit that the current fault exceeds if it leaves a plan of this size; undefined when it exceeds
+   * none.
+   */
   excess({ bytes, ms, pieces }: Size): Excess | undefined {
     const refused = this.#refused;
     return (

@@ -119,7 +119,9 @@ export function aimsAt({ line }: Condition, name: string): boolean {
   return includes(line, name);
 }
 
-/** True when the number is one that a condition wants, or in a range that it wants, or when it wants nothing. */
+/**
+ * True when the number is one that a condition wants, or in a range that it wants, or when it wants nothing.
+ */
 export function includesNumber(
   wanted: number | string | readonly (number | string)[] | undefined,
   number: number,
@@ -141,14 +143,20 @@ function isWithin(wanted: Condition['pause'], time: number | undefined): boolean
 
 /** What surrounds a request in time, as conditions ask for it. */
 export interface Circumstances {
-  /** How long the client has been connected in ms, and its how-manieth request this is; undefined without connections. */
+  /**
+   * How long the client has been connected in ms, and its how-manieth request this is; undefined without
+   * connections.
+   */
   readonly connected: number | undefined;
   readonly nth: number | undefined;
   /** Silence on the line before the request in ms; undefined for the first. */
   readonly pause: number | undefined;
 }
 
-/** True when the circumstances are those that a condition wants. They differ from one request to the next of the same kind. */
+/**
+ * True when the circumstances are those that a condition wants. They differ from one request to the next of
+ * the same kind.
+ */
 export function isSo({ connected, nth, pause }: Condition, now: Circumstances | undefined): boolean {
   if (connected === undefined && nth === undefined && pause === undefined) return true;
   return (

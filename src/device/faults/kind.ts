@@ -26,7 +26,10 @@ export type Applied = ReplyPlan | string;
 
 /** One kind of fault. `apply` is pure: it maps a plan to a plan and takes all randomness from the context. */
 interface FaultKind<Parameters> {
-  /** What happens on the wire, in a sentence or two. The console and the document of the REST interface show it. */
+  /**
+   * What happens on the wire, in a sentence or two. The console and the document of the REST interface show
+   * it.
+   */
   readonly does: string;
   /** The schema of the parameters in files and requests. Any value that it accepts must be safe to apply. */
   readonly schema: z.ZodType<Parameters>;
@@ -65,8 +68,8 @@ export function fault<Parameters>({
 }
 
 /**
- * Lets one fault change a plan within the budget. Returns the new plan, why the fault can't act, or the limit that it
- * would exceed.
+ * Lets one fault change a plan within the budget. Returns the new plan, why the fault can't act, or the limit
+ * that it would exceed.
  */
 export function act(fault: Fault, plan: ReplyPlan, line: FaultLine, context: FaultContext): Applied | Excess {
   const { budget } = context;

@@ -14,7 +14,9 @@ export interface RequestFacts {
   /** The addresses that the request touches; none for functions without any. */
   readonly ranges: readonly AddressRange[];
   readonly circumstances?: Circumstances | undefined;
-  /** Where the device keeps what the request is about, where that is not what the request says (`manners`). */
+  /**
+   * Where the device keeps what the request is about, where that is not what the request says (`manners`).
+   */
   readonly stored?: Stored | undefined;
   /** How often the device has started. Its states end when it does. */
   readonly starts?: number;
@@ -29,8 +31,8 @@ interface Stored {
 }
 
 /**
- * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability` are
- * considered.
+ * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability`
+ * are considered.
  * @param values what the names in the condition stand for; undefined when there are none
  */
 export function matchesRequest(
@@ -84,8 +86,8 @@ interface OfRule {
 }
 
 /**
- * The rules for the requests to one unit of one device with one function, and those of them for each request that was
- * seen.
+ * The rules for the requests to one unit of one device with one function, and those of them for each request
+ * that was seen.
  */
 interface Group<Entry> {
   readonly stored: Stored | undefined;
@@ -95,20 +97,23 @@ interface Group<Entry> {
 }
 
 /**
- * How many answers are kept for all lines and units together. Masters ask for the same again and again. One that asks
- * for something else each time fills the memory no further than this, with a reference to each of 256 rules in an answer at
- * the most.
+ * How many answers are kept for all lines and units together. Masters ask for the same again and again. One
+ * that asks for something else each time fills the memory no further than this, with a reference to each of
+ * 256 rules in an answer at the most.
  */
 const MAX_KEPT = 16_384;
 
 /**
- * Finds the rules that are for a request without asking each of them: what a rule says about a request is the same
- * each time (time, counts and probability are no part of it), so the answers are kept by line, device, unit,
- * function and addresses. Asking each of 256 rules would take longer than all the rest of a reply.
+ * Finds the rules that are for a request without asking each of them: what a rule says about a request is the
+ * same each time (time, counts and probability are no part of it), so the answers are kept by line, device,
+ * unit, function and addresses. Asking each of 256 rules would take longer than all the rest of a reply.
  */
 export class RuleMatcher<Entry extends OfRule> {
   readonly #entries: readonly Entry[];
-  /** By device, then by unit and function. A line that is defined anew is another object, and may support other faults. */
+  /**
+   * By device, then by unit and function. A line that is defined anew is another object, and may support
+   * other faults.
+   */
   #lines = new WeakMap<RequestFacts['line'], Map<string, Map<number, Group<Entry>>>>();
   /** How many groups and answers there are. */
   #kept = 0;

@@ -20,9 +20,9 @@ type Pieces = readonly [SendStep, ...SendStep[]];
 type Spending = Pick<FaultContext, 'budget'>;
 
 /**
- * The plan with every frame changed by `change`, which gets a copy that it may change, or `cannot` when `change` returns
- * undefined for all frames. A frame that was cut into pieces is joined, changed, and cut at the same places again. Pieces
- * that would be empty are dropped.
+ * The plan with every frame changed by `change`, which gets a copy that it may change, or `cannot` when
+ * `change` returns undefined for all frames. A frame that was cut into pieces is joined, changed, and cut at
+ * the same places again. Pieces that would be empty are dropped.
  */
 export function mapFrames(
   plan: ReplyPlan,
@@ -55,7 +55,10 @@ export function mapFrameSteps(
   return changed ? withSteps(plan, steps) : cannot;
 }
 
-/** The plan with `times` copies behind every frame, `gapMs` before each copy, or `cannot` when it has no frame. */
+/**
+ * The plan with `times` copies behind every frame, `gapMs` before each copy, or `cannot` when it has no
+ * frame.
+ */
 export function repeatFrames(
   plan: ReplyPlan,
   context: Spending,
@@ -111,8 +114,8 @@ function recut(pieces: readonly SendStep[], frame: Uint8Array): SendStep[] {
 type Offsets = readonly [first: number, last: number];
 
 /**
- * The plan with its frames cut at the offsets that `offsetsOf` returns for a frame's length, or `cannot` when all
- * offsets are outside. Each piece that begins at a cut waits `waitMs` longer than before.
+ * The plan with its frames cut at the offsets that `offsetsOf` returns for a frame's length, or `cannot` when
+ * all offsets are outside. Each piece that begins at a cut waits `waitMs` longer than before.
  */
 export function cutFrames(
   plan: ReplyPlan,
@@ -155,8 +158,8 @@ function cutFrame(pieces: Pieces, [first, last]: Offsets, waitMs: number): SendS
 }
 
 /**
- * The plan with a single frame, at the time of the first frame that it replaces. When the plan has no frame, the new
- * one goes before a close, or else at the end.
+ * The plan with a single frame, at the time of the first frame that it replaces. When the plan has no frame,
+ * the new one goes before a close, or else at the end.
  */
 export function withOneFrame(plan: ReplyPlan, bytes: Uint8Array): ReplyPlan {
   const steps = stepsOf(plan);

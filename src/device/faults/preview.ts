@@ -15,8 +15,8 @@ export interface PlayedRule {
 }
 
 /**
- * Plays a rule on one reply, within the budget of a reply, and counts nothing. It acts as on its first match, whatever its
- * `after`, `every`, `count`, `probability` and times are.
+ * Plays a rule on one reply, within the budget of a reply, and counts nothing. It acts as on its first match,
+ * whatever its `after`, `every`, `count`, `probability` and times are.
  * @param reply the whole frame
  * @param random at least 0, below 1: rules without a seed get one from here
  */

@@ -18,7 +18,10 @@ function randomBytes({ random, framing, budget }: Source, length: number): Uint8
   return bytes;
 }
 
-/** Draws `length` random bytes for each of `frames` frames. Each call of the result returns those of the next frame. */
+/**
+ * Draws `length` random bytes for each of `frames` frames. Each call of the result returns those of the next
+ * frame.
+ */
 export function randomBytesFor(frames: number, source: Source, length: number): () => Uint8Array {
   const bytes = randomBytes(source, frames * length);
   let end = 0;
@@ -32,8 +35,8 @@ export function randomBytesFor(frames: number, source: Source, length: number): 
 export function pick({ random, budget }: Source, count: number, limit: number): number[] {
   const length = Math.min(count, limit);
   if (!budget.spend({ work: WORK.number * length })) return [];
-  // The first steps of a Fisher-Yates shuffle. Only the moved numbers are stored, because a frame of 64 KiB has half a
-  // million bits.
+  // The first steps of a Fisher-Yates shuffle. Only the moved numbers are stored, because a frame of 64 KiB
+  // has half a million bits.
   const moved = new Map<number, number>();
   const at = (index: number) => moved.get(index) ?? index;
   return Array.from({ length }, (_, i) => {

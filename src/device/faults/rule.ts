@@ -25,7 +25,9 @@ const MAX_NAME_LENGTH = 64;
 /** A key of a rule. Nothing awaits a rule, so it is no function that anybody calls. */
 export const THEN = 'then';
 
-/** More faults than this on one reply are taken for a mistake, because each one is recorded for each request. */
+/**
+ * More faults than this on one reply are taken for a mistake, because each one is recorded for each request.
+ */
 const MAX_FAULTS = 64;
 
 const nameSchema = z
@@ -128,7 +130,10 @@ export type ResolvedRule =
   | { readonly ok: true; readonly rule: FaultRule }
   | { readonly ok: false; readonly issue: Issue };
 
-/** A rule that has mistakes, as far as the names of its lines and values can be checked. The mistakes were reported. */
+/**
+ * A rule that has mistakes, as far as the names of its lines and values can be checked. The mistakes were
+ * reported.
+ */
 export function namesIn(at: At): FaultRule {
   return { name: '', when: at.key('when').fitting(conditionSchema), faults: [] };
 }
@@ -149,9 +154,9 @@ export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
 }
 
 /**
- * Why a rule can't be used: it names an unknown line, or a line that can't carry out one of its faults. A rule for any
- * line is refused only when no line at all supports the fault. Lines that don't support it report the fault as not
- * achieved.
+ * Why a rule can't be used: it names an unknown line, or a line that can't carry out one of its faults. A
+ * rule for any line is refused only when no line at all supports the fault. Lines that don't support it
+ * report the fault as not achieved.
  */
 export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));

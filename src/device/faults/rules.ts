@@ -15,7 +15,8 @@ export interface RuleStatus {
   readonly rule: FaultRule;
   readonly seed: number;
   /**
-   * Requests that match the rule's conditions, including those skipped by `after`, `every`, `count` or `probability`.
+   * Requests that match the rule's conditions, including those skipped by `after`, `every`, `count` or
+   * `probability`.
    */
   readonly matches: number;
   readonly hits: number;
@@ -24,7 +25,9 @@ export interface RuleStatus {
   readonly open: boolean;
   /** Of a test or an examination: in force while that runs, and not kept in the state. */
   readonly temporary: boolean;
-  /** Of a temporary rule: why none of its faults could act on the last reply; absent where one of them did. */
+  /**
+   * Of a temporary rule: why none of its faults could act on the last reply; absent where one of them did.
+   */
   readonly notAchieved?: string;
   /** Of a temporary rule: the last reply is made. That of a real device comes later. */
   readonly isDecided: boolean;
@@ -54,7 +57,10 @@ export interface RuleSource {
   random(): number;
 }
 
-/** More rules than this are taken for a mistake. A request that was not seen before is checked against all of them. */
+/**
+ * More rules than this are taken for a mistake. A request that was not seen before is checked against all of
+ * them.
+ */
 export const MAX_RULES = 256;
 
 /** The fault rules in force, in the order in which they act. */
@@ -92,7 +98,8 @@ export class FaultRules {
   }
 
   /**
-   * Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the others.
+   * Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the
+   * others.
    * @param how `temporary` for a rule that is removed by whoever has set it
    */
   set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
@@ -107,8 +114,9 @@ export class FaultRules {
   }
 
   /**
-   * Switches a rule off, whose counts stay, or on again, as when it is put in force: its counts and times begin anew, with
-   * the seed that it has. @returns false when there is no such rule
+   * Switches a rule off, whose counts stay, or on again, as when it is put in force: its counts and times
+   * begin anew, with the seed that it has.
+   * @returns false when there is no such rule
    */
   switch(name: string, isOn: boolean): boolean {
     const entry = this.#entries.get(name);
@@ -155,7 +163,10 @@ export class FaultRules {
     return acting;
   }
 
-  /** Notes for tests what became of the rules that act, when a reply was made. @param acted what each fault of each rule has done */
+  /**
+   * Notes for tests what became of the rules that act, when a reply was made.
+   * @param acted what each fault of each rule has done
+   */
   wereApplied(
     acting: readonly ActingRule[],
     acted: readonly { readonly rule: string; readonly notAchieved?: string }[],
@@ -179,8 +190,8 @@ export class FaultRules {
   }
 
   /**
-   * The random source for a request that the rule is for, when the rule acts. Each match has its own, whether or not
-   * the rule acts.
+   * The random source for a request that the rule is for, when the rule acts. Each match has its own, whether
+   * or not the rule acts.
    */
   #turn(entry: RuleEntry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;

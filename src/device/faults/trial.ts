@@ -9,12 +9,12 @@ import { Budget, type Excess } from './budget.js';
 import { act, type Fault } from './kind.js';
 
 /**
- * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first limit
- * that a fault exceeds, or undefined when all of them can act. These lines have no connection to close, because a reply
- * that is cut short is more easily within the limits.
+ * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first
+ * limit that a fault exceeds, or undefined when all of them can act. These lines have no connection to close,
+ * because a reply that is cut short is more easily within the limits.
  *
- * A fault may do more at run time than it does here: `change` with a probability acts on none of these replies. At run
- * time the budget of each reply applies.
+ * A fault may do more at run time than it does here: `change` with a probability acts on none of these
+ * replies. At run time the budget of each reply applies.
  */
 export function excessOf(faults: readonly Fault[]): Excess | undefined {
   const usesPrevious = faults.some(({ kind }) => kind === 'stale');

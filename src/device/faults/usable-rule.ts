@@ -15,8 +15,8 @@ export type UsableRule =
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * Whether a rule can be used here: the one place that decides. A rule that can has the addresses of the values that it
- * names. Otherwise the issues say what is missing, with paths in the rule.
+ * Whether a rule can be used here: the one place that decides. A rule that can has the addresses of the
+ * values that it names. Otherwise the issues say what is missing, with paths in the rule.
  */
 export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRule {
   const issues = lines ? lineProblems(rule, lines) : [];

@@ -76,7 +76,10 @@ export class Counters {
   }
 }
 
-/** Who writes: a line with the address of its client, where it has one; REST; or the reaction of another value. */
+/**
+ * Who writes: a line with the address of its client, where it has one; REST; or the reaction of another
+ * value.
+ */
 export interface Writer {
   readonly by: 'line' | 'REST' | 'reaction';
   readonly line?: string | undefined;

@@ -1,7 +1,10 @@
 import type { CellType, ValueType } from './cell-type.js';
 import { integerRange, narrow, nearestValue, type Value, type ValueLocation, withinFloat } from './value.js';
 
-/** A kind of action: what a register does by itself each time a client reads it (pymodbus simulator, "actions"). */
+/**
+ * A kind of action: what a register does by itself each time a client reads it (pymodbus simulator,
+ * "actions").
+ */
 interface ActionKind {
   /** True when `minval` and `maxval` limit the values of the action. */
   readonly hasBounds: boolean;
@@ -84,8 +87,8 @@ export const ACTIONS = {
 
   /**
    * Seven cells of local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
-   * Consecutive cells with this action form groups of seven, one field per cell. The first cell of a group also fills
-   * the plain cells after it, so defining the action on the first cell is enough.
+   * Consecutive cells with this action form groups of seven, one field per cell. The first cell of a group
+   * also fills the plain cells after it, so defining the action on the first cell is enough.
    */
   timestamp: {
     hasBounds: false,
@@ -108,8 +111,8 @@ export const ACTIONS = {
   },
 
   /**
-   * Seconds since the simulator started, counted from 1. A client can so tell a device that has just started from a
-   * missing device.
+   * Seconds since the simulator started, counted from 1. A client can so tell a device that has just started
+   * from a missing device.
    */
   uptime: {
     hasBounds: false,
@@ -154,7 +157,9 @@ function withoutNumber(action: string, type: ValueType): string | undefined {
   return type === 'string' ? `${action} needs a number, a string can only have the action reset` : undefined;
 }
 
-/** After its largest value the counter continues from its smallest. Integers count exactly, even with 64 bits. */
+/**
+ * After its largest value the counter continues from its smallest. Integers count exactly, even with 64 bits.
+ */
 function next(value: number | bigint, type: ValueType, minval?: number, maxval?: number): Value {
   const range = integerRange(type);
   if (!range) return nextFloat(Number(value), type, minval, maxval);
@@ -164,7 +169,9 @@ function next(value: number | bigint, type: ValueType, minval?: number, maxval?:
   return narrow(next > max || next < min ? min : next, type);
 }
 
-/** Without `minval` a float wraps to 0, or to a negative `maxval`. It may still count up from a lower value. */
+/**
+ * Without `minval` a float wraps to 0, or to a negative `maxval`. It may still count up from a lower value.
+ */
 function nextFloat(value: number, type: ValueType, minval?: number, maxval?: number): number {
   const min = minval === undefined ? undefined : withinFloat(type, minval);
   const max = withinFloat(type, maxval ?? Infinity);

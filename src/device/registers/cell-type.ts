@@ -1,6 +1,6 @@
 /**
- * Types of a cell. A cell is the storage of one address. In a value of several cells the first cell has the type of
- * the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds one.
+ * Types of a cell. A cell is the storage of one address. In a value of several cells the first cell has the
+ * type of the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds one.
  */
 export const CELL_TYPES = [
   'invalid',

@@ -33,8 +33,8 @@ export interface ImageSnapshot {
 }
 
 /**
- * The current registers of a device: a layout's cells with words, access flags and counters. Words and flags are
- * copied from the layout at the first write, so devices that share a layout share its memory until then.
+ * The current registers of a device: a layout's cells with words, access flags and counters. Words and flags
+ * are copied from the layout at the first write, so devices that share a layout share its memory until then.
  * Addresses are indices into the cells and must be below `size`; callers check that.
  */
 export class RegisterImage implements ActiveCells {
@@ -44,7 +44,10 @@ export class RegisterImage implements ActiveCells {
   readonly restart: () => void;
   /** Absent where no value is computed. */
   live: LiveValues | undefined;
-  /** Puts what clients read in place of values that are not available into the words from `address` on; absent where all are. */
+  /**
+   * Puts what clients read in place of values that are not available into the words from `address` on; absent
+   * where all are.
+   */
   cover: ((address: number, words: number[]) => void) | undefined;
   #words: Uint16Array;
   #meta: Uint8Array;
@@ -54,7 +57,9 @@ export class RegisterImage implements ActiveCells {
   readonly writes = new Counters();
   readonly lastWrites = new LastWrites();
 
-  /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
+  /**
+   * @param restart run by the action `reset`: resets all images of the device; by default only this image.
+   */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
     this.#layout = layout;
     this.#source = source;
@@ -210,7 +215,10 @@ export class RegisterImage implements ActiveCells {
     if (this.isWritable(address) !== writable) this.setWritable(address, writable);
   }
 
-  /** Copies of `count` cells from `address` with their counters, in one piece of memory. Cells beyond the end are not defined. */
+  /**
+   * Copies of `count` cells from `address` with their counters, in one piece of memory. Cells beyond the end
+   * are not defined.
+   */
   block(address: number, count: number) {
     const { reads, writes, words, meta } = newBlock(count);
     const end = Math.min(address + count, this.size);
@@ -231,7 +239,9 @@ export class RegisterImage implements ActiveCells {
     this.live?.refresh(address, count);
   }
 
-  /** Call before a client's read: runs the actions of `count` cells from `address` and counts a read of each. */
+  /**
+   * Call before a client's read: runs the actions of `count` cells from `address` and counts a read of each.
+   */
   touch(address: number, count: number): void {
     this.live?.refresh(address, count);
     if (this.#layout.actions.size === 0) {
@@ -250,7 +260,10 @@ export class RegisterImage implements ActiveCells {
     this.lastWrites.note(address, count, { writer, at: this.#source.now() });
   }
 
-  /** Restores the configured values and access flags and clears the counters, as after a restart of the device. */
+  /**
+   * Restores the configured values and access flags and clears the counters, as after a restart of the
+   * device.
+   */
   reset(): void {
     this.changes++;
     this.#words = this.#layout.words;
@@ -261,7 +274,10 @@ export class RegisterImage implements ActiveCells {
   }
 }
 
-/** Lists in one piece of memory: to another thread they go in three quarters of the time that four pieces take. */
+/**
+ * Lists in one piece of memory: to another thread they go in three quarters of the time that four pieces
+ * take.
+ */
 function newBlock(count: number) {
   const memory = new ArrayBuffer(count * 11);
   return {

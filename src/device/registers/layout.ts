@@ -18,7 +18,10 @@ export type LayoutConflict =
   | { readonly kind: 'outside'; readonly address: number; readonly size: number }
   | { readonly kind: 'overlap'; readonly address: number };
 
-/** Meta byte of a cell: index of the type, and flags. A single byte, because a device may define 262,144 cells. */
+/**
+ * Meta byte of a cell: index of the type, and flags. A single byte, because a device may define 262,144
+ * cells.
+ */
 const TYPE_MASK = 0x0f;
 const WRITABLE = 0x10;
 const WORDS_LITTLE = 0x20;
@@ -57,8 +60,8 @@ function metaOf(type: CellType, { wordOrder, byteOrder, padding }: ValueOrder, w
 }
 
 /**
- * The configuration of a list of cells: types, access, first values, actions. A layout never changes after it is built,
- * so any number of images share one, and a reset takes the configured values from it.
+ * The configuration of a list of cells: types, access, first values, actions. A layout never changes after it
+ * is built, so any number of images share one, and a reset takes the configured values from it.
  */
 export interface RegisterLayout {
   readonly size: number;

@@ -11,8 +11,8 @@ const HEX_TEXT = /^0x[0-9a-f]+$/i;
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * Converts a value from a file or a request to a type and a number of cells. A number may be given as text. Integer
- * types accept `0x` text. The error says what was expected; the caller adds the location.
+ * Converts a value from a file or a request to a type and a number of cells. A number may be given as text.
+ * Integer types accept `0x` text. The error says what was expected; the caller adds the location.
  */
 export function parseValue(type: ValueType, input: unknown, cells: number): ParsedValue {
   if (type === 'string') return parseString(input, cells);
@@ -56,7 +56,10 @@ function parseFloatValue(type: ValueType, input: unknown): ParsedValue {
   return { ok: true, value: stored };
 }
 
-/** Real meters send NaN and the infinities, so they can be set. Their texts are those of YAML, and those that REST shows. */
+/**
+ * Real meters send NaN and the infinities, so they can be set. Their texts are those of YAML, and those that
+ * REST shows.
+ */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
   ['.nan', Number.NaN],

@@ -18,8 +18,8 @@ export interface TableWindow {
   /** Refuse access to only a part of a value of several cells (pymodbus' `type exception`). */
   readonly wholeValues: boolean;
   /**
-   * Count as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and each bit
-   * that function 15 writes is a write of its cell.
+   * Count as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and
+   * each bit that function 15 writes is a write of its cell.
    */
   readonly countsAsPymodbus: boolean;
 }
@@ -34,7 +34,10 @@ export class Table {
     this.window = window;
   }
 
-  /** Defines those registers or bits of a range that are not defined, with the value 0. Only of a table of its own. */
+  /**
+   * Defines those registers or bits of a range that are not defined, with the value 0. Only of a table of its
+   * own.
+   */
   define({ address, quantity }: AddressRange, writable: boolean): void {
     const { image, base, size, bitsPerCell } = this.window;
     const cells = Array.from({ length: quantity }, (_, i) => base + address + i);
@@ -73,7 +76,8 @@ export class Table {
   }
 
   /**
-   * The first addresses of a range that refuse an access, all for the same reason. Undefined where all allow it.
+   * The first addresses of a range that refuse an access, all for the same reason. Undefined where all allow
+   * it.
    * @param isWrite whether the access is a write
    */
   refused(
@@ -103,7 +107,10 @@ export class Table {
     return image.servedWords(base + address, quantity);
   }
 
-  /** The current words, updated by their signals. Runs no action and counts no read. Only where {@link canReadWords}. */
+  /**
+   * The current words, updated by their signals. Runs no action and counts no read. Only where {@link
+   * canReadWords}.
+   */
   currentWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
     image.refresh(base + address, quantity);
@@ -140,7 +147,10 @@ export class Table {
     return this.#servedBits(address, quantity);
   }
 
-  /** The current bit, updated by its signal. Runs no action and counts no read. Only where {@link canReadBits}. */
+  /**
+   * The current bit, updated by its signal. Runs no action and counts no read. Only where {@link
+   * canReadBits}.
+   */
   currentBit(address: number): boolean {
     this.window.image.refresh(this.window.base + this.#cellOfBit(address), 1);
     return this.#servedBits(address, 1)[0] as boolean;
@@ -183,7 +193,10 @@ export class Table {
     image.live?.written(base + first, cells);
   }
 
-  /** Takes over the values of a real device where they are defined. Nothing reacts or is counted: nobody has written here. */
+  /**
+   * Takes over the values of a real device where they are defined. Nothing reacts or is counted: nobody has
+   * written here.
+   */
   follow(address: number, values: readonly number[], of: 'bits' | 'words'): void {
     const { image, base } = this.window;
     const isDefined = values.map((_, i) => this.defines(address + i, of));

@@ -41,8 +41,9 @@ export function narrow(integer: bigint, type: ValueType): Value {
 }
 
 /**
- * What devices show in place of a value of the type that is not available, as SunSpec has it ("unimplemented" values): the
- * smallest signed integer, the largest unsigned one, NaN. Undefined for types that have no such value: bits and text.
+ * What devices show in place of a value of the type that is not available, as SunSpec has it ("unimplemented"
+ * values): the smallest signed integer, the largest unsigned one, NaN. Undefined for types that have no such
+ * value: bits and text.
  */
 export function usualSentinel(type: ValueType): Value | undefined {
   if (type === 'bit' || type === 'bits' || type === 'string') return undefined;
@@ -64,8 +65,8 @@ export interface NearestValue {
 }
 
 /**
- * The value of a type that is nearest to a number. For integers the number is rounded and limited to the range of the
- * type, and NaN becomes 0. Floats keep NaN and the infinities.
+ * The value of a type that is nearest to a number. For integers the number is rounded and limited to the
+ * range of the type, and NaN becomes 0. Floats keep NaN and the infinities.
  */
 export function nearestValue(type: ValueType, number: number): NearestValue {
   const range = integerRange(type);
@@ -83,7 +84,9 @@ export function nearestValue(type: ValueType, number: number): NearestValue {
 }
 
 const SIZE_IN_WORDS = 4;
-/** Where values are put together and taken apart. A view of its own for each took longer than all the rest. */
+/**
+ * Where values are put together and taken apart. A view of its own for each took longer than all the rest.
+ */
 const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
 
 /**
@@ -108,9 +111,9 @@ export function wordsOfValue(type: ValueType, value: Value, cells: number, order
 }
 
 /**
- * The value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}. Lists of registers are
- * made of many thousands of values, so this makes nothing that is thrown away, except for strings. NUL at the end of a string is
- * left out; spaces may be part of it.
+ * The value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}. Lists of
+ * registers are made of many thousands of values, so this makes nothing that is thrown away, except for
+ * strings. NUL at the end of a string is left out; spaces may be part of it.
  */
 export function valueOfWords(
   type: ValueType,
@@ -176,7 +179,10 @@ function orderedWord(
   return byteOrder === 'little' ? ((word & 0xff) << 8) | (word >>> 8) : word;
 }
 
-/** Words in big-endian order as they lie in memory. To swap twice changes nothing, so this is the way back, too. */
+/**
+ * Words in big-endian order as they lie in memory. To swap twice changes nothing, so this is the way back,
+ * too.
+ */
 function arranged(words: readonly number[], order: ValueOrder): number[] {
   return words.map((_, i) => orderedWord(words, order, 0, words.length, i));
 }

@@ -8,12 +8,16 @@ export interface ClockSettings {
 /** The fastest clock: a year in five minutes. */
 export const MAX_SPEED = 100_000;
 
-/** The end of all clocks in ms, some 285,000 years: a clock that gets there stands. A state keeps no later time. */
+/**
+ * The end of all clocks in ms, some 285,000 years: a clock that gets there stands. A state keeps no later
+ * time.
+ */
 export const MAX_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
- * The clock of a device, which its signals follow. The clock can run faster, stand still, jump ahead and restart at 0.
- * Apart from a restart it never goes back. Its time is always a number from 0 to {@link MAX_TIME}.
+ * The clock of a device, which its signals follow. The clock can run faster, stand still, jump ahead and
+ * restart at 0. Apart from a restart it never goes back. Its time is always a number from 0 to {@link
+ * MAX_TIME}.
  */
 export class DeviceClock {
   /** How often the settings were changed, or the time was set. */
@@ -21,8 +25,8 @@ export class DeviceClock {
   readonly #now: () => number;
   #settings: ClockSettings;
   /**
-   * A known pair of device time and real time, both in ms. Where the real time is still to come, the clock stands at the
-   * device time until then; where it is infinite, the clock stands until it is restarted.
+   * A known pair of device time and real time, both in ms. Where the real time is still to come, the clock
+   * stands at the device time until then; where it is infinite, the clock stands until it is restarted.
    */
   #known: { readonly time: number; readonly real: number };
 
@@ -46,7 +50,10 @@ export class DeviceClock {
     return within(time + (real - known) * this.#settings.speed);
   }
 
-  /** The real time at which the clock shows `time`, with the present settings; now while the clock stands still. */
+  /**
+   * The real time at which the clock shows `time`, with the present settings; now while the clock stands
+   * still.
+   */
   realAt(time: number): number {
     if (this.#isStill || this.#isWaiting) return this.#now();
     return this.#known.real + (time - this.#known.time) / this.#settings.speed;

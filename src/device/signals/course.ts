@@ -42,7 +42,10 @@ export function courseFrom(course: Course, time: number, delay = 0): Course {
   }));
 }
 
-/** The course of a value that is at `value` at `time` and then goes to another course by at most `most` per ms. */
+/**
+ * The course of a value that is at `value` at `time` and then goes to another course by at most `most` per
+ * ms.
+ */
 export function limitedCourse(target: Course, time: number, value: number, most: number): Course {
   const limited: CoursePiece[] = [];
   const pieces = courseFrom(target, time);

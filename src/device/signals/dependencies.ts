@@ -3,14 +3,16 @@ import { atOnce, type Work } from '../../common/work.js';
 /** The longest chain of values that depend on each other. Each value in the chain is a nested call. */
 const MAX_CHAIN = 100;
 
-/** Values in an order where each comes after those that it needs; or the error, with the value that causes it. */
+/**
+ * Values in an order where each comes after those that it needs; or the error, with the value that causes it.
+ */
 export type Dependencies =
   | { readonly ok: true; readonly order: readonly string[] }
   | { readonly ok: false; readonly name: string; readonly message: string };
 
 /**
- * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the path.
- * Names that are needed but not listed depend on nothing.
+ * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the
+ * path. Names that are needed but not listed depend on nothing.
  * @param verb what a value does with those that it needs, for messages
  */
 export function orderOf(needs: ReadonlyMap<string, readonly string[]>, verb = 'depends on'): Dependencies {

@@ -6,7 +6,9 @@ interface Node {
   readonly line: number;
   readonly sum: number;
   readonly value: number;
-  /** Nodes between the one before and this one were given up: of the sum in between, only the mean is known. */
+  /**
+   * Nodes between the one before and this one were given up: of the sum in between, only the mean is known.
+   */
   readonly isThinned: boolean;
 }
 
@@ -21,14 +23,15 @@ interface GridIntegral {
 const LEAST_KEPT = 8;
 
 /**
- * The integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid with a line every
- * `every` ms. Within a step the signal is taken as a straight line, so the integral never jumps. The integral of a
- * signal that is never negative never falls.
+ * The integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid with a
+ * line every `every` ms. Within a step the signal is taken as a straight line, so the integral never jumps.
+ * The integral of a signal that is never negative never falls.
  *
- * A read evaluates the signal at the lines since the previous read, or at so many of them as the pace allows: then the
- * signal is a straight line between those. What was evaluated is kept, and is not evaluated again for an earlier time;
- * of older nodes every other one is given up when they become many. As long as no read has more to make up, and no
- * earlier time is asked for than twice that, reads never change the result, not even its last bit.
+ * A read evaluates the signal at the lines since the previous read, or at so many of them as the pace allows:
+ * then the signal is a straight line between those. What was evaluated is kept, and is not evaluated again
+ * for an earlier time; of older nodes every other one is given up when they become many. As long as no read
+ * has more to make up, and no earlier time is asked for than twice that, reads never change the result, not
+ * even its last bit.
  */
 export function gridIntegral(signal: Signal, start: number, every: number, pace: Pace): GridIntegral {
   const valueOfLine = (line: number) => signal.valueAt(start + line * every);

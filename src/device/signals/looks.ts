@@ -8,10 +8,10 @@ interface Look {
 }
 
 /**
- * The values at the lines after `from` until `to`, in the order of the lines; where there are more than `most`, at `most`
- * of them, the last one included. Those are not the same distance apart, so that no period of the signal hides in them.
- * The last one is evaluated first: a signal that itself adds up others then makes up its own past once, and not for each
- * line anew.
+ * The values at the lines after `from` until `to`, in the order of the lines; where there are more than
+ * `most`, at `most` of them, the last one included. Those are not the same distance apart, so that no period
+ * of the signal hides in them. The last one is evaluated first: a signal that itself adds up others then
+ * makes up its own past once, and not for each line anew.
  */
 export function* looksUntil(
   valueOfLine: (line: number) => number,

@@ -3,8 +3,8 @@ import { type Kind, kindOf } from '../../common/schema/kind.js';
 import type { Course } from './course.js';
 
 /**
- * A value over time, in the unit of its register. Times are in ms since the device's clock began. Reads never change a
- * signal: its value at a time does not depend on earlier reads.
+ * A value over time, in the unit of its register. Times are in ms since the device's clock began. Reads never
+ * change a signal: its value at a time does not depend on earlier reads.
  */
 export interface Signal {
   valueAt(time: number): number;
@@ -33,7 +33,9 @@ interface Inlet {
   readonly source: InletSource;
   /** From now on, this is what came. @param at when it came, by a clock that never jumps, in ms */
   take(outcome: number, at: number): void;
-  /** Whether nothing came for so long that the value is not available. Absent where the last one stays good. */
+  /**
+   * Whether nothing came for so long that the value is not available. Absent where the last one stays good.
+   */
   readonly isStale?: ((now: number) => boolean) | undefined;
 }
 
@@ -50,13 +52,16 @@ interface Accumulator {
   /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
   /**
-   * A sum to go on from, as late as it can be had without adding up anything new: `time`, or the last step that was
-   * added up.
+   * A sum to go on from, as late as it can be had without adding up anything new: `time`, or the last step
+   * that was added up.
    */
   reached(time: number): Reached;
 }
 
-/** The part of a signal that hears when the value that it follows changes. Times are in ms of the device's clock. */
+/**
+ * The part of a signal that hears when the value that it follows changes. Times are in ms of the device's
+ * clock.
+ */
 export interface Follower {
   /** The name of the value that is followed. */
   readonly command: string;
@@ -85,7 +90,9 @@ export interface TrackRows {
 
 /** A recording, which need not be in memory as a whole. */
 export interface Track {
-  /** From the first row to the end of the last one, in ms. The last row lasts as long as the row before it. */
+  /**
+   * From the first row to the end of the last one, in ms. The last row lasts as long as the row before it.
+   */
   readonly length: number;
   /** Rows around `time` (0 to `length`). The first is not after `time`. Or why the rows can't be read. */
   rowsAt(time: number): TrackRows | string;
@@ -114,7 +121,9 @@ interface SignalContext {
 /** Which registers a kind of signal fits: with `bits`, coils and discrete inputs too. None fits text. */
 type Fits = 'numbers' | 'numbers and bits';
 
-/** The shortest period, in ms. Signals are computed when they are read, which is at most about once per ms. */
+/**
+ * The shortest period, in ms. Signals are computed when they are read, which is at most about once per ms.
+ */
 export const MIN_PERIOD = 1;
 
 /** The longest time until something happens: a day in ms. */

@@ -7,49 +7,56 @@ import type { PortSettings } from '../transport/settings.js';
 import { type Reply, ReplySearch } from './reply-search.js';
 import { SerialWire, TcpWire, type Wire, type WireListener } from './wire.js';
 
-/** Where servers are. */
+/** The port or the address where servers are asked. */
 export type ClientTarget =
   | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
   | {
       readonly kind: 'tcp';
       readonly host: string;
       readonly port: number;
-      /** `rtu` and `ascii` are those framings over TCP. */
+      /** `rtu` and `ascii` are RTU over TCP and ASCII over TCP. */
       readonly framing: 'socket' | 'rtu' | 'ascii';
     };
 
 export interface ClientRequest {
   readonly unitId: number;
-  /** 1 to 253 bytes. */
+  /** The request PDU, 1 to 253 bytes. */
   readonly pdu: Uint8Array;
-  /** How long the reply may take to begin, in ms from the end of the request; a connection may take as long. */
+  /**
+   * How long the reply may take to begin, in ms from the end of the request. Opening a connection may take as
+   * long.
+   */
   readonly timeout: number;
 }
 
 /** How a request ended. Times are in ms from the end of the request. */
 export type RequestOutcome =
   | { readonly kind: 'answered'; readonly pdu: Uint8Array; readonly adu: Uint8Array; readonly ms: number }
-  /** `heard` is what came and was no reply. */
+  /** No reply came in time. `heard` holds the bytes that came and were no reply. */
   | { readonly kind: 'timeout'; readonly heard: Uint8Array; readonly ms: number }
-  /** It could not be sent, or the reply could not come; one sentence that names the port or the host. */
+  /**
+   * The request could not be sent, or its reply could not come. The reason is one sentence that names the
+   * port or the host.
+   */
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** A Modbus client ("master"). */
 export interface ModbusClient {
   /**
-   * Sends a request once, when those before it have ended; on a serial line with a silence of t3.5 before it. A broadcast on a
-   * serial line is answered by nobody and ends as a time-out after the turnaround delay.
+   * Sends a request once, after the requests before it have ended; on a serial line after a silence of t3.5.
+   * Nobody answers a broadcast on a serial line: such a request ends as a time-out after the turnaround
+   * delay.
    */
   ask(request: ClientRequest): Promise<RequestOutcome>;
-  /** Gives up what is under way or waits, and closes the port or the connection. The next request opens it again. */
+  /** Ends all requests as failed, and closes the port or the connection. The next request opens it again. */
   close(): Promise<void>;
-  /** Requests that wait or are under way. */
+  /** How many requests wait or are under way. */
   readonly pending: number;
 }
 
 /**
- * Opens nothing: the first request does. Whatever was lost is opened again by the next one.
- * @param wireTo tests bring their own clock and wire
+ * Makes a client. It opens nothing: the first request does, and each request opens again what was lost.
+ * @param wireTo tests bring a wire of their own
  */
 export function newClient(
   target: ClientTarget,
@@ -63,7 +70,10 @@ function newWire(target: ClientTarget, listener: WireListener): Wire {
   return target.kind === 'serial' ? new SerialWire(target, listener) : new TcpWire(target, listener);
 }
 
-/** The turnaround delay after a broadcast, which lets servers execute it (Serial Line V1.02, 2.4.1: 100 to 200 ms). */
+/**
+ * The turnaround delay after a broadcast, which lets servers execute it (Serial Line V1.02, 2.4.1: 100 to 200
+ * ms).
+ */
 const TURNAROUND_MS = 100;
 
 interface QueuedRequest {
@@ -71,12 +81,15 @@ interface QueuedRequest {
   readonly resolve: (outcome: RequestOutcome) => void;
 }
 
-/** The exchange that is under way. */
+/** The exchange of a request and its reply that is under way. */
 interface OpenExchange {
   readonly search: ReplySearch;
   readonly sentAt: number;
   readonly end: (outcome: RequestOutcome) => void;
-  /** Looks again whether the reply is complete, or too late, when nothing has come for the gap of the wire. */
+  /**
+   * Sets the timer to the gap of the wire after the last byte. Then the client looks whether the reply is
+   * complete or too late.
+   */
   readonly wait: () => void;
   lastAt: number;
 }
@@ -91,9 +104,9 @@ class QueuedClient implements ModbusClient, WireListener {
   #exchange: OpenExchange | undefined;
   #transactionId = 0;
   #echoes = false;
-  /** When the wire was last in use. */
+  /** When the wire was last in use, in ms of the clock. */
   #busyUntil = Number.NEGATIVE_INFINITY;
-  /** Grows with each closing, so that what was under way then goes no further. */
+  /** How often the client was closed. A request that finds this number changed goes no further. */
   #closings = 0;
 
   constructor(
@@ -143,7 +156,7 @@ class QueuedClient implements ModbusClient, WireListener {
     this.#isWorking = true;
     for (let first = this.#queue[0]; first; first = this.#queue[0]) {
       const outcome = await this.#carryOut(first.request);
-      // When the client was closed meanwhile, everybody has been answered.
+      // If the client was closed meanwhile, all requests have been answered.
       if (this.#queue[0] !== first) continue;
       this.#queue.shift();
       first.resolve(outcome);
@@ -164,13 +177,14 @@ class QueuedClient implements ModbusClient, WireListener {
     if (this.#closings !== closings) return closed;
     const outcome = await this.#send(request);
     this.#busyUntil = this.#clock.now();
-    // A late reply over a stream, which has no transaction identifier, would be taken for that to the next request.
+    // A stream has no transaction identifiers, so a late reply would be taken for the reply to the next
+    // request.
     const isStream = !this.#isSerial && this.#framing.name !== 'socket';
     if (outcome.kind === 'timeout' && isStream) await this.#wire.close();
     return outcome;
   }
 
-  /** Waits until the wire has been silent for t3.5. Whatever comes meanwhile belongs to nobody. */
+  /** Waits until the wire has been silent for t3.5. Bytes that come meanwhile are ignored. */
   async #silence(): Promise<void> {
     const { t35 } = this.#wire.times;
     const free = () => (this.#isSerial ? this.#busyUntil + t35 : this.#clock.now());
@@ -196,7 +210,8 @@ class QueuedClient implements ModbusClient, WireListener {
       const sentAt = this.#clock.now() + adu.length * times.character;
       const isBroadcast = unitId === BROADCAST && this.#isSerial;
       const late = sentAt + (isBroadcast ? Math.min(timeout, TURNAROUND_MS) : timeout);
-      // A reply that has begun in time may go on; what has come to an end without being one is no reply.
+      // A reply that has begun in time may go on. Bytes that are followed by silence and are no reply count
+      // as none.
       const look = (): void => {
         const now = this.#clock.now();
         const isSilent = now - exchange.lastAt >= times.gap;

@@ -11,24 +11,28 @@ export interface Reply {
   readonly pdu: Uint8Array;
 }
 
-/** No reply is longer; of what comes without being one, no more is kept. */
+/** How many bytes are kept of those that are no reply. No reply is longer. */
 const MOST_HEARD = 1024;
 
 /**
- * Looks for the reply to one request in the bytes that come after it. A reply has the unit and the function that were asked,
- * or the exception to it; with an MBAP header the transaction identifier, too; and as many data as were asked for. Everything
- * else is only heard. Pure.
+ * Looks for the reply to one request in the bytes that come after it. A reply has the unit and the function
+ * of the request, or is the exception to it; it has the transaction identifier of the request if there is an
+ * MBAP header; and it has as many data as were asked for. All other bytes are only kept as heard. Pure.
  */
 export class ReplySearch {
   readonly #framing: Framing;
   readonly #asked: AduContent;
   readonly #request: Uint8Array;
   #heard: Uint8Array = newBytes(0);
-  /** Whether the request itself was heard first. */
+  /** True when the request itself was heard first. */
   isEchoed = false;
   readonly #mayEcho: boolean | 'certainly';
 
-  /** @param mayEcho whether the adapter may hear what it sends; a function whose reply is a copy tells nothing about that */
+  /**
+   * Makes the search.
+   * @param mayEcho whether the adapter may hear what it sends. Before that is certain, a copy of a request
+   * whose reply is a copy, too, is not taken for an echo.
+   */
   constructor(framing: Framing, asked: AduContent, mayEcho: boolean | 'certainly') {
     this.#framing = framing;
     this.#asked = asked;
@@ -36,12 +40,15 @@ export class ReplySearch {
     this.#mayEcho = mayEcho;
   }
 
-  /** What has come and was no reply yet. */
+  /** The bytes that have come, of which none was a reply yet. */
   get heard(): Uint8Array {
     return this.#heard;
   }
 
-  /** Takes what was read. @param isOver silence shows that nothing more belongs to it: a frame of any length is complete */
+  /**
+   * Takes the bytes of one read.
+   * @param isOver true after a silence, which shows that the frame is complete, whatever its length
+   */
   push(chunk: Uint8Array, isOver = false): Reply | undefined {
     this.#heard = concatBytes(this.#heard, chunk).slice(-MOST_HEARD);
     const from = this.#endOfEcho();
@@ -64,7 +71,7 @@ export class ReplySearch {
     return length;
   }
 
-  /** Whether the reply to such a request is a copy of it. */
+  /** True when the reply to such a request is a copy of the request. */
   get #isCopied(): boolean {
     const { unitId, pdu } = this.#asked;
     return repeatsRequest(Uint8Array.of(unitId, ...pdu));
@@ -82,7 +89,7 @@ export class ReplySearch {
     return undefined;
   }
 
-  /** Before the reply, a driver that switches late may leave stray bytes. */
+  /** Looks at every offset, because a driver that switches late may leave stray bytes before the reply. */
   #rtuReply(from: number, isOver: boolean): Reply | undefined {
     const bytes = this.#heard;
     for (let start = from; start + 1 < bytes.length; start++) {

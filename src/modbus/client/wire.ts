@@ -6,34 +6,40 @@ import { openPort } from '../transport/port/open-port.js';
 import type { BytePort } from '../transport/port/port.js';
 import type { PortSettings, SerialSettings } from '../transport/settings.js';
 
-/** What carries the requests of a client. Times in ms. */
+/** What carries the requests of a client: a serial port or a connection. Times are in ms. */
 export interface Wire {
-  /** Opens the port or the connection unless it is open. @returns one sentence that says why that can't be */
+  /**
+   * Opens the port or the connection unless it is open.
+   * @returns one sentence that says why it can't be opened
+   */
   open(timeout: number): Promise<string | undefined>;
-  /** @returns why the bytes are lost, as far as that is known at once */
+  /** Sends bytes. @returns why the bytes are lost, as far as that is known at once */
   write(bytes: Uint8Array): string | undefined;
   close(): Promise<void>;
-  /** Of the open wire. */
+  /** The times of the open wire. */
   readonly times: WireTimes;
 }
 
 export interface WireTimes {
-  /** Of a character; 0 where bytes take no time. */
+  /** The time of a character; 0 where bytes take no time. */
   readonly character: number;
   /** The silence between two frames. */
   readonly t35: number;
-  /** After so long without a byte, nothing more belongs to a frame. */
+  /** After this long without a byte, a frame is over. */
   readonly gap: number;
 }
 
-/** What a wire reports. */
+/** Gets what a wire reports. */
 export interface WireListener {
   heard(bytes: Uint8Array): void;
-  /** The port or the connection is gone, by a sentence that names it. */
+  /** The port or the connection is gone. The reason is a sentence that names it. */
   lost(reason: string): void;
 }
 
-/** On a network nothing shows the end of a frame but its length. A read without another one for so long is complete. */
+/**
+ * On a network nothing but its length shows the end of a frame, so a frame is over when no read has followed
+ * for this many ms.
+ */
 const NETWORK_GAP_MS = 50;
 
 /** A connection to a server. */
@@ -90,7 +96,7 @@ export class TcpWire implements Wire {
   }
 }
 
-/** Node's messages repeat the address. */
+/** Returns a short reason, because Node's messages repeat the address. */
 function whyNot(error: NodeJS.ErrnoException): string {
   return error.code === undefined ? error.message : `no connection (${error.code})`;
 }
@@ -106,7 +112,7 @@ export class SerialWire implements Wire {
     this.#listener = listener;
   }
 
-  /** A pseudo-terminal has no wire: what is written is there at once. */
+  /** The times of the port. A pseudo-terminal has no wire: written bytes arrive at once. */
   get times(): WireTimes {
     const adapter = this.#port?.facts().adapter ?? ptyAdapter;
     const character = characterTime(this.#settings);
@@ -133,7 +139,7 @@ export class SerialWire implements Wire {
     };
     const opened = await openPort(settings, {
       onData: (bytes) => this.#listener.heard(bytes),
-      // What arrives damaged is no part of a valid reply.
+      // A damaged byte is no part of a valid reply, so the byte is passed on inverted.
       onDamaged: (bytes) => this.#listener.heard(bytes.map((byte) => byte ^ 0xff)),
       onClose: (reason) => {
         this.#port = undefined;

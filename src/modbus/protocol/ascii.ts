@@ -3,19 +3,23 @@ import type { AduContent, Framing } from './framing.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 
 /*
- * Modbus ASCII (Modbus over Serial Line V1.02, 2.5.2): a colon, unit identifier, PDU and LRC as two hexadecimal
- * digits a byte, carriage return and the delimiter, which is a line feed until function 8/3 changes it.
+ * Modbus ASCII (Modbus over Serial Line V1.02, 2.5.2): a colon, unit identifier, PDU and LRC as two
+ * hexadecimal digits a byte, carriage return and the delimiter, which is a line feed until function 8/3
+ * changes it.
  */
 export const COLON = 0x3a;
 export const CARRIAGE_RETURN = 0x0d;
 export const LINE_FEED = 0x0a;
 
-/** Characters of a message before its digits and after them: colon; carriage return and delimiter. */
+/**
+ * How many characters of a message come before its digits (the colon) and after them (carriage return and
+ * delimiter).
+ */
 const BEGIN_LENGTH = 1;
 const END_LENGTH = 2;
-/** The LRC, in digits. */
+/** How many digits the LRC has. */
 const LRC_LENGTH = 2;
-/** A message is at least unit identifier, function code and LRC, in characters. */
+/** The shortest message, in characters: unit identifier, function code and LRC. */
 const MIN_ASCII_LENGTH = BEGIN_LENGTH + 2 * 2 + LRC_LENGTH + END_LENGTH;
 /** The longest message, in characters: 513 (2.5.2.1). No ADU of another framing has as many bytes. */
 export const MAX_ASCII_LENGTH = BEGIN_LENGTH + 2 * (1 + MAX_PDU_LENGTH) + LRC_LENGTH + END_LENGTH;
@@ -26,14 +30,18 @@ export const ASCII_TIMEOUT_MS = 1000;
 /** Characters have seven data bits (2.5.2), so a greater character would never arrive as it was sent. */
 const MAX_CHARACTER = 0x7f;
 
-/** True for 0–9 and A–F, which the specification allows, and for a–f: many send them, and nothing else could be meant. */
+/**
+ * True for 0–9 and A–F, which the specification allows, and for a–f: many send them, and nothing else could
+ * be meant.
+ */
 export function isHexDigit(character: number): boolean {
   const letter = character & ~0x20;
   return (character >= 0x30 && character <= 0x39) || (letter >= 0x41 && letter <= 0x46);
 }
 
 /**
- * Whether messages that end with this character can be read: it occurs nowhere else in a message, and has seven bits.
+ * Tells whether messages that end with this character can be read: the character has seven bits, and occurs
+ * nowhere else in a message.
  */
 export function mayDelimit(character: number): boolean {
   const isPart = character === COLON || character === CARRIAGE_RETURN || isHexDigit(character);
@@ -41,8 +49,8 @@ export function mayDelimit(character: number): boolean {
 }
 
 /**
- * ASCII messages that end with one delimiter. `decode` is strict except for lower-case digits. `fields` and `recheck`
- * go by the places of the characters alone, because a fault may have damaged any character.
+ * ASCII messages that end with one delimiter. `decode` is strict except for lower-case digits. `fields` and
+ * `recheck` go by the positions of the characters alone, because a fault may have damaged any character.
  */
 export class AsciiFraming implements Framing {
   readonly name = 'ascii';
@@ -52,7 +60,10 @@ export class AsciiFraming implements Framing {
   readonly maxLength = MAX_ASCII_LENGTH;
   readonly delimiter: number;
 
-  /** @param delimiter ends every message, in both directions (Application Protocol V1.1b3, 6.8, sub-function 3) */
+  /**
+   * @param delimiter ends every message, in both directions (Application Protocol V1.1b3, 6.8, sub-function
+   * 3)
+   */
   constructor(delimiter = LINE_FEED) {
     this.delimiter = delimiter;
   }
@@ -88,7 +99,10 @@ export class AsciiFraming implements Framing {
   }
 }
 
-/** Two's complement of the sum of the bytes, without carries: 0 when the LRC is among them (Serial Line V1.02, 6.2.1). */
+/**
+ * Returns the two's complement of the sum of the bytes, without carries. The result is 0 when the LRC is
+ * among the bytes (Serial Line V1.02, 6.2.1).
+ */
 function lrc(bytes: Uint8Array): number {
   let sum = 0;
   for (const byte of bytes) sum += byte;
@@ -107,12 +121,15 @@ function digitsOf(bytes: Uint8Array | readonly number[]): Uint8Array {
   return digits;
 }
 
-/** The characters where the digits of a message are. */
+/** Returns the characters of a message that are its digits. */
 function digitsIn(adu: Uint8Array): Uint8Array {
   return adu.subarray(BEGIN_LENGTH, -END_LENGTH);
 }
 
-/** The bytes that pairs of digits stand for. A single digit at the end is ignored, and a non-digit has any value. */
+/**
+ * Returns the bytes that pairs of digits stand for. A single digit at the end is ignored; a non-digit counts
+ * as any value.
+ */
 function bytesOf(digits: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(digits.length >> 1);
   for (let i = 0; i < bytes.length; i++) {
@@ -121,7 +138,7 @@ function bytesOf(digits: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Letters, upper and lower case, have bit 6; the low bits of A are 1. */
+/** Returns the value of a digit. Letters, upper and lower case, have bit 6, and the low bits of A are 1. */
 function nibble(digit: number): number {
   return (digit & 0x40 ? digit + 9 : digit) & 15;
 }

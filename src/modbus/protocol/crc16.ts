@@ -1,4 +1,7 @@
-/** CRC-16 of the reflected polynomial 0xA001, a byte at a time (Modbus over Serial Line V1.02, 6.2.2). */
+/**
+ * The table of CRC-16 with the reflected polynomial 0xA001, for a byte at a time (Modbus over Serial Line
+ * V1.02, 6.2.2).
+ */
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xa001 : crc >>> 1;
@@ -6,8 +9,8 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * The CRC of `bytes[start..end)`.
- * A frame carries it low byte first; over a whole frame, CRC included, the result is 0.
+ * Returns the CRC of `bytes[start..end)`. A frame carries the CRC low byte first; over a whole frame, CRC
+ * included, the result is 0.
  */
 export function crc16(bytes: Uint8Array, start = 0, end = bytes.length): number {
   let crc = 0xffff;

@@ -1,4 +1,4 @@
-/** Exception codes (Application Protocol V1.1b3, 7), by their names there. */
+/** The exception codes by the names of the specification (Application Protocol V1.1b3, 7). */
 export const ExceptionCode = {
   illegalFunction: 1,
   illegalDataAddress: 2,

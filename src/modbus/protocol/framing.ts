@@ -3,39 +3,48 @@ import { MAX_PDU_LENGTH } from './limits.js';
 import { decodeMbap, encodeMbap, MBAP_LENGTH } from './mbap.js';
 import { decodeRtu, encodeRtu, isRtuFrame, MAX_RTU_LENGTH, MIN_RTU_LENGTH } from './rtu.js';
 
-/** What every ADU carries; `transactionId` is 0 where the framing has none. */
+/** The content of every ADU. `transactionId` is 0 where the framing has none. */
 export interface AduContent {
   readonly transactionId: number;
   readonly unitId: number;
   readonly pdu: Uint8Array;
 }
 
-/** How a PDU becomes an ADU and back on one kind of line. A framing never changes: a line takes another one. */
+/**
+ * Turns PDUs into ADUs and back on one kind of line. A framing never changes; to change the delimiter, a line
+ * takes another framing.
+ */
 export interface Framing {
   readonly name: 'rtu' | 'ascii' | 'socket';
-  /** Unit identifier 0 means every server of the line, and none of them answers (Serial Line V1.02, 2.1). */
+  /**
+   * True when unit identifier 0 means every server of the line, and none of them answers (Serial Line V1.02,
+   * 2.1).
+   */
   readonly broadcasts: boolean;
   /** How many bits of a byte every line with this framing carries. ASCII lines may have seven data bits. */
   readonly characterBits: 7 | 8;
-  /** Bytes of the shortest ADU: one with a function code alone. */
+  /** The length of the shortest ADU, in bytes: one whose PDU is a function code alone. */
   readonly minLength: number;
-  /** Bytes of the longest ADU. */
+  /** The length of the longest ADU, in bytes. */
   readonly maxLength: number;
-  /** The character that ends every message; absent on framings without one. */
+  /** The character that ends every message; absent on framings without a delimiter. */
   readonly delimiter?: number;
   /**
-   * This framing with another delimiter, as function 8/3 sets it. Undefined if no message could be read any more with
-   * that character. Absent on framings without a delimiter.
+   * Returns this framing with another delimiter, as function 8/3 sets it; undefined if no message could be
+   * read any more with that character. Absent on framings without a delimiter.
    */
   withDelimiter?(character: number): Framing | undefined;
   encode(content: AduContent): Uint8Array;
-  /** The content of bytes that are one valid ADU and nothing else; otherwise undefined. */
+  /** Returns the content of bytes that are exactly one valid ADU; otherwise undefined. */
   decode(adu: Uint8Array): AduContent | undefined;
-  /** The fields of an ADU, valid or not. Nothing is checked, so that a damaged frame can be changed further. */
+  /**
+   * Returns the fields of an ADU, valid or not. Nothing is checked, so that a damaged frame can be changed
+   * further.
+   */
   fields(adu: Uint8Array): AduContent | undefined;
   /**
-   * The ADU with another check value, CRC (low byte first) or LRC, computed from the present one; undefined if the ADU
-   * has none. Absent on framings without a check value.
+   * Returns the ADU with another check value (CRC, low byte first, or LRC), computed from the present one;
+   * undefined if the ADU has none. Absent on framings without a check value.
    */
   recheck?(adu: Uint8Array, change: (check: readonly number[]) => readonly number[]): Uint8Array | undefined;
 }

@@ -1,4 +1,4 @@
-/** The nineteen functions of Application Protocol V1.1b3, 6, by their names there. */
+/** The codes of the nineteen functions by the names of the specification (Application Protocol V1.1b3, 6). */
 export const FunctionCode = {
   readCoils: 1,
   readDiscreteInputs: 2,
@@ -26,10 +26,10 @@ export type FunctionName = keyof typeof FunctionCode;
 /** The codes of the functions with these names. */
 export type FunctionCode<Name extends FunctionName> = (typeof FunctionCode)[Name];
 
-/** Set in the function code of a response that is an exception (7, "MODBUS Exception Responses"). */
+/** This bit is set in the function code of an exception response (7, "MODBUS Exception Responses"). */
 export const EXCEPTION_FLAG = 0x80;
 
-/** The names of codes as the specification writes them: `readFifoQueue` is `read FIFO queue`. */
+/** Maps codes to names as the specification writes them: `readFifoQueue` becomes `read FIFO queue`. */
 export function namesOf(codes: Readonly<Record<string, number>>): ReadonlyMap<number, string> {
   const inWords = (name: string) =>
     name

@@ -8,41 +8,41 @@ import {
 } from './limits.js';
 
 /*
- * The table of functions: where each field of their PDUs is, and what it means (Application Protocol V1.1b3, 6). Requests are
- * decoded and checked by it, frames are measured by it, and the console names the fields of a frame by it. What a device
- * does for each function is in `device`.
+ * The table of functions: where each field of their PDUs is, and what it means (Application Protocol V1.1b3,
+ * 6). Requests are decoded and checked with this table, frames are measured with it, and the console names
+ * the fields of a frame by it. What a device does for each function is in `device`.
  */
 
 /** A field at a fixed offset of a PDU. */
 export interface Field {
-  /** As the specification names it. */
+  /** The name that the specification gives the field. */
   readonly name: string;
   readonly at: number;
-  /** In bytes; a word is most significant byte first. */
+  /** How many bytes the field has. A word is most significant byte first. */
   readonly width: 1 | 2;
   readonly means: FieldMeaning;
-  /** The greatest quantity. */
+  /** The greatest quantity; 0 for a field that is no quantity. */
   readonly max: number;
 }
 
 type FieldMeaning =
-  /** Of the first register or coil. */
+  /** The address of the first register or coil. */
   | 'address'
-  /** Of the registers or coils from the address before on. */
+  /** How many registers or coils there are from the address before this field on. */
   | 'quantity'
-  /** Of the bytes behind the field. */
+  /** How many bytes come after this field. */
   | 'byte count'
   | 'sub-function'
-  /** Other codes and counts, which say what the data are. */
+  /** Another code or count, which says what the data are. */
   | 'head'
   /** A coil to write: ff00 or 0000. */
   | 'coil'
   | 'mask'
-  /** Eight coils or other bits. */
+  /** Eight coils, or eight other bits. */
   | 'bits'
   | 'value';
 
-/** What stands behind the last field, up to the end of the PDU. */
+/** What the bytes from the last field to the end of the PDU are. */
 type Rest =
   | 'bits'
   | 'words'
@@ -50,27 +50,33 @@ type Rest =
   | 'data'
   | 'events'
   | 'server ID and status'
-  /** Parts of files, each with reference type, file, record and length (6.14); with the words of each (6.15). */
+  /**
+   * Parts of files, each with reference type, file, record and length (6.14). `parts with words` have the
+   * words of each part, too (6.15).
+   */
   | 'parts'
   | 'parts with words'
-  /** The words of parts of files, each with length and reference type (6.14). */
+  /** The words of parts of files, each part with length and reference type (6.14). */
   | 'words of parts'
   /** Objects of an identification, each with identifier, length and text (6.21). */
   | 'objects';
 
-/** The fields of a request or a response behind its function code. Offsets and lengths are those of PDUs. */
+/**
+ * The fields of a request or a response after its function code. Offsets and lengths count from the beginning
+ * of the PDU.
+ */
 export interface Layout {
   readonly fields: readonly Field[];
   readonly rest: Rest | undefined;
-  /** Where the last field ends. */
+  /** The offset at which the last field ends. */
   readonly end: number;
-  /** Undefined where the specification does not fix it. */
+  /** The length of the PDU; undefined where the specification does not fix it. */
   readonly length: LengthRule | undefined;
-  /** Where the data begin: what a client would show as values. */
+  /** The offset at which the data begin, which are what a client would show as values. */
   readonly dataAt: number;
 }
 
-/** A fixed length, or `plus` and the value of the byte at `countAt`. */
+/** A fixed length, or the sum of `plus` and the value of the byte at `countAt`. */
 export type LengthRule = number | { readonly countAt: number; readonly plus: number };
 
 type Unplaced = Omit<Field, 'at'>;
@@ -80,7 +86,7 @@ const word = (name: string, means: FieldMeaning = 'value'): Unplaced => ({ name,
 const quantity = (max: number, name = 'quantity'): Unplaced => ({ name, width: 2, means: 'quantity', max });
 const heads = (...names: string[]) => names.map((name) => byte(name, 'head'));
 
-/** The meanings of fields that stand before the data. */
+/** The meanings of fields that come before the data. */
 const BEFORE_DATA: readonly FieldMeaning[] = ['address', 'byte count', 'sub-function', 'head'];
 
 function layout(unplaced: readonly Unplaced[], rest?: Rest, usualLength?: number): Layout {
@@ -96,23 +102,28 @@ function layout(unplaced: readonly Unplaced[], rest?: Rest, usualLength?: number
   return { fields, rest, end, length: counted ?? usualLength ?? (rest ? undefined : end), dataAt };
 }
 
-/** What the protocol says of a function. */
+/** What the protocol says about a function. */
 interface FunctionRow {
-  /** `read holding registers`, as the specification names it. */
+  /** The name of the function, as the specification writes it: `read holding registers`. */
   readonly name: string;
   readonly request: Layout;
   readonly response: Layout;
   /** The table that the function reads or writes. */
   readonly table?: 'coils' | 'discrete' | 'input' | 'holding';
-  /** Requests of other lengths than the usual one are valid too, so only silence shows where a frame ends. */
+  /** True when requests of other lengths are valid, too, so that only silence shows where a frame ends. */
   readonly varies?: boolean;
-  /** Servers execute it as a broadcast: it writes (Serial Line V1.02, 2.2), or it is about diagnostics. */
+  /**
+   * True when servers execute the function as a broadcast: it writes (Serial Line V1.02, 2.2), or is about
+   * diagnostics.
+   */
   readonly broadcast?: boolean;
-  /** The function asks for the events of the line, and is not counted as one itself (6.9). */
+  /** True when the function asks for the events of the line, and is not counted as an event itself (6.9). */
   readonly asksForEvents?: boolean;
-  /** Where the request names addresses of registers or coils. Without a quantity, one item is meant. */
+  /** Where the request names addresses of registers or coils. Without a quantity, the range is one item. */
   readonly ranges: readonly { readonly addressAt: number; readonly quantityAt: number | undefined }[];
-  /** What values the data of a response are, if they are the values of a range. */
+  /**
+   * Which kind of values the data of a response are; undefined when the data are not the values of a range.
+   */
   readonly values: 'bits' | 'words' | undefined;
 }
 
@@ -123,9 +134,9 @@ const NOTHING = layout([]);
 const COUNTED_WORDS = layout([COUNT], 'words');
 const READ_BITS = { request: layout(range(MAX_BITS_READ)), response: layout([COUNT], 'bits') };
 const READ_WORDS = { request: layout(range(MAX_REGISTERS_READ)), response: COUNTED_WORDS };
-/** A write, of which the response is a copy. */
+/** Makes the row of a write whose response is a copy of the request. */
 const copied = (both: Layout) => ({ request: both, response: both, broadcast: true });
-/** A write of a range, which the response names. */
+/** Makes the row of a write of a range, which the response names. */
 const confirmed = (max: number, rest: Rest) => ({
   request: layout([...range(max), COUNT], rest),
   response: layout(range(max)),
@@ -134,7 +145,7 @@ const confirmed = (max: number, rest: Rest) => ({
 
 type WrittenRow = Pick<FunctionRow, 'request' | 'response'> & Partial<FunctionRow>;
 
-/** The nineteen functions, a row each. */
+/** The nineteen functions, one row each. */
 const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
   readCoils: { ...READ_BITS, table: 'coils' },
   readDiscreteInputs: { ...READ_BITS, table: 'discrete' },
@@ -149,7 +160,7 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     table: 'holding',
   },
   readExceptionStatus: { request: NOTHING, response: layout([byte('output data', 'bits')]) },
-  // Query data may be longer than the one word of the other sub-functions.
+  // The data of "return query data" may be longer than the one word of the other sub-functions.
   diagnostics: { ...copied(layout([word('sub-function', 'sub-function')], 'data', 5)), varies: true },
   getCommEventCounter: {
     request: NOTHING,
@@ -175,7 +186,7 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     ),
     table: 'holding',
   },
-  // Reads one range and writes the other.
+  // The function reads one range and writes the other.
   readWriteMultipleRegisters: {
     request: layout(
       [
@@ -191,12 +202,12 @@ const ROWS: Readonly<Record<FunctionName, WrittenRow>> = {
     table: 'holding',
     broadcast: true,
   },
-  // Names the pointer of a queue, of which a response brings at most 31 values.
+  // The function names the pointer of a queue. A response brings at most 31 values of the queue.
   readFifoQueue: {
     request: layout([word('FIFO pointer address', 'address')]),
     response: layout([word('byte count', 'byte count'), word('FIFO count', 'head')], 'words'),
   },
-  // Another MEI type may be of any length.
+  // Another MEI type may have any length.
   encapsulatedInterfaceTransport: {
     request: layout(heads('MEI type', 'read device ID code', 'object ID')),
     response: layout(
@@ -233,7 +244,7 @@ const BY_CODE: readonly (FunctionRow | undefined)[] = Array.from({ length: 256 }
   return entry && rowOf(ROWS[entry[0] as FunctionName], NAMES.get(code) as string);
 });
 
-/** The row of a function code; undefined for those that the specification does not have. */
+/** Returns the row of a function code; undefined for a code that the specification does not have. */
 export function functionOf(code: number | undefined): FunctionRow | undefined {
   return code === undefined ? undefined : BY_CODE[code];
 }

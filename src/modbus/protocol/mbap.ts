@@ -1,14 +1,14 @@
 import { copyOf, newBytes, putBytes, setWord, wordAt } from './bytes.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 
-/** Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
+/** The content of a Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
 export interface MbapFrame {
   readonly transactionId: number;
   readonly unitId: number;
   readonly pdu: Uint8Array;
 }
 
-/** Bytes before the PDU. */
+/** How many bytes come before the PDU. */
 export const MBAP_LENGTH = 7;
 const PROTOCOL_ID = 0;
 
@@ -24,15 +24,18 @@ export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Arra
   return adu;
 }
 
-/** The first frame of some bytes. `length` is that of the whole ADU. */
+/** What the first bytes of a buffer are. `length` is that of the whole ADU. */
 export type DecodedMbap =
-  /** Its PDU is a copy. */
+  /** The PDU of `frame` is a copy. */
   | { readonly kind: 'frame'; readonly frame: MbapFrame; readonly length: number }
   /** The frame is not complete yet. */
   | { readonly kind: 'more' }
-  /** A complete frame with a protocol identifier other than 0. It is discarded, and the frame behind it can be trusted. */
+  /**
+   * A complete frame with a protocol identifier other than 0. The frame is discarded; the bytes after it can
+   * be trusted.
+   */
   | { readonly kind: 'other protocol'; readonly length: number; readonly reason: string }
-  /** No PDU has this length. Nothing behind it can be trusted. */
+  /** The length field can't be that of a PDU. The bytes after it can't be trusted. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
 export function decodeMbap(bytes: Uint8Array, start = 0, end = bytes.length): DecodedMbap {

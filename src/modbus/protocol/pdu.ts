@@ -10,15 +10,15 @@ export interface AddressRange {
 /** Why a device refuses addresses with exception 02. */
 export const REFUSALS = ['not defined', 'read only', 'part of a value'] as const;
 
-/** Addresses that a device has refused. */
+/** A range of addresses that a device has refused. */
 export interface RefusedRange extends AddressRange {
   readonly why: (typeof REFUSALS)[number];
 }
 
 /**
- * The addresses that a request PDU names, without judging them: none for functions that address no registers,
- * functions 20 and 21 with their records among them; two ranges for function 23, which reads one and writes the other.
- * Function 24 names the pointer of a queue (Application Protocol V1.1b3, 6.18).
+ * Returns the addresses that a request PDU names, without judging them: none for functions that address no
+ * registers (such as 20 and 21, which address records), two ranges for function 23, which reads one and
+ * writes the other. Function 24 names the pointer of a queue (Application Protocol V1.1b3, 6.18).
  */
 export function addressRanges(pdu: Uint8Array): AddressRange[] {
   const ranges = functionOf(pdu[0])?.ranges ?? [];
@@ -28,20 +28,20 @@ export function addressRanges(pdu: Uint8Array): AddressRange[] {
   }));
 }
 
-/** The values of the fields of a PDU. Bytes past the end read as 0. */
+/** Returns the values of the fields of a PDU. Bytes past the end read as 0. */
 export function fieldValues(pdu: Uint8Array, { fields }: Layout): number[] {
   return fields.map(({ at, width }) => (width === 2 ? wordAt(pdu, at) : (pdu[at] ?? 0)));
 }
 
-/** True when byte 1 of the response PDU says how many bytes follow. */
+/** Tells whether byte 1 of the response PDU says how many bytes follow. */
 export function hasByteCount(pdu: Uint8Array): boolean {
   const rule = functionOf(pdu[0])?.response.length;
   return typeof rule === 'object' && rule.countAt === 1;
 }
 
 /**
- * Offset of the first data byte in a response PDU: what a client would show as values.
- * Its length when there is none, as in an exception response.
+ * Returns the offset of the first data byte in a response PDU, which is what a client would show as values.
+ * Without data, as in an exception response, this is the length of the PDU.
  */
 export function dataOffset(pdu: Uint8Array): number {
   const code = pdu[0] as number;
@@ -49,7 +49,9 @@ export function dataOffset(pdu: Uint8Array): number {
   return Math.min(functionOf(code)?.response.dataAt ?? 1, pdu.length);
 }
 
-/** False when the response PDU can't be the one to the request PDU, because it has values of another quantity. */
+/**
+ * Tells whether the response PDU may answer the request PDU: false when it has values of another quantity.
+ */
 export function hasQuantityOf(response: Uint8Array, request: Uint8Array): boolean {
   const values = functionOf(response[0])?.values;
   const quantity = addressRanges(request)[0]?.quantity;
@@ -57,13 +59,13 @@ export function hasQuantityOf(response: Uint8Array, request: Uint8Array): boolea
   return response[1] === (values === 'bits' ? Math.ceil(quantity / 8) : 2 * quantity);
 }
 
-/** Response PDU of functions 1 and 2: byte count and packed bits (6.1, 6.2). */
+/** Makes the response PDU of functions 1 and 2: byte count and packed bits (6.1, 6.2). */
 export function bitsResponse(code: number, bits: readonly boolean[]): Uint8Array {
   const data = packBits(bits);
   return concatBytes([code, data.length], data);
 }
 
-/** Response PDU of functions 3, 4 and 23: byte count and words (6.3, 6.4, 6.17). */
+/** Makes the response PDU of functions 3, 4 and 23: byte count and words (6.3, 6.4, 6.17). */
 export function wordsResponse(code: number, words: readonly number[]): Uint8Array {
   const pdu = newBytes(2 + 2 * words.length);
   pdu[0] = code;
@@ -72,12 +74,18 @@ export function wordsResponse(code: number, words: readonly number[]): Uint8Arra
   return pdu;
 }
 
-/** Response PDU of the functions that answer with the beginning of the request: 5, 6, 22 whole, 15 and 16 five bytes. */
+/**
+ * Makes the response PDU of functions that answer with the beginning of the request: the whole request for 5,
+ * 6 and 22, its first five bytes for 15 and 16.
+ */
 export function echoResponse(requestPdu: Uint8Array): Uint8Array {
   return copyOf(requestPdu, 0, functionOf(requestPdu[0])?.response.end);
 }
 
-/** Exception response PDU (7). The flag is set, never toggled, so that no wrong function code turns into a success. */
+/**
+ * Makes an exception response PDU (7). The flag is set, never toggled, so that no wrong function code becomes
+ * a success.
+ */
 export function exceptionResponse(functionCode: number, exception: number): Uint8Array {
   return Uint8Array.of((functionCode | EXCEPTION_FLAG) & 0xff, exception);
 }

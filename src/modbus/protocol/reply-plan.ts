@@ -1,25 +1,31 @@
 import { concatBytes } from './bytes.js';
 
 /**
- * What a line is to do about a request, as data: decided by the bus and the fault rules, carried out by a transport.
+ * What a line is to do about a request, as data. The bus and the fault rules decide it, a transport carries
+ * it out.
  *
- * Times are relative, in ms: a step waits `waitMs` after the step before it has ended, that is, after its last
- * character has left. Before the first step the transport waits its turnaround, counted from the end of the request,
- * unless the plan is `early`.
+ * Times are relative, in ms: a step waits `waitMs` after the step before it has ended, that is, after the
+ * last character of that step has left. Before the first step the transport waits its turnaround, counted
+ * from the end of the request, unless the plan is `early`.
  */
 export type ReplyPlan =
   | { readonly kind: 'silence'; readonly reason: string }
   | {
       readonly kind: 'send';
       readonly early: boolean;
-      /** The bytes wait for those of the next reply of the connection, and leave together with them (TCP, TLS). */
+      /**
+       * The bytes wait for those of the next reply on the connection, and leave together with them (TCP,
+       * TLS).
+       */
       readonly coalesce?: true;
       readonly steps: readonly Step[];
     };
 
 export type Step = SendStep | BreakStep | CloseStep;
 
-/** Bytes that leave in one piece. `continues` marks a piece that belongs to the frame of the piece before it. */
+/**
+ * Bytes that leave in one piece. `continues` marks a piece that belongs to the frame of the piece before it.
+ */
 export interface SendStep {
   readonly kind: 'bytes';
   readonly waitMs: number;
@@ -27,21 +33,24 @@ export interface SendStep {
   readonly continues: boolean;
 }
 
-/** The line is held in the break state for `ms` (serial lines). */
+/** Holds the line in the break state for `ms` milliseconds (serial lines). */
 export interface BreakStep {
   readonly kind: 'break';
   readonly waitMs: number;
   readonly ms: number;
 }
 
-/** The connection is closed (sockets): `end` in an orderly way, `reset` with a reset. Nothing follows. */
+/** Closes the connection (sockets): `end` in an orderly way, `reset` with a reset. No step follows. */
 interface CloseStep {
   readonly kind: 'close';
   readonly waitMs: number;
   readonly how: 'end' | 'reset';
 }
 
-/** The plan of a well-behaved device: the whole response in one piece, at its time, or so much later. */
+/**
+ * Makes the plan of a well-behaved device: the whole response in one piece, on time or `waitMs` milliseconds
+ * later.
+ */
 export function plainReply(bytes: Uint8Array, waitMs = 0): ReplyPlan {
   return { kind: 'send', early: false, steps: [{ kind: 'bytes', waitMs, bytes, continues: false }] };
 }
@@ -50,25 +59,29 @@ export function silence(reason: string): ReplyPlan {
   return { kind: 'silence', reason };
 }
 
-/** The steps of a plan; none when it is silent, or still to come. */
+/** Returns the steps of a plan; none when the plan is a silence, or is still to come. */
 export function stepsOf(plan: ReplyPlan | undefined): readonly Step[] {
   return plan?.kind === 'send' ? plan.steps : [];
 }
 
-/** What became of one step of a reply plan. Times are `performance.now()` ms. */
+/** The outcome of one step of a reply plan. Times are `performance.now()` ms. */
 export interface StepReport {
-  /** When the plan wanted the step: its wait after the end of the previous step (the first step: after the request). */
+  /**
+   * When the plan wanted the step: its wait after the end of the previous step (the first step: after the
+   * request).
+   */
   readonly plannedAt: number;
   /**
-   * The earliest moment at which the step can have happened, as far as the transport can know: for bytes on a socket,
-   * before they were given to the operating system. For a step not achieved, when the transport gave up.
+   * The earliest moment at which the step can have happened, as far as the transport can know: for bytes on a
+   * socket, before they were given to the operating system. For a step that was not achieved, when the
+   * transport gave up.
    */
   readonly achievedAt: number;
-  /** When the last character left, or the break ended, if the step began at `achievedAt`. */
+  /** When the last character left or the break ended, if the step began at `achievedAt`. */
   readonly endedAt: number;
   /**
-   * The true moment lies between `achievedAt` and this many ms later, as far as is known of the port. Undefined where
-   * nothing is known beyond the system call (sockets), and for a step not achieved.
+   * The true moment lies between `achievedAt` and this many ms later, as far as the port is known. Undefined
+   * where nothing is known beyond the system call (sockets), and for a step that was not achieved.
    */
   readonly uncertainty: number | undefined;
   readonly outcome: 'achieved' | 'not achieved';
@@ -77,18 +90,19 @@ export interface StepReport {
 }
 
 /**
- * What was really done of a reply plan: one entry for each step, in the order of the plan, even for steps that were not
- * reached. A silence has no entries.
+ * The outcome of a reply plan: one entry for each step, in the order of the plan, even for steps that were
+ * not reached. A silence has no entries.
  */
 export interface PlayReport {
   readonly steps: readonly StepReport[];
   /**
-   * `superseded`: a newer request replaced the plan. `disconnected`: the client or the port went away before its end.
+   * `superseded`: a newer request replaced the plan. `disconnected`: the client or the port went away before
+   * its end.
    */
   readonly ended: 'complete' | 'superseded' | 'disconnected';
 }
 
-/** A step that was done. `endedAt` and `uncertainty` as in `StepReport`. */
+/** Makes the report on a step that was done. `endedAt` and `uncertainty` are those of `StepReport`. */
 export function achieved(
   plannedAt: number,
   achievedAt: number,
@@ -98,15 +112,18 @@ export function achieved(
   return { plannedAt, achievedAt, endedAt, uncertainty, outcome: 'achieved' };
 }
 
-/** @param gaveUpAt when it was clear that the step is not done */
+/**
+ * Makes the report on a step that was not done.
+ * @param gaveUpAt when it was clear that the step is not done
+ */
 export function notAchieved(plannedAt: number, gaveUpAt: number, reason: string): StepReport {
   const never = { achievedAt: gaveUpAt, endedAt: gaveUpAt, uncertainty: undefined };
   return { plannedAt, ...never, outcome: 'not achieved', reason };
 }
 
 /**
- * The reports on steps that were not reached because the plan was given up at `gaveUpAt`, for `reason`.
- * @param from when the wait of the first of them began
+ * Makes the reports on steps that were not reached because the plan was given up at `gaveUpAt`, for `reason`.
+ * @param from when the wait of the first of these steps began
  */
 export function notReached(
   steps: readonly Step[],
@@ -121,14 +138,17 @@ export function notReached(
   });
 }
 
-/** The pieces of a reply that were really sent. */
+/** Returns the pieces of a reply that were really sent. */
 export function sentBytes(plan: ReplyPlan, report: PlayReport): Uint8Array[] {
   return stepsOf(plan).flatMap((step, i) =>
     step.kind === 'bytes' && report.steps[i]?.outcome === 'achieved' ? [step.bytes] : [],
   );
 }
 
-/** The frames of a reply that were really sent, at least in part. A fault may send a frame twice, or in pieces. */
+/**
+ * Returns the frames of a reply that were really sent, at least in part. A fault may send a frame twice, or
+ * in pieces.
+ */
 export function sentFrames(plan: ReplyPlan, report: PlayReport): Uint8Array[] {
   const frames: Uint8Array[][] = [];
   stepsOf(plan).forEach((step, i) => {

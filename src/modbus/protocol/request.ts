@@ -5,10 +5,10 @@ import { type Field, functionOf, type Layout } from './function-table.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 import { SubFunction } from './sub-function.js';
 
-/** What a client asks for, decoded. Addresses are 0-based, as on the wire. */
+/** A request of a client, decoded. Addresses are 0-based, as on the wire. */
 export type Request = RegisterRequest | FileRequest | DiagnosticRequest;
 
-/** For coils and registers (6.1 to 6.6, 6.11, 6.12, 6.16, 6.17). */
+/** Requests about coils and registers (6.1 to 6.6, 6.11, 6.12, 6.16, 6.17). */
 export type RegisterRequest =
   | ReadRequest
   | { readonly code: FunctionCode<'writeSingleCoil'>; readonly address: number; readonly on: boolean }
@@ -37,7 +37,7 @@ export type RegisterRequest =
       readonly words: readonly number[];
     };
 
-/** Functions 1 to 4. */
+/** A request of functions 1 to 4. */
 interface ReadRequest {
   readonly code: FunctionCode<
     'readCoils' | 'readDiscreteInputs' | 'readHoldingRegisters' | 'readInputRegisters'
@@ -46,7 +46,7 @@ interface ReadRequest {
   readonly quantity: number;
 }
 
-/** For files and FIFO queues (6.14, 6.15, 6.18). */
+/** Requests about files and FIFO queues (6.14, 6.15, 6.18). */
 type FileRequest =
   | { readonly code: FunctionCode<'readFileRecord'>; readonly parts: readonly FilePart[] }
   | {
@@ -55,7 +55,7 @@ type FileRequest =
     }
   | { readonly code: FunctionCode<'readFifoQueue'>; readonly address: number };
 
-/** About the device and its line (6.7 to 6.10, 6.13, 6.21). */
+/** Requests about the device and its line (6.7 to 6.10, 6.13, 6.21). */
 type DiagnosticRequest =
   | BareRequest
   | { readonly code: FunctionCode<'diagnostics'>; readonly subFunction: number; readonly data: Uint8Array }
@@ -65,14 +65,14 @@ type DiagnosticRequest =
       readonly objectId: number;
     };
 
-/** Functions 7, 11, 12 and 17: a function code and nothing else. */
+/** Requests of functions 7, 11, 12 and 17, which are a function code and nothing else. */
 interface BareRequest {
   readonly code: FunctionCode<
     'readExceptionStatus' | 'getCommEventCounter' | 'getCommEventLog' | 'reportServerId'
   >;
 }
 
-/** `length` records of a file from `record` on (6.14). */
+/** `length` records of a file, from `record` on (6.14). */
 export interface FilePart {
   readonly referenceType: number;
   readonly file: number;
@@ -85,9 +85,10 @@ export type DecodedRequest =
   | { readonly ok: false; readonly exception: ExceptionCode };
 
 /**
- * Decodes a request PDU up to the address: the first two decisions of every state diagram in
- * Application Protocol V1.1b3, 6: function code known (else 01), then quantity, byte count and value (else 03).
- * A PDU too short or too long for its function counts as a wrong byte count. Addresses are for the device to judge.
+ * Decodes a request PDU up to the address. These are the first two decisions of every state diagram in
+ * Application Protocol V1.1b3, 6: the function code is known (else 01), then quantity, byte count and value
+ * are right (else 03). A PDU too short or too long for its function counts as a wrong byte count. The device
+ * judges the addresses.
  */
 export function decodeRequest(pdu: Uint8Array): DecodedRequest {
   const layout = functionOf(pdu[0])?.request;
@@ -96,7 +97,7 @@ export function decodeRequest(pdu: Uint8Array): DecodedRequest {
   return request ? { ok: true, request } : { ok: false, exception: ExceptionCode.illegalDataValue };
 }
 
-/** The request that a PDU is; the exception that it deserves; undefined for exception 03. */
+/** Returns the request that a PDU is, or the exception that answers it; undefined stands for exception 03. */
 function requestIn(pdu: Uint8Array, layout: Layout): Request | ExceptionCode | undefined {
   const code = pdu[0] as Request['code'];
   switch (code) {
@@ -104,7 +105,7 @@ function requestIn(pdu: Uint8Array, layout: Layout): Request | ExceptionCode | u
     case FunctionCode.readDiscreteInputs:
     case FunctionCode.readHoldingRegisters:
     case FunctionCode.readInputRegisters: {
-      // Most requests are reads, so these take a third of the time.
+      // Most requests are reads, and this way a read takes a third of the time.
       const quantity = layout.fields[1] as Field;
       const asked = wordAt(pdu, quantity.at);
       if (pdu.length !== layout.end || asked < 1 || asked > quantity.max) return undefined;
@@ -125,8 +126,8 @@ function requestIn(pdu: Uint8Array, layout: Layout): Request | ExceptionCode | u
 }
 
 /**
- * The values of the fields of a request. Undefined when a quantity is beyond its limits, the byte count is not that of
- * the quantity, a coil is neither on nor off, or the length is wrong.
+ * Returns the values of the fields of a request. Undefined when a quantity is beyond its limits, the byte
+ * count does not match the quantity, a coil is neither on nor off, or the length is wrong.
  */
 function valuesOf(pdu: Uint8Array, { fields, rest, end }: Layout): number[] | undefined {
   const values = new Array<number>(fields.length);
@@ -148,7 +149,7 @@ function valuesOf(pdu: Uint8Array, { fields, rest, end }: Layout): number[] | un
 const COIL_ON = 0xff00;
 const COIL_OFF = 0x0000;
 
-/** Requests of which all is in their fields, and in the bits or words behind these. */
+/** A request that consists of its fields, and of the bits or words after them. */
 type PlainRequest =
   | Exclude<RegisterRequest, ReadRequest>
   | BareRequest
@@ -189,7 +190,7 @@ function plainRequest(
 const SUB_FUNCTIONS: ReadonlySet<number> = new Set(Object.values(SubFunction));
 const CLEAR_LOG = 0xff00;
 
-/** Function 8 (6.8): the sub-function belongs to the function (else 01), then the data must fit it (else 03). */
+/** Decodes function 8 (6.8). The sub-function must exist (else 01), then the data must fit it (else 03). */
 function diagnosticsIn(pdu: Uint8Array): Request | ExceptionCode | undefined {
   if (pdu.length < 3) return undefined;
   const subFunction = wordAt(pdu, 1);
@@ -198,7 +199,10 @@ function diagnosticsIn(pdu: Uint8Array): Request | ExceptionCode | undefined {
   return dataFits(subFunction, data) ? { code: FunctionCode.diagnostics, subFunction, data } : undefined;
 }
 
-/** Query data is any number of words; every other sub-function has one, and that is 0 unless it means something. */
+/**
+ * Tells whether the data fit the sub-function. Query data is any number of words; every other sub-function
+ * has one word, which is 0 unless it means something.
+ */
 function dataFits(subFunction: number, data: Uint8Array): boolean {
   if (subFunction === SubFunction.returnQueryData) return data.length >= 2 && data.length % 2 === 0;
   if (data.length !== 2) return false;
@@ -207,10 +211,10 @@ function dataFits(subFunction: number, data: Uint8Array): boolean {
   return word === 0 || (subFunction === SubFunction.restartCommunicationsOption && word === CLEAR_LOG);
 }
 
-/** The only MEI type of function 43 that servers of this kind have (6.21). */
+/** The only MEI type of function 43 that a server without CANopen has (6.21). */
 export const READ_DEVICE_IDENTIFICATION = 14;
 
-/** Function 43 (6.19, 6.21): another MEI type is another function (01). */
+/** Decodes function 43 (6.19, 6.21). Another MEI type counts as another function (01). */
 function identificationIn(pdu: Uint8Array): Request | ExceptionCode | undefined {
   const [, type, access, objectId = 0] = pdu;
   if (type === undefined) return undefined;
@@ -219,16 +223,16 @@ function identificationIn(pdu: Uint8Array): Request | ExceptionCode | undefined 
   return { code: FunctionCode.encapsulatedInterfaceTransport, access, objectId };
 }
 
-/** Bytes that name a part of a file: reference type, file, record, length. */
+/** How many bytes name a part of a file: reference type, file, record, length. */
 const PART_LENGTH = 7;
-/** Byte counts of functions 20 and 21. */
+/** The greatest byte counts in requests of functions 20 and 21. */
 const MAX_PARTS_READ = 0xf5;
 const MAX_PARTS_WRITTEN = 0xfb;
 
 /**
- * Functions 20 and 21 (6.14, 6.15): the byte count is exactly filled by parts of at least a record, with their data where
- * they are written. The response to function 20 has to fit into a PDU. (The table says 245 bytes for the response as well;
- * the text says that the PDU is the limit.)
+ * Decodes functions 20 and 21 (6.14, 6.15). The parts fill the byte count exactly, and each has at least one
+ * record; written parts carry their data. The response to function 20 has to fit into a PDU. (The table says
+ * 245 bytes for the response as well; the text says that the PDU is the limit.)
  */
 function filesIn(pdu: Uint8Array): Request | undefined {
   const isRead = pdu[0] === FunctionCode.readFileRecord;

@@ -2,14 +2,17 @@ import { crc16 } from './crc16.js';
 import { EXCEPTION_FLAG } from './function-code.js';
 import { functionOf, type LengthRule } from './function-table.js';
 
-/** Sizes of an RTU ADU: unit identifier, PDU, two bytes of CRC (Modbus over Serial Line V1.02, 2.5.1). */
+/**
+ * Sizes of an RTU ADU in bytes: unit identifier, PDU, two bytes of CRC (Modbus over Serial Line V1.02,
+ * 2.5.1).
+ */
 export const MIN_RTU_LENGTH = 4;
 export const MAX_RTU_LENGTH = 256;
 
-/** Unit identifier that addresses every server of a serial line (2.2). */
+/** The unit identifier that addresses every server of a serial line (2.2). */
 export const BROADCAST = 0;
 
-/** The RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */
+/** Makes the RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */
 export function encodeRtu(unitId: number, pdu: Uint8Array): Uint8Array {
   const adu = new Uint8Array(pdu.length + 3);
   adu[0] = unitId;
@@ -20,25 +23,25 @@ export function encodeRtu(unitId: number, pdu: Uint8Array): Uint8Array {
   return adu;
 }
 
-/** True when `bytes[start..end)` is as long as an ADU can be and closes with its CRC. */
+/** Tells whether `bytes[start..end)` has the length of an ADU and ends with its CRC. */
 export function isRtuFrame(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
   const length = end - start;
   return length >= MIN_RTU_LENGTH && length <= MAX_RTU_LENGTH && crc16(bytes, start, end) === 0;
 }
 
-/** Unit identifier and PDU of a valid RTU ADU. The PDU is a view, not a copy. */
+/** Returns unit identifier and PDU of a valid RTU ADU. The PDU is a view, not a copy. */
 export function decodeRtu(adu: Uint8Array): { readonly unitId: number; readonly pdu: Uint8Array } {
   return { unitId: adu[0] as number, pdu: adu.subarray(1, -2) };
 }
 
 /**
- * Length of the ADU that starts at `start`, or why it is not known:
- * `more` while the bytes that decide it are still missing, `unknown` for a function whose length the
- * specification does not fix (it ends at the silence).
+ * The length of an ADU in bytes, or why it is not known: `more` while the bytes that decide it are still
+ * missing, `unknown` for a function whose length the specification does not fix (such a frame ends at the
+ * silence).
  */
 export type PredictedLength = number | 'more' | 'unknown';
 
-/** Bytes of an ADU besides its PDU, and before it. */
+/** How many bytes an ADU has besides its PDU, and how many of them come before it. */
 const AROUND_PDU = 3;
 const BEFORE_PDU = 1;
 
@@ -66,19 +69,25 @@ function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, e
   return countAt < end ? rule.plus + AROUND_PDU + (bytes[countAt] as number) : 'more';
 }
 
-/** True when only silence shows where a frame of this function ends, request or response. */
+/** Tells whether only silence shows where a frame of this function ends, request or response. */
 export function endsAtSilence(functionCode: number): boolean {
   const row = functionOf(functionCode & ~EXCEPTION_FLAG);
   return row === undefined || row.varies === true;
 }
 
-/** True when an ADU of this function can be the response as well as the request: a copy of it (6.5, 6.6, 6.8, 6.15, 6.16). */
+/**
+ * Tells whether the response of this function is a copy of the request, so that an ADU may be either (6.5,
+ * 6.6, 6.8, 6.15, 6.16).
+ */
 export function repeatsRequest(adu: Uint8Array): boolean {
   const row = functionOf(adu[1]);
   return row !== undefined && row.request === row.response;
 }
 
-/** True when these bytes could be a request: a copy of one, or as long as one. */
+/**
+ * Tells whether these bytes may be a request: their response would be a copy, or they are as long as a
+ * request.
+ */
 export function mayBeRequest(adu: Uint8Array): boolean {
   return repeatsRequest(adu) || requestLength(adu, 0, adu.length) === adu.length;
 }

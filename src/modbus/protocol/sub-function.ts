@@ -1,4 +1,4 @@
-/** Sub-functions of function 8 (Application Protocol V1.1b3, 6.8), by their names there. */
+/** The sub-functions of function 8 by the names of the specification (Application Protocol V1.1b3, 6.8). */
 export const SubFunction = {
   returnQueryData: 0,
   restartCommunicationsOption: 1,

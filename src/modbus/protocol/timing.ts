@@ -1,10 +1,10 @@
 /**
- * Times on a serial line, in ms. What is on the wire takes as long as its bits. The pauses t1.5 and t3.5 count
- * the characters of RTU, whatever those of the line are (Modbus over Serial Line V1.02, 2.5.1.1). ASCII has
- * neither (2.5.2); its replies keep t3.5 all the same.
+ * Times on a serial line, in ms. Bytes on the wire take as long as their bits. The pauses t1.5 and t3.5 count
+ * RTU characters, whatever characters the line has (Modbus over Serial Line V1.02, 2.5.1.1). ASCII has
+ * neither pause (2.5.2), but its replies keep t3.5 all the same.
  */
 
-/** What settles how long a character takes on the wire. */
+/** The settings that decide how long a character takes on the wire. */
 export interface CharacterSettings {
   /** Bits per second. */
   readonly baudRate: number;
@@ -13,25 +13,31 @@ export interface CharacterSettings {
   readonly stopBits: 1 | 2;
 }
 
-/** A character of RTU in t1.5 and t3.5: start bit, 8 data bits, parity or a second stop bit, stop bit. */
+/**
+ * How many bits t1.5 and t3.5 count for a character: start bit, 8 data bits, parity or a second stop bit,
+ * stop bit.
+ */
 const NOMINAL_BITS = 11;
-/** Above this the specification recommends fixed values: to count characters costs more than it gains. */
+/**
+ * Above this baud rate the specification recommends fixed values, because counting characters costs more than
+ * it gains.
+ */
 const FIXED_ABOVE_BAUD = 19200;
 const FIXED_T15_MS = 0.75;
 const FIXED_T35_MS = 1.75;
 
-/** Time of one character on the wire, from its start bit to its last stop bit, in ms. */
+/** Returns the time of one character on the wire, from its start bit to its last stop bit, in ms. */
 export function characterTime({ baudRate, dataBits, parity, stopBits }: CharacterSettings): number {
   const bits = 1 + dataBits + (parity === 'none' ? 0 : 1) + stopBits;
   return (bits * 1000) / baudRate;
 }
 
-/** t1.5, the longest pause allowed inside a frame, in ms. */
+/** Returns t1.5, the longest pause allowed inside a frame, in ms. */
 export function t15(baudRate: number): number {
   return baudRate > FIXED_ABOVE_BAUD ? FIXED_T15_MS : 1.5 * nominalCharacterTime(baudRate);
 }
 
-/** t3.5, the shortest pause between frames, in ms. */
+/** Returns t3.5, the shortest pause between frames, in ms. */
 export function t35(baudRate: number): number {
   return baudRate > FIXED_ABOVE_BAUD ? FIXED_T35_MS : 3.5 * nominalCharacterTime(baudRate);
 }

@@ -1,32 +1,33 @@
 /**
- * The time and its timers, in ms. Everything that waits on a serial line gets a clock, so that tests can pass their
- * own.
+ * The time and its timers, in ms. Everything that waits on a serial line gets a clock, so that tests can pass
+ * their own.
  */
 export interface Clock {
   /** Only the difference between two of these times means something. */
   now(): number;
   /**
-   * Calls back as soon as possible at or after `at`, never before and never at once. The end of the wait is spent in
-   * turns of the event loop, so use this for replies and not for frequent waits. Returns a function that calls it off.
+   * Calls back as soon as possible at or after `at`, never before and never at once. The end of the wait is
+   * spent in turns of the event loop, so use this for replies and not for frequent waits. Returns a function
+   * that calls it off.
    */
   callAt(at: number, callback: () => void): () => void;
   /**
-   * Calls back some ms after `ms`, when everything that has arrived by then has been read. This holds even if the
-   * process was stalled: after a stall, timers fire before received bytes are read. Returns a function that calls it
-   * off.
+   * Calls back some ms after `ms`, when everything that has arrived by then has been read. This holds even if
+   * the process was stalled: after a stall, timers fire before received bytes are read. Returns a function
+   * that calls it off.
    */
   callAfter(ms: number, callback: () => void): () => void;
 }
 
 /**
- * Calls `wake` in a later turn of the event loop and as near as possible to `ms` from now, but mostly earlier: then
- * sleep again for the rest. Returns a function that calls it off.
+ * Calls `wake` in a later turn of the event loop and as near as possible to `ms` from now, but mostly
+ * earlier: then sleep again for the rest. Returns a function that calls it off.
  */
 export type Sleep = (ms: number, wake: () => void) => () => void;
 
 /**
- * The event loop's timers know whole milliseconds, and count from when the loop's turn began. So they are set to 0.35 ms
- * before the time, and the rest, mostly up to 1.4 ms, is spent in turns of the loop.
+ * The event loop's timers know whole milliseconds, and count from when the loop's turn began. So they are set
+ * to 0.35 ms before the time, and the rest, mostly up to 1.4 ms, is spent in turns of the loop.
  */
 const LOOP_LEAD_MS = 0.35;
 

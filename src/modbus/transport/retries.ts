@@ -8,8 +8,8 @@ interface RetryTimes {
 
 interface Attempts {
   /**
-   * Tries once; resolves with the reason of a failure. An attempt that finds itself called off undoes what it has
-   * opened.
+   * Tries once; resolves with the reason of a failure. An attempt that finds itself called off undoes what it
+   * has opened.
    */
   attempt(isCalledOff: () => boolean): Promise<string | undefined>;
   /** Called at every failed attempt, with the pause before the next one. */

@@ -1,8 +1,8 @@
 import type { CharacterSettings } from '../protocol/timing.js';
 
 /*
- * The settings of a line, in the terms of the native file, checked and with defaults filled in. The configuration adds
- * which devices answer. Times are in ms.
+ * The settings of a line, in the terms of the native file, checked and with defaults filled in. The
+ * configuration adds which devices answer. Times are in ms.
  */
 
 /** A serial line: a port, and how the line behaves on it. */
@@ -31,21 +31,24 @@ export interface PortSettings extends CharacterSettings {
 }
 
 /**
- * Who switches an RS-485 transceiver between sending and listening. `kernel`: the serial driver. `rts`: this program,
- * through the RTS line. That is late by milliseconds under load, so it is the last resort.
+ * Who switches an RS-485 transceiver between sending and listening. `kernel`: the serial driver. `rts`: this
+ * program, through the RTS line. That is late by milliseconds under load, so it is the last resort.
  */
 export interface Rs485Settings extends RtsSwitching {
   readonly mode: 'kernel' | 'rts';
-  /** Keep the receiver on while sending (kernel mode). When absent, either is fine: the line expects its own echo. */
+  /**
+   * Keep the receiver on while sending (kernel mode). When absent, either is fine: the line expects its own
+   * echo.
+   */
   readonly receiveWhileSending?: boolean;
 }
 
 /** How RTS moves around what is sent. The kernel's mode takes whole milliseconds only. */
 export interface RtsSwitching {
   /**
-   * Level of RTS while sending; while listening, RTS has the other level. With `rts`, this is the modem signal: `high`
-   * is asserted, 0 V at a logic pin. With `kernel`, the driver decides what it means: the pin's voltage (PL011) or the
-   * signal (8250).
+   * Level of RTS while sending; while listening, RTS has the other level. With `rts`, this is the modem
+   * signal: `high` is asserted, 0 V at a logic pin. With `kernel`, the driver decides what it means: the
+   * pin's voltage (PL011) or the signal (8250).
    */
   readonly rtsOnSend: 'high' | 'low';
   /** From switching to sending until the first start bit. */
@@ -75,8 +78,9 @@ export type EchoSetting = 'auto' | 'yes' | 'no';
 /** How a virtual line hands over bytes, as a real adapter would. */
 export interface PacingSettings {
   /**
-   * 1, 8 or 16: a UART's FIFO hands over every n-th character as it arrives, and the rest after 32 bit times of
-   * idle line. `usb`: a USB adapter collects and hands over 62 bytes, or what it has when its latency timer ends.
+   * 1, 8 or 16: a UART's FIFO hands over every n-th character as it arrives, and the rest after 32 bit times
+   * of idle line. `usb`: a USB adapter collects and hands over 62 bytes, or what it has when its latency
+   * timer ends.
    */
   readonly chunk: 1 | 8 | 16 | 'usb';
   /** Latency timer of `usb`, running from the first byte; 16 when absent (the default of FTDI). */
@@ -84,14 +88,14 @@ export interface PacingSettings {
 }
 
 /**
- * What becomes of a connection beyond `maxClients`. `evict`: the oldest idle one makes room. `refuse`: it is closed.
- * `ignore`: it is open, and nothing is answered until another one ends.
+ * What becomes of a connection beyond `maxClients`. `evict`: the oldest idle one makes room. `refuse`: it is
+ * closed. `ignore`: it is open, and nothing is answered until another one ends.
  */
 export type WhenFull = 'evict' | 'refuse' | 'ignore';
 
 /**
- * What becomes of a request on a connection that has others before it. `serve`: it is answered after them. `one`: it is
- * lost if it came in one read with another. `drop`: then too, and while a reply is pending.
+ * What becomes of a request on a connection that has others before it. `serve`: it is answered after them.
+ * `one`: it is lost if it came in one read with another. `drop`: then too, and while a reply is pending.
  */
 type Pipelining = 'serve' | 'drop' | 'one';
 
@@ -99,7 +103,10 @@ type Pipelining = 'serve' | 'drop' | 'one';
 export interface SocketSettings {
   readonly kind: 'tcp' | 'tls' | 'udp';
   readonly framing: 'socket' | 'rtu' | 'ascii';
-  /** An IP address or a name; `::` is all addresses of both families. With `hosts`, those addresses as they were written. */
+  /**
+   * An IP address or a name; `::` is all addresses of both families. With `hosts`, those addresses as they
+   * were written.
+   */
   readonly host: string;
   /** The addresses of a line that has several, each with a socket of its own; absent on a line with one. */
   readonly hosts?: readonly string[];
@@ -123,6 +130,9 @@ export interface TlsFiles {
   readonly cert: string;
   /** Its private key, without a passphrase. */
   readonly key: string;
-  /** One or more CA certificates; a client needs a certificate signed by one of them. Without it clients need none. */
+  /**
+   * One or more CA certificates; a client needs a certificate signed by one of them. Without it clients need
+   * none.
+   */
   readonly ca?: string;
 }

@@ -4,7 +4,10 @@ import type { Adapter } from './port/adapter.js';
 import type { BytePort } from './port/port.js';
 import type { SerialSettings } from './settings.js';
 
-/** Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in ms. */
+/**
+ * Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in
+ * ms.
+ */
 export interface TimedBytes {
   readonly bytes: Uint8Array;
   readonly startedAt: number;
@@ -34,9 +37,15 @@ export interface LineRequest {
 
 /** What a line does about a request. */
 export interface LineReply {
-  /** The bytes of the plan are complete ADUs, or what a fault made of them. Undefined while a real device has not answered. */
+  /**
+   * The bytes of the plan are complete ADUs, or what a fault made of them. Undefined while a real device has
+   * not answered.
+   */
   readonly plan: ReplyPlan | undefined;
-  /** Calls back once, in a later turn, when the plan is there. Call it only while there is none; other replies lack it. */
+  /**
+   * Calls back once, in a later turn, when the plan is there. Call it only while there is none; other replies
+   * lack it.
+   */
   whenPlanned?(callback: () => void): void;
   /** Call once, when the plan has ended, with what was really done of it. */
   played(report: PlayReport): void;
@@ -50,8 +59,8 @@ export interface LineHandler {
   owns(unitId: number): boolean;
   /**
    * Decides about a request, in the order of arrival.
-   * @param begin is called once, within this call, with the reply: writes it, or lets it wait. Only then the line reports the
-   *   request, which takes longer than answering it
+   * @param begin is called once, within this call, with the reply: writes it, or lets it wait. Only then the
+   * line reports the request, which takes longer than answering it
    */
   request(request: LineRequest, begin: (reply: LineReply) => void): void;
   event(event: LineEvent): void;
@@ -88,8 +97,8 @@ export type LineEvent =
   /** The port is still gone. */
   | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
   /**
-   * The listening socket failed after it had opened; it serves no new clients. Or a serial port is there that can't do
-   * what was asked for; the line waits for another one.
+   * The listening socket failed after it had opened; it serves no new clients. Or a serial port is there that
+   * can't do what was asked for; the line waits for another one.
    */
   | { readonly kind: 'failed'; readonly text: string }
   /** A frame between others on the bus. */
@@ -113,11 +122,14 @@ export type LineEvent =
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
   /**
-   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest` when damage of
-   * the same message was reported before.
+   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest` when
+   * damage of the same message was reported before.
    */
   | { readonly kind: 'damaged'; readonly count: number; readonly isRest: boolean }
-  /** A request that came while too many replies were pending; on a line that drops requests, while any reply was. */
+  /**
+   * A request that came while too many replies were pending; on a line that drops requests, while any reply
+   * was.
+   */
   | ({ readonly kind: 'dropped'; readonly frame: TimedBytes } & FromClient)
   /** `role` is the role in the client's certificate (Modbus/TCP Security). */
   | ({ readonly kind: 'client'; readonly role?: string } & OfClient)
@@ -127,7 +139,10 @@ export type LineEvent =
   | ({ readonly kind: 'rejected'; readonly reason: Rejection; readonly text: string } & OfClient);
 
 export type LineState =
-  /** `endpoint` in the usual notation: a port's path, or `127.0.0.1:502`. `port` is the real port number of a socket. */
+  /**
+   * `endpoint` in the usual notation: a port's path, or `127.0.0.1:502`. `port` is the real port number of a
+   * socket.
+   */
   | { readonly kind: 'open'; readonly endpoint: string; readonly port?: number }
   /** The port vanished or does not open. The line keeps trying. */
   | { readonly kind: 'waiting'; readonly reason: string }
@@ -137,7 +152,10 @@ export type LineState =
 
 export type TransportStart =
   | { readonly ok: true; readonly endpoint: string; readonly port?: number }
-  /** One sentence that names the endpoint, what is wrong and what to do. `inUse`: somebody else listens on the port. */
+  /**
+   * One sentence that names the endpoint, what is wrong and what to do. `inUse`: somebody else listens on the
+   * port.
+   */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
 /** What a serial line has besides, for its status and its self-test. */
@@ -155,7 +173,10 @@ export interface SerialSide {
   change(settings: SerialSettings, framing: Framing): void;
 }
 
-/** One end of a line: a serial port, or a socket with its clients. Turns bytes into requests, and plays reply plans. */
+/**
+ * One end of a line: a serial port, or a socket with its clients. Turns bytes into requests, and plays reply
+ * plans.
+ */
 export interface Transport {
   readonly state: LineState;
   /** Clients connected now; undefined where that can't be known. */
@@ -163,18 +184,22 @@ export interface Transport {
   /** Absent on a socket. */
   readonly serial?: SerialSide;
   /**
-   * May be called again after `stop`. With `waits`, a port that can't be opened now is waited for; otherwise that is an
-   * error.
+   * May be called again after `stop`. With `waits`, a port that can't be opened now is waited for; otherwise
+   * that is an error.
    */
   start(how?: { readonly waits: boolean }): Promise<TransportStart>;
   /** Does not wait for plans to end. Calling it twice is harmless. */
   stop(): Promise<void>;
-  /** From now on the line sends and receives in this framing: the same one as before, with another delimiter. */
+  /**
+   * From now on the line sends and receives in this framing: the same one as before, with another delimiter.
+   */
   reframe(framing: Framing): void;
   /**
-   * Sends bytes that nobody asked for, if the line is free now: no reply is pending, and a serial line has been silent for
-   * t3.5. What has left is reported as an event `unasked`. Absent where there is nobody to send to.
-   * @returns in how many ms to ask again, because the line is not free; undefined when the bytes were sent, or nobody is there
+   * Sends bytes that nobody asked for, if the line is free now: no reply is pending, and a serial line has
+   * been silent for t3.5. What has left is reported as an event `unasked`. Absent where there is nobody to
+   * send to.
+   * @returns in how many ms to ask again, because the line is not free; undefined when the bytes were sent,
+   * or nobody is there
    */
   sendUnasked?(bytes: Uint8Array): number | undefined;
 }

@@ -13,7 +13,10 @@ const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xf
 /** The most bytes that a rule may spell out. */
 const MAX_EXACT = 1024;
 
-/** So many random bytes, or exactly these. YAML reads `00` as 0, so the message for it mentions the quotes, too. */
+/**
+ * So many random bytes, or exactly these. YAML reads `00` as 0, so the message for it mentions the quotes,
+ * too.
+ */
 const someBytes = z.union([z.int().min(1, { abort: true }), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')], {
   error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
 });
@@ -94,8 +97,8 @@ export const DAMAGE = {
 };
 
 /**
- * Makes the bytes that a fault adds to each of `frames` frames. Each call of the result returns those of the next frame;
- * they are empty when the budget does not allow them. Undefined when the line can't carry them.
+ * Makes the bytes that a fault adds to each of `frames` frames. Each call of the result returns those of the
+ * next frame; they are empty when the budget does not allow them. Undefined when the line can't carry them.
  */
 function bytesFor(
   frames: number,
@@ -111,8 +114,8 @@ function bytesFor(
 }
 
 /**
- * The bytes as sent; a CRC is sent low byte first. An LRC is one byte: its two digits are swapped, and the low byte of a
- * value is used.
+ * The bytes as sent; a CRC is sent low byte first. An LRC is one byte: its two digits are swapped, and the
+ * low byte of a value is used.
  */
 function wrongCheck(wrong: z.infer<typeof wrongCrc>, check: readonly number[]): readonly number[] {
   switch (wrong) {

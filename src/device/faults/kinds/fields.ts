@@ -13,7 +13,10 @@ const WORDS = `a list of 1 to ${MAX_REGISTERS_READ} words, or "swapped"`;
 
 const percent = numberFrom(0, 100, 'percent');
 
-/** Faults that change a field of a frame. The check value or the length is computed anew, so the frame is valid. */
+/**
+ * Faults that change a field of a frame. The check value or the length is computed anew, so the frame is
+ * valid.
+ */
 export const FIELDS = {
   unit: fault({
     does: 'Sends another unit identifier. The CRC fits the frame that is sent.',
@@ -90,8 +93,8 @@ export const FIELDS = {
 };
 
 /**
- * The plan with some fields of its frames changed. `change` returns undefined where it can't act, and `cannot` is the
- * reason to report when it acted on no frame.
+ * The plan with some fields of its frames changed. `change` returns undefined where it can't act, and
+ * `cannot` is the reason to report when it acted on no frame.
  */
 export function changeFields(
   plan: ReplyPlan,

@@ -51,7 +51,10 @@ export const REPLIES = {
       previousReply ? withOneFrame(plan, previousReply) : 'no earlier reply to this client',
   }),
 
-  /** The echo is encoded anew from the request, so on an ASCII line it has upper-case digits, whatever the client wrote. */
+  /**
+   * The echo is encoded anew from the request, so on an ASCII line it has upper-case digits, whatever the
+   * client wrote.
+   */
   echo: fault({
     does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that hears what it sends.',
     schema: z.literal(true, { error: 'true' }),

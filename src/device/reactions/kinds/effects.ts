@@ -148,8 +148,9 @@ export const EFFECTS = {
 };
 
 /**
- * 1 from the first moment on at which `signal` is set, 0 before. The signal is looked at on a fixed grid, as a controller
- * does in its cycle, so earlier reads never change the result; unless a read has more to make up than the pace allows.
+ * 1 from the first moment on at which `signal` is set, 0 before. The signal is looked at on a fixed grid, as
+ * a controller does in its cycle, so earlier reads never change the result; unless a read has more to make up
+ * than the pace allows.
  */
 function latched(signal: Signal, every: number, pace: Pace): Signal {
   let since = Number.POSITIVE_INFINITY;

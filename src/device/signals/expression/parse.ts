@@ -19,7 +19,9 @@ export interface Expression {
   readonly bind: Bind;
 }
 
-/** In the worst case the parser recurses once per character. This depth is far below the limit of the stack. */
+/**
+ * In the worst case the parser recurses once per character. This depth is far below the limit of the stack.
+ */
 const MAX_LENGTH = 2000;
 
 /** Limit of the nesting. Each level is a nested call during evaluation. */
@@ -48,8 +50,9 @@ export function parseExpression(text: string): Expression | { readonly error: st
 }
 
 /**
- * Turns a syntax tree into closures. Nodes, operators and functions that are not listed are refused. An expression can
- * therefore reach only numbers: no name in the text is ever looked up as a property of an object.
+ * Turns a syntax tree into closures. Nodes, operators and functions that are not listed are refused. An
+ * expression can therefore reach only numbers: no name in the text is ever looked up as a property of an
+ * object.
  */
 class Compiler {
   readonly names = new Set<string>();

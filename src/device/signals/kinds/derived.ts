@@ -130,7 +130,9 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace }: Accum
   };
 }
 
-/** The integral of a signal from a start on. One that is added up step by step reports how far it has come. */
+/**
+ * The integral of a signal from a start on. One that is added up step by step reports how far it has come.
+ */
 interface Area {
   areaAt(time: number): number;
   reached?(): { readonly time: number; readonly area: number };

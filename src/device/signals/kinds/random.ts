@@ -45,10 +45,11 @@ export const RANDOM = {
 };
 
 /**
- * The position of an unbounded random walk after `n` steps of at most 1 each, without computing the earlier steps. The
- * walk is built by halving, like a Brownian bridge: first the positions at powers of two, then the middle between two
- * known positions, until `n`, which is at most 2^53 - 1, is reached. This takes at most 2 log2(n) random numbers. Two positions L steps apart vary
- * like the sum of L independent steps, but are never more than L apart.
+ * The position of an unbounded random walk after `n` steps of at most 1 each, without computing the earlier
+ * steps. The walk is built by halving, like a Brownian bridge: first the positions at powers of two, then the
+ * middle between two known positions, until `n`, which is at most 2^53 - 1, is reached. This takes at most 2
+ * log2(n) random numbers. Two positions L steps apart vary like the sum of L independent steps, but are never
+ * more than L apart.
  */
 function positionAt(seed: number, n: number): number {
   if (n <= 0) return 0;

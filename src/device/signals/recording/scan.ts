@@ -18,7 +18,10 @@ export type ScannedRecording =
   | { readonly ok: true; readonly index: RecordingIndex }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** A block, which is read at once, has so many rows or so many bytes and a row. One that is not loaded takes 16 bytes of memory. */
+/**
+ * A block, which is read at once, has so many rows or so many bytes and a row. One that is not loaded takes
+ * 16 bytes of memory.
+ */
 const ROWS_PER_BLOCK = 1024;
 const BYTES_PER_BLOCK = 64 * 1024;
 

@@ -10,19 +10,20 @@ import type { Carrier, Framer, FramerEvent, FramerOptions, Noise } from './frame
 /**
  * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).
  *
- * A colon begins a message wherever it comes. If it comes inside another message, that message is noise. A message ends
- * with carriage return and the line's delimiter, and is valid if `framing` can decode it. A message turns into noise at
- * the first character that has no place in it. Call `silence` after a pause of `ASCII_TIMEOUT_MS`.
+ * A colon begins a message wherever it comes. If it comes inside another message, that message is noise. A
+ * message ends with carriage return and the line's delimiter, and is valid if `framing` can decode it. A
+ * message turns into noise at the first character that has no place in it. Call `silence` after a pause of
+ * `ASCII_TIMEOUT_MS`.
  *
- * Noise is reported in one piece: at the end of its line, before a message, at the silence, or when it is longer than a
- * message. So never more than two messages are kept between two chunks.
+ * Noise is reported in one piece: at the end of its line, before a message, at the silence, or when it is
+ * longer than a message. So never more than two messages are kept between two chunks.
  *
  * Limits, as messages don't say who sent them:
- * - Another device with one of our unit identifiers is noticed only if its response comes right after the request and
- *   can't be a request by its length. Responses to functions such as 5 and 6 are copies of the request, so they are
- *   executed again. Responses of functions without a fixed length are answered.
- * - Between others, a message that can be the response to an unanswered request is taken for it, even if it is a
- *   write that a client repeats. Foreign messages are never executed.
+ * - Another device with one of our unit identifiers is noticed only if its response comes right after the
+ * request and can't be a request by its length. Responses to functions such as 5 and 6 are copies of the
+ * request, so they are executed again. Responses of functions without a fixed length are answered.
+ * - Between others, a message that can be the response to an unanswered request is taken for it, even if it
+ * is a write that a client repeats. Foreign messages are never executed.
  * - Messages in the same chunk as the request that changes the delimiter are read with the old delimiter.
  *
  * Pure: the caller brings the clock.
@@ -118,7 +119,9 @@ export class AsciiFramer implements Framer {
     return colon + 1;
   }
 
-  /** Inside the message that begins at `begun`: reads up to its end, or to a character that makes it invalid. */
+  /**
+   * Inside the message that begins at `begun`: reads up to its end, or to a character that makes it invalid.
+   */
   #follow(begun: number, next: number, events: FramerEvent[]): number {
     const { bytes } = this.#burst;
     for (let i = next; i < bytes.length; i++) {
@@ -148,8 +151,8 @@ export class AsciiFramer implements Framer {
   }
 
   /**
-   * Whether this is another device's response to the request right before it: it is as long as a response and not as a
-   * request. A stream has no other devices.
+   * Whether this is another device's response to the request right before it: it is as long as a response and
+   * not as a request. A stream has no other devices.
    */
   #isDuplicate({ unitId, pdu }: AduContent): boolean {
     if (this.#carrier === 'stream' || this.#asked?.unitId !== unitId) return false;

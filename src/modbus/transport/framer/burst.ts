@@ -35,7 +35,10 @@ export class Burst {
       .map(({ offset }) => offset);
   }
 
-  /** The longest time between two chunks that brought the first `length` bytes, in ms; 0 when one brought them all. */
+  /**
+   * The longest time between two chunks that brought the first `length` bytes, in ms; 0 when one brought them
+   * all.
+   */
   longestPause(length: number): number {
     let longest = 0;
     for (let i = 1; i < this.#chunks.length; i++) {

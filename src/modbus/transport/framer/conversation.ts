@@ -13,14 +13,18 @@ import type { Carrier, FrameRole } from './framer.js';
 const MOST = 32;
 
 /**
- * Requests to other devices that nobody has answered yet. A slow device may answer after its client has already asked one
- * of our units. Where its response is as long as a request, only the earlier request shows that it is a response.
+ * Requests to other devices that nobody has answered yet. A slow device may answer after its client has
+ * already asked one of our units. Where its response is as long as a request, only the earlier request shows
+ * that it is a response.
  */
 export class UnansweredRequests {
   /** As RTU frames, the oldest first. */
   #requests: Uint8Array[] = [];
 
-  /** Forgets the oldest request that the valid RTU frame `frame` can answer. Returns false when it can answer none. */
+  /**
+   * Forgets the oldest request that the valid RTU frame `frame` can answer. Returns false when it can answer
+   * none.
+   */
   answeredBy(frame: Uint8Array): boolean {
     const index = this.#requests.findIndex((request) => canAnswer(frame, request));
     if (index >= 0) this.#requests.splice(index, 1);
@@ -29,7 +33,8 @@ export class UnansweredRequests {
 
   /**
    * Remembers a frame between others if it may be a request.
-   * @param isAnswer the frame has answered an earlier request. It may be a new request all the same, unless it is a copy
+   * @param isAnswer the frame has answered an earlier request. It may be a new request all the same, unless
+   * it is a copy
    */
   remember(frame: Uint8Array, isAnswer: boolean): void {
     const code = frame[1] as number;
@@ -62,7 +67,10 @@ const RESPONSE_OR_REQUEST: readonly FrameRole[] = ['response', 'request'];
 export class Conversation {
   readonly #owns: (unitId: number) => boolean;
   readonly #carrier: Carrier;
-  /** The last frame, if it was a request that somebody may answer: a device, or another one that has a unit of ours. */
+  /**
+   * The last frame, if it was a request that somebody may answer: a device, or another one that has a unit of
+   * ours.
+   */
   #asked: Uint8Array | undefined;
   readonly #unanswered = new UnansweredRequests();
 
@@ -82,8 +90,8 @@ export class Conversation {
   }
 
   /**
-   * What a frame at `start` may be, the likeliest first. One to a unit of ours is a request, unless another device on the wire
-   * may have the same unit identifier and be answering the last request.
+   * What a frame at `start` may be, the likeliest first. One to a unit of ours is a request, unless another
+   * device on the wire may have the same unit identifier and be answering the last request.
    */
   rolesAt(bytes: Uint8Array, start: number): readonly FrameRole[] {
     const unitId = bytes[start] as number;
@@ -111,7 +119,10 @@ export class Conversation {
     return this.#carrier !== 'stream' && hasQuantityOf(response, asked.subarray(1));
   }
 
-  /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */
+  /**
+   * While a request to us waits for its answer, a frame that may be another device's late response counts as
+   * one.
+   */
   #roleBetweenOthers(frame: Uint8Array, supposed: FrameRole): FrameRole {
     const asked = this.#asked?.[0];
     const mayAnswer = supposed === 'response' || (asked !== undefined && this.isOurs(asked));

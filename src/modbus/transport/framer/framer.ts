@@ -17,8 +17,8 @@ export type Noise = { readonly kind: 'noise'; readonly isRest: boolean } & Timed
 export type FrameRole = 'request' | 'response';
 
 /**
- * What carries the bytes: a wire that other devices may be on too, or a stream between two programs (RTU over TCP),
- * which loses nothing, cuts and merges frames anywhere, and whose pauses mean little.
+ * What carries the bytes: a wire that other devices may be on too, or a stream between two programs (RTU over
+ * TCP), which loses nothing, cuts and merges frames anywhere, and whose pauses mean little.
  */
 export type Carrier = 'wire' | 'stream';
 
@@ -26,7 +26,10 @@ export type Carrier = 'wire' | 'stream';
 export interface FramerOptions {
   /** The pause t3.5. A frame may end before such a pause, and begin after it. */
   readonly t35: number;
-  /** How long a character takes on the wire; 0, the default, where bytes arrive all at once. Of no use for ASCII. */
+  /**
+   * How long a character takes on the wire; 0, the default, where bytes arrive all at once. Of no use for
+   * ASCII.
+   */
   readonly characterTime?: number;
   /** The longest pause between two pieces of one frame. When absent, only silence ends a damaged message. */
   readonly longestPause?: number;
@@ -35,8 +38,8 @@ export interface FramerOptions {
 }
 
 /**
- * Finds the frames in a stream of bytes that has no structure of its own. Pure: the caller brings the clock, and calls
- * `silence` when nothing has come for the discard gap. Times in ms.
+ * Finds the frames in a stream of bytes that has no structure of its own. Pure: the caller brings the clock,
+ * and calls `silence` when nothing has come for the discard gap. Times in ms.
  */
 export interface Framer {
   /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
@@ -50,8 +53,9 @@ export interface Framer {
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
   /**
-   * One or more characters arrived damaged at `at`, as far as the port knows. Their frame is invalid, whatever its
-   * check value says. `isRest` when damage of the same message was reported before; `noise` is what was pending.
+   * One or more characters arrived damaged at `at`, as far as the port knows. Their frame is invalid,
+   * whatever its check value says. `isRest` when damage of the same message was reported before; `noise` is
+   * what was pending.
    */
   damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] };
   /** Nothing has arrived for the discard gap: the pending bytes are a complete frame, or noise. */

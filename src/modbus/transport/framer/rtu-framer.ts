@@ -16,30 +16,35 @@ interface FoundFrame {
   readonly role: FrameRole;
 }
 
-/** The most stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves them. */
+/**
+ * The most stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves
+ * them.
+ */
 const MAX_STRAY_BYTES = 2;
 
 /**
  * Finds RTU frames in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.1).
  *
- * The specification delimits frames by silence alone. Behind a FIFO, a USB adapter and an operating system, silences
- * inside a frame look like silences between frames. So the framer recognises a frame by its CRC and by the
- * length that its function code predicts; silence only cleans up. To keep damaged or foreign bytes from being executed,
- * a frame may begin only
+ * The specification delimits frames by silence alone. Behind a FIFO, a USB adapter and an operating system,
+ * silences inside a frame look like silences between frames. So the framer recognises a frame by its CRC and
+ * by the length that its function code predicts; silence only cleans up. To keep damaged or foreign bytes
+ * from being executed, a frame may begin only
  * - at the beginning of a burst,
  * - right after a valid frame,
  * - after at most two stray bytes, or after a pause of t3.5, if everything up to the next silence is valid.
  *
- * On a stream no stray bytes come before a frame. A client that got no answer has given up its request, so bytes that
- * are not a frame at the end of the read that completes them never become one later. Two more rules hold there:
+ * On a stream no stray bytes come before a frame. A client that got no answer has given up its request, so
+ * bytes that are not a frame at the end of the read that completes them never become one later. Two more
+ * rules hold there:
  * - The end of a read may end a frame of any length, if exactly that frame is left.
  * - If a read comes after a pause of `t35` and consists of whole frames only, everything before it was noise.
  *
  * Silence completes a frame that closes with its CRC, even if the frame is shorter than its function wants.
  *
- * So there are three ways to find frames, each a method: `#framesOfPredictedLength` at the front, as soon as they are
- * complete; `#framesThatFill` all pending bytes, when a pause or silence shows that nothing is missing; and
- * `#framesAtEndOfRead` on a stream. Pending bytes that none of them finds to be frames become noise.
+ * So there are three ways to find frames, each a method: `#framesOfPredictedLength` at the front, as soon as
+ * they are complete; `#framesThatFill` all pending bytes, when a pause or silence shows that nothing is
+ * missing; and `#framesAtEndOfRead` on a stream. Pending bytes that none of them finds to be frames become
+ * noise.
  *
  * Pure: the caller brings the clock, and calls `silence` when nothing has arrived for the discard gap.
  */
@@ -76,7 +81,10 @@ export class RtuFramer implements Framer {
     return this.#lastAt;
   }
 
-  /** Starts over, as on a port just opened. Unless `aligned`, the first bytes are frames only if a silence shows it. */
+  /**
+   * Starts over, as on a port just opened. Unless `aligned`, the first bytes are frames only if a silence
+   * shows it.
+   */
   reset({ aligned }: { aligned: boolean }): void {
     this.#pending = new Burst();
     this.#lastAt = Number.NEGATIVE_INFINITY;
@@ -90,12 +98,14 @@ export class RtuFramer implements Framer {
 
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
-    // A FIFO hands over 8 or 16 characters of an unbroken frame at once. The wire was busy for that long before `at`.
+    // A FIFO hands over 8 or 16 characters of an unbroken frame at once. The wire was busy for that long
+    // before `at`.
     const idle = at - this.#lastAt - chunk.length * this.#characterTime;
     const afterPause = idle >= this.#t35;
     const isWire = this.#carrier === 'wire';
     this.#endDamagedMessage(at, events);
-    // A busy bus may never be silent for the discard gap, so t3.5 has to do where everything before it is valid.
+    // A busy bus may never be silent for the discard gap, so t3.5 has to do where everything before it is
+    // valid.
     if (isWire && afterPause && this.busy && this.#isAligned) this.#framesThatFill([0], false, events);
     this.#pending.append(chunk, at, afterPause);
     this.#lastAt = at;
@@ -125,7 +135,9 @@ export class RtuFramer implements Framer {
     return events;
   }
 
-  /** Ends the message whose damage was reported, if the pause before `at` is too long to be inside a frame. */
+  /**
+   * Ends the message whose damage was reported, if the pause before `at` is too long to be inside a frame.
+   */
   #endDamagedMessage(at: number, events: FramerEvent[]): void {
     if (!this.#isDamageReported || at - this.#lastAt <= this.#longestPause + this.#t35) return;
     if (this.busy) this.#discard(this.#pending.length, events);
@@ -138,8 +150,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The frame at the front, if it is complete. While the likelier reading of the front still lacks bytes, the other
-   * reading does not count, because a response may begin like a request.
+   * The frame at the front, if it is complete. While the likelier reading of the front still lacks bytes, the
+   * other reading does not count, because a response may begin like a request.
    */
   #frameAtFront(): FoundFrame | undefined {
     const { bytes } = this.#pending;
@@ -152,7 +164,10 @@ export class RtuFramer implements Framer {
     return undefined;
   }
 
-  /** Emits frames that end with a read of `length` bytes from a stream, where no predicted length shows their end. */
+  /**
+   * Emits frames that end with a read of `length` bytes from a stream, where no predicted length shows their
+   * end.
+   */
   #framesAtEndOfRead(length: number, afterPause: boolean, events: FramerEvent[]): void {
     const pending = this.#pending.length;
     const whole = this.#isAligned ? this.#wholeFrame() : undefined;
@@ -179,8 +194,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Emits frames from the first of `starts` from which they fill the pending bytes; the bytes before it are noise. Returns
-   * false, and emits nothing, if there is no such start.
+   * Emits frames from the first of `starts` from which they fill the pending bytes; the bytes before it are
+   * noise. Returns false, and emits nothing, if there is no such start.
    * @param anyLength the last frame may have a length that is wrong for its function
    */
   #framesThatFill(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
@@ -213,8 +228,9 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The valid frames that may begin at `start`, likeliest first. Some functions do not fix the length, and the adapter
-   * or the system may have swallowed the pause after the frame. Then the frame may end wherever a CRC closes.
+   * The valid frames that may begin at `start`, likeliest first. Some functions do not fix the length, and
+   * the adapter or the system may have swallowed the pause after the frame. Then the frame may end wherever a
+   * CRC closes.
    */
   #validFramesAt(start: number, anyLength: boolean): FoundFrame[] {
     const { bytes } = this.#pending;
@@ -251,7 +267,10 @@ export class RtuFramer implements Framer {
     this.#isDamageReported = true;
   }
 
-  /** When more bytes are pending than any frame has, none begins at the front: discards up to the next pause, where one may. */
+  /**
+   * When more bytes are pending than any frame has, none begins at the front: discards up to the next pause,
+   * where one may.
+   */
   #boundMemory(events: FramerEvent[]): void {
     while (this.#pending.length > MAX_RTU_LENGTH) {
       this.#isAligned = false;

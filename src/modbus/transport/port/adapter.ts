@@ -14,7 +14,10 @@ export interface Adapter {
   readonly hint?: string;
 }
 
-/** A pseudo-terminal, the virtual line included: the client behind it and its pacing may behave like any adapter. */
+/**
+ * A pseudo-terminal, the virtual line included: the client behind it and its pacing may behave like any
+ * adapter.
+ */
 export const ptyAdapter: Adapter = {
   kind: 'pty',
   name: 'pseudo-terminal',
@@ -22,7 +25,10 @@ export const ptyAdapter: Adapter = {
   latencyMs: 20,
 };
 
-/** Where nothing is known of an USB adapter: above the 16 ms that FTDI, the slowest common one, waits by default. */
+/**
+ * Where nothing is known of an USB adapter: above the 16 ms that FTDI, the slowest common one, waits by
+ * default.
+ */
 const UNKNOWN_USB_LATENCY = 20;
 /** A UART that reports characters as they come: one, and one in the making. */
 const SHORT_FIFO = 2;
@@ -36,8 +42,8 @@ export function inputPause({ fifoCharacters, latencyMs }: Adapter, characterTime
 }
 
 /**
- * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because of the pauses that
- * the adapter may make (see `inputPause`).
+ * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because of the
+ * pauses that the adapter may make (see `inputPause`).
  * @param characterTime of one character on the wire, in ms
  * @param t35 in ms
  */
@@ -110,7 +116,9 @@ function usbAdapter(driver: string | undefined, entry: string): Adapter {
   };
 }
 
-/** The PL011 hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from the Pi 4 on. */
+/**
+ * The PL011 hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from the Pi 4 on.
+ */
 function pl011Adapter(root: string): Adapter {
   const model = (smallText(join(root, 'proc/device-tree/model')) ?? '').replace(/\0.*$/s, '').trim();
   const short = /^Raspberry Pi (Model|Zero|2|3|Compute Module (Rev|1|3))/.test(model);

@@ -11,14 +11,17 @@ export interface ClientClosings {
   watch(path: string, closed: () => void): () => void;
 }
 
-/** `struct inotify_event`: the watch (i32), its mask and cookie, and the length of the name behind it (u32). */
+/**
+ * `struct inotify_event`: the watch (i32), its mask and cookie, and the length of the name behind it (u32).
+ */
 const EVENT_BYTES = 16;
 const NAME_LENGTH_AT = 12;
 
 let loading: Promise<ClientClosings | undefined> | undefined;
 
 /**
- * Begins on first use; later calls share the result, because a user has only some 128 descriptors of this kind.
+ * Begins on first use; later calls share the result, because a user has only some 128 descriptors of this
+ * kind.
  * @returns undefined where the kernel, the C library or serialport can't do it, or in a worker thread
  */
 export function clientClosings(): Promise<ClientClosings | undefined> {

@@ -11,17 +11,18 @@ import {
 } from 'node:fs';
 
 /*
- * The symbolic link by which clients find a virtual line. Another program may have something under the same name, so
- * a link of ours carries a mark: it is spelt `/dev/./pts/3`, which the kernel resolves as `/dev/pts/3` and nobody
- * writes by hand. The mark is a part of the link, so it can neither get lost nor outlive the link.
+ * The symbolic link by which clients find a virtual line. Another program may have something under the same
+ * name, so a link of ours carries a mark: it is spelt `/dev/./pts/3`, which the kernel resolves as
+ * `/dev/pts/3` and nobody writes by hand. The mark is a part of the link, so it can neither get lost nor
+ * outlive the link.
  */
 
 const PLAIN = '/dev/pts/';
 const MARKED = '/dev/./pts/';
 
 /**
- * Makes `link` lead to the client's side of a pseudo-terminal. Replaces a link that an earlier run of this program
- * left behind, and nothing else. The directory of the link has to exist.
+ * Makes `link` lead to the client's side of a pseudo-terminal. Replaces a link that an earlier run of this
+ * program left behind, and nothing else. The directory of the link has to exist.
  * @param target `/dev/pts/3`
  * @returns what is wrong, as a sentence.
  */
@@ -45,7 +46,10 @@ export function removeClientLink(link: string, target: string): void {
   }
 }
 
-/** The process that serves the line behind `link`; undefined when no line is served there, or its process is hidden. */
+/**
+ * The process that serves the line behind `link`; undefined when no line is served there, or its process is
+ * hidden.
+ */
 export function servingProcess(link: string): number | undefined {
   const target = targetOf(link);
   return target === undefined ? undefined : masterHolder(target);
@@ -76,7 +80,10 @@ function refusal(link: string, present: Stats): string | undefined {
   return `${link}: leads to a line that ${server}, so it is left alone; end that process first or choose another name`;
 }
 
-/** A killed program's link leads nowhere, or to a pseudo-terminal that somebody got later under the same number. */
+/**
+ * A killed program's link leads nowhere, or to a pseudo-terminal that somebody got later under the same
+ * number.
+ */
 function isServed(link: string, itself: Stats): boolean {
   const line = statSync(link, { throwIfNoEntry: false });
   return line !== undefined && line.ctimeMs <= itself.ctimeMs;
@@ -96,7 +103,8 @@ function replace(link: string, target: string): undefined {
 
 /**
  * The process that has the master side of a pseudo-terminal open: Linux shows its number in fdinfo (proc(5),
- * `tty-index`). Undefined when there is none, or when it belongs to another user, whose descriptors are hidden.
+ * `tty-index`). Undefined when there is none, or when it belongs to another user, whose descriptors are
+ * hidden.
  * @param path the client's side, `/dev/pts/3`
  */
 function masterHolder(path: string): number | undefined {

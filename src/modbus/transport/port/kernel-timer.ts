@@ -4,8 +4,9 @@ import { loadLibc } from './libc.js';
 import { NOTHING, newPoller, READABLE } from './poller.js';
 
 /**
- * How long before the time the kernel's timer wakes the loop, which then needs about half of that to run. With 0.1 ms
- * the median is late by 0.05 ms, with 0.2 by 0.005 for 0.1 ms more of processor time, and 0.3 is no better (measured).
+ * How long before the time the kernel's timer wakes the loop, which then needs about half of that to run.
+ * With 0.1 ms the median is late by 0.05 ms, with 0.2 by 0.005 for 0.1 ms more of processor time, and 0.3 is
+ * no better (measured).
  */
 const KERNEL_LEAD_MS = 0.2;
 
@@ -25,7 +26,10 @@ interface Sleeper {
   wake?: (() => void) | undefined;
 }
 
-/** Sleeps by one timer of the kernel, set for the sleeper that is due first. @returns undefined where there is no such timer. */
+/**
+ * Sleeps by one timer of the kernel, set for the sleeper that is due first.
+ * @returns undefined where there is no such timer.
+ */
 async function sleepByKernel(): Promise<Sleep | undefined> {
   /** By the time at which they are due; the one that is due first stands last. */
   const sleepers: Sleeper[] = [];
@@ -86,8 +90,8 @@ const NANOSECONDS_AT = 24;
 const KNOWN_MACHINES = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 /**
- * A timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one wakes the loop within
- * 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
+ * A timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one wakes the
+ * loop within 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
  * @param woken is called once after each `set`, soon after the time; if the poller fails, before it
  * @returns undefined where it can't be had: no koffi, no serialport, a machine of 32 bits, or a worker thread
  */
@@ -103,7 +107,8 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
     closeSync(fd);
     return undefined;
   }
-  // A timer that went off stays readable until it is set again, and the poller reports it once for each time it is asked.
+  // A timer that went off stays readable until it is set again, and the poller reports it once for each time
+  // it is asked.
   poller.on('readable', woken);
   return {
     set(ms) {

@@ -2,11 +2,12 @@ import { closeSync } from 'node:fs';
 import { machine } from 'node:os';
 
 /**
- * The C library functions this project needs, called through koffi. Every function returns what the C function
- * returns, or the negative errno (as the kernel does) when that was an error.
+ * The C library functions this project needs, called through koffi. Every function returns what the C
+ * function returns, or the negative errno (as the kernel does) when that was an error.
  *
- * Terminal settings go through the kernel's `termios2` ioctls and not through tcgetattr: glibc 2.42 changed what the
- * speed fields of its `struct termios` hold, while the kernel's structure is fixed and has the speed as a number.
+ * Terminal settings go through the kernel's `termios2` ioctls and not through tcgetattr: glibc 2.42 changed
+ * what the speed fields of its `struct termios` hold, while the kernel's structure is fixed and has the speed
+ * as a number.
  */
 export interface Libc {
   posixOpenpt(flags: number): number;
@@ -22,9 +23,15 @@ export interface Libc {
   tcflow(fd: number, action: 0 | 1): number;
   /** The events of one descriptor at this moment (poll(2) with timeout 0). */
   pollNow(fd: number): number;
-  /** Locks the file for this open descriptor alone, or fails at once when another one has it locked (flock(2)). */
+  /**
+   * Locks the file for this open descriptor alone, or fails at once when another one has it locked
+   * (flock(2)).
+   */
   lockNow(fd: number): number;
-  /** A descriptor that is readable when something happens to a file that it watches (inotify(7)). It never blocks. */
+  /**
+   * A descriptor that is readable when something happens to a file that it watches (inotify(7)). It never
+   * blocks.
+   */
   inotifyInit(): number;
   /** Watches a file for the events of `mask`. @returns the number by which events name it. */
   inotifyAddWatch(fd: number, path: string, mask: number): number;
@@ -33,9 +40,14 @@ export interface Libc {
   timerfdCreate(clock: number, flags: number): number;
   /** Sets the time, from now, of such a descriptor. `time` is a `struct itimerspec` with 64-bit fields. */
   timerfdSettime(fd: number, time: Uint8Array): number;
-  /** A descriptor whose writes are datagrams to a socket; `@name` is in the abstract namespace. It never blocks. */
+  /**
+   * A descriptor whose writes are datagrams to a socket; `@name` is in the abstract namespace. It never
+   * blocks.
+   */
   connectDatagrams(path: string): number;
-  /** Reads how the calling thread is scheduled into `attributes`, a `struct sched_attr` of any of its lengths. */
+  /**
+   * Reads how the calling thread is scheduled into `attributes`, a `struct sched_attr` of any of its lengths.
+   */
   schedGetattr(attributes: Uint8Array): number;
   /** Schedules the calling thread by `attributes`, which begin with their own length. */
   schedSetattr(attributes: Uint8Array): number;
@@ -113,8 +125,8 @@ type Native = (...args: (number | Uint8Array | null)[]) => number;
 let loading: Promise<LibcResult> | undefined;
 
 /**
- * Loads the C library on first use; later calls share the result, because koffi never frees a function it defined
- * and a vanished port is reopened again and again.
+ * Loads the C library on first use; later calls share the result, because koffi never frees a function it
+ * defined and a vanished port is reopened again and again.
  */
 export function loadLibc(): Promise<LibcResult> {
   loading ??= load();
@@ -149,9 +161,10 @@ async function load(): Promise<LibcResult> {
 }
 
 /**
- * What koffi's binary for 32-bit ARM is built for: Thumb-2, so the first call into it ends a process on a Pi 1, Zero or
- * Zero W with SIGILL. The name of the machine says it; /proc/cpuinfo calls an ARMv6 "CPU architecture: 7", and services
- * don't see it. What Node itself was built for says nothing about the processor.
+ * What koffi's binary for 32-bit ARM is built for: Thumb-2, so the first call into it ends a process on a Pi
+ * 1, Zero or Zero W with SIGILL. The name of the machine says it; /proc/cpuinfo calls an ARMv6 "CPU
+ * architecture: 7", and services don't see it. What Node itself was built for says nothing about the
+ * processor.
  * @param machine as uname(2) has it: armv6l, armv7l, or aarch64 with programs of 32 bits
  * @returns what is missing, in the middle of a sentence; undefined where koffi can run
  */
@@ -205,7 +218,10 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
   };
 }
 
-/** `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the abstract namespace. */
+/**
+ * `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the abstract
+ * namespace.
+ */
 function unixAddress(path: string): Uint8Array {
   const name = path.startsWith('@') ? `\0${path.slice(1)}` : `${path}\0`;
   return Buffer.from(`${String.fromCharCode(AF_UNIX)}\0${name}`);

@@ -7,8 +7,8 @@ export interface PortInfo {
   /** For example /dev/ttyUSB0; may be another one after the next start of the machine. */
   readonly path: string;
   /**
-   * Names that stay the same: links in /dev/modbus-sim (made by this program's udev rules), in /dev/serial/by-id (named
-   * after the adapter) and in by-path (after the socket).
+   * Names that stay the same: links in /dev/modbus-sim (made by this program's udev rules), in
+   * /dev/serial/by-id (named after the adapter) and in by-path (after the socket).
    */
   readonly stableNames: readonly string[];
   readonly adapter: Adapter;
@@ -17,7 +17,9 @@ export interface PortInfo {
   readonly hints: readonly string[];
 }
 
-/** What a USB adapter says of itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write them. */
+/**
+ * What a USB adapter says of itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write them.
+ */
 interface UsbIdentity {
   readonly vendorId: string;
   readonly productId: string;
@@ -27,8 +29,8 @@ interface UsbIdentity {
 }
 
 /**
- * Lists the serial ports that have hardware behind them, in the order of their names. It reads /sys and /dev itself:
- * serialport's own list() starts udevadm and ends the process where that is missing.
+ * Lists the serial ports that have hardware behind them, in the order of their names. It reads /sys and /dev
+ * itself: serialport's own list() starts udevadm and ends the process where that is missing.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
 export async function listPorts(root = '/'): Promise<PortInfo[]> {
@@ -55,7 +57,8 @@ export async function listPorts(root = '/'): Promise<PortInfo[]> {
 
 /**
  * The 8250 driver registers ttyS0 to ttyS3 whether or not there is a UART; their `type` is 0, PORT_UNKNOWN.
- * Only root may read `type`; to others the ports without hardware are those of the platform device 'serial8250'.
+ * Only root may read `type`; to others the ports without hardware are those of the platform device
+ * 'serial8250'.
  */
 function isPhantom(entry: string, ancestors: readonly string[]): boolean {
   const type = smallText(join(entry, 'type'));
@@ -91,8 +94,8 @@ function usbIdentity(ancestors: readonly string[]): UsbIdentity | undefined {
 }
 
 /**
- * Finds out whether the kernel writes its messages to a serial port, and may read commands from it: then a bus there
- * hears the boot messages.
+ * Finds out whether the kernel writes its messages to a serial port, and may read commands from it: then a
+ * bus there hears the boot messages.
  * @param path the port's path or a link to it
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  * @returns what to do about it; undefined when there is no such console

@@ -11,20 +11,25 @@ import { isClientSide, openVirtualPort } from './virtual-port.js';
 
 const ROOT = 0;
 
-/** A service of systemd has a /tmp of its own, which no client sees; its links are in its runtime directory. */
+/**
+ * A service of systemd has a /tmp of its own, which no client sees; its links are in its runtime directory.
+ */
 function directory(): string {
   return process.env.RUNTIME_DIRECTORY ?? join(tmpdir(), 'modbus-sim');
 }
 
-/** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`, or `/run/modbus-sim/bench`. */
+/**
+ * Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`, or
+ * `/run/modbus-sim/bench`.
+ */
 export function defaultLink(line: string): string {
   // A line's name is no path: it must not lead out of the directory, and two names must not share a link.
   return join(directory(), line.replaceAll('%', '%25').replaceAll('/', '%2F'));
 }
 
 /**
- * Makes the directory of the default links. A symbolic link in its place is not followed: anybody may put one into
- * /tmp.
+ * Makes the directory of the default links. A symbolic link in its place is not followed: anybody may put one
+ * into /tmp.
  * @returns what is wrong, as a sentence.
  */
 function makeDefaultDirectory(): string | undefined {
@@ -60,7 +65,10 @@ export function linkOf({ link, name }: SerialSettings): string {
   return link ?? defaultLink(name);
 }
 
-/** A line of ours on the client's side of another would be two servers on one bus, and on its own side end itself. */
+/**
+ * A line of ours on the client's side of another would be two servers on one bus, and on its own side end
+ * itself.
+ */
 async function openReal(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const { path } = settings;
   return isClientSide(realPathOf(path) ?? path)
@@ -79,7 +87,8 @@ async function openVirtual(settings: SerialSettings, listener: PortListener): Pr
       ? await openVirtualPort({ ...options, link: linkOf(settings) }, listener)
       : { ok: false, error: problem };
   if (linked.ok) return linked;
-  // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
+  // Nobody asked for this link: when it can't be had, or another user has the directory, the line works
+  // without it.
   const unlinked = await openVirtualPort(options, listener);
   return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;
 }

@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '../clock.js';
 import type { PacingSettings } from '../settings.js';
 
 /**
- * Imitates how a real adapter hands over bytes, on a line without one. A pseudo-terminal passes any write in one piece
- * and in no time. A UART takes a character time per byte, and reports bytes in bursts.
+ * Imitates how a real adapter hands over bytes, on a line without one. A pseudo-terminal passes any write in
+ * one piece and in no time. A UART takes a character time per byte, and reports bytes in bursts.
  */
 export type Pacing = PacingSettings & CharacterSettings;
 
@@ -106,8 +106,8 @@ function usbChunk(latency: number): NextChunk {
 }
 
 /**
- * A running direction: `deliver` gets the written bytes when, and in the chunks in which, an adapter would deliver
- * them.
+ * A running direction: `deliver` gets the written bytes when, and in the chunks in which, an adapter would
+ * deliver them.
  */
 export interface PacedLane {
   write(bytes: Uint8Array): void;

@@ -1,4 +1,7 @@
-/** What a port with parity marks received, in the order of the wire: good characters or damaged ones, never none. */
+/**
+ * What a port with parity marks received, in the order of the wire: good characters or damaged ones, never
+ * none.
+ */
 interface ReceivedCharacters {
   readonly kind: 'bytes' | 'damaged';
   readonly bytes: Uint8Array;
@@ -11,8 +14,8 @@ export interface MarkDecoder {
 }
 
 /**
- * termios(3), PARMRK: a character with a parity or framing error X is read as the three bytes \377 \0 X, a break as
- * \377 \0 \0, and a good \377 as \377 \377.
+ * termios(3), PARMRK: a character with a parity or framing error X is read as the three bytes \377 \0 X, a
+ * break as \377 \0 \0, and a good \377 as \377 \377.
  */
 const MARK = 0xff;
 const DAMAGED = 0x00;
@@ -37,7 +40,8 @@ export function createMarkDecoder(): MarkDecoder {
         } else if (byte === DAMAGED) {
           state = 'damaged';
         } else {
-          // Nothing but a mark follows a mark, unless somebody has switched the marks off: then it was a character.
+          // Nothing but a mark follows a mark, unless somebody has switched the marks off: then it was a
+          // character.
           found.add('bytes', MARK);
           if (byte !== MARK) found.add('bytes', byte);
           state = 'character';

@@ -9,10 +9,10 @@ export const NOTHING = 0;
 const NO_OPTIONS = {} as never;
 
 /**
- * Lets the event loop watch a descriptor that Node has no stream for. The poller watches any; only the port of serialport
- * knows how to make one.
- * @returns undefined where the loop can't watch it: no serialport, or a worker thread, where the poller would wake the
- *   loop of another thread
+ * Lets the event loop watch a descriptor that Node has no stream for. The poller watches any; only the port
+ * of serialport knows how to make one.
+ * @returns undefined where the loop can't watch it: no serialport, or a worker thread, where the poller would
+ * wake the loop of another thread
  */
 export async function newPoller(fd: number): Promise<LinuxPortBinding['poller'] | undefined> {
   if (!isMainThread) return undefined;

@@ -19,9 +19,9 @@ const READ_LIMIT = 4096;
 const READABLE = 1;
 
 /**
- * Waits for bytes with serialport's own poller, and reads them from the event loop. serialport's stream would read in
- * the thread pool, and once more to find that there is nothing more. The poller asks again and again as long as bytes
- * are there, so one read at a time loses none and leaves others their turn.
+ * Waits for bytes with serialport's own poller, and reads them from the event loop. serialport's stream would
+ * read in the thread pool, and once more to find that there is nothing more. The poller asks again and again
+ * as long as bytes are there, so one read at a time loses none and leaves others their turn.
  * @returns a function that ends the reading
  */
 export function startReader({ port, heard, hangUp, gone }: Reading): () => void {
@@ -49,7 +49,8 @@ export function startReader({ port, heard, hangUp, gone }: Reading): () => void 
       const { code, message } = error as NodeJS.ErrnoException;
       return code === 'EAGAIN' || code === 'EINTR' ? undefined : `hung up (${message})`;
     }
-    // A terminal that was hung up delivers nothing for ever; one that somebody set to VMIN 0 does so now and then.
+    // A terminal that was hung up delivers nothing for ever; one that somebody set to VMIN 0 does so now and
+    // then.
     if (length === 0) return hangUp();
     heard(copyOf(buffer, 0, length));
     return undefined;
@@ -80,12 +81,12 @@ const WRITE_QUEUE_LIMIT = 65_536;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Writes from this thread, with one write(2) for all bytes if the driver has room. Through the thread pool, a reply
- * would be later by half (0.28 against 0.18 ms round trip, measured).
+ * Writes from this thread, with one write(2) for all bytes if the driver has room. Through the thread pool, a
+ * reply would be later by half (0.28 against 0.18 ms round trip, measured).
  *
- * serialport's own write is not used even for the remaining bytes. Its poller waits for readable or for writable,
- * whichever was asked for last, so a waiting write may wait until the next byte is received (seen with bindings-cpp
- * 13).
+ * serialport's own write is not used even for the remaining bytes. Its poller waits for readable or for
+ * writable, whichever was asked for last, so a waiting write may wait until the next byte is received (seen
+ * with bindings-cpp 13).
  */
 export function startWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {
   let queue: Uint8Array = NOTHING;

@@ -47,7 +47,9 @@ export function isPseudoTerminal(stats: Stats): boolean {
   return major >= 136 && major <= 143;
 }
 
-/** The process that has an flock(2) on a file, from /proc/locks; undefined when none has, or none is shown. */
+/**
+ * The process that has an flock(2) on a file, from /proc/locks; undefined when none has, or none is shown.
+ */
 export function lockHolder(path: string): { readonly pid: number; readonly name: string } | undefined {
   try {
     const { dev, ino } = statSync(path);
@@ -72,8 +74,9 @@ interface PortLock {
 }
 
 /**
- * Locks a port without changing any of its settings. /proc/locks would show who has a port, but the services of
- * systemd don't see that file (ProcSubset=pid), and no look at it rules out a program that comes a moment later.
+ * Locks a port without changing any of its settings. /proc/locks would show who has a port, but the services
+ * of systemd don't see that file (ProcSubset=pid), and no look at it rules out a program that comes a moment
+ * later.
  * @returns the lock, or the text of the error.
  */
 export function lockPort(path: string, libc: Libc): PortLock | string {

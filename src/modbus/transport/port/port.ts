@@ -2,13 +2,16 @@ import type { Adapter } from './adapter.js';
 import type { Pacing } from './pacing.js';
 import type { ErrorCounts } from './uart.js';
 
-/** A byte stream with the manners of a serial port: what a serial line needs of a real port or of the virtual line. */
+/**
+ * A byte stream with the manners of a serial port: what a serial line needs of a real port or of the virtual
+ * line.
+ */
 export interface BytePort {
   /** What a person calls it: the configured path, or the client path of a virtual line. */
   readonly path: string;
   /**
-   * Writes all bytes in one go (one write(2) where possible). Returns the reason when they are lost, as far as that is
-   * known at once; an error of the port itself surfaces through `onClose`.
+   * Writes all bytes in one go (one write(2) where possible). Returns the reason when they are lost, as far
+   * as that is known at once; an error of the port itself surfaces through `onClose`.
    */
   write(bytes: Uint8Array): string | undefined;
   /**
@@ -17,15 +20,18 @@ export interface BytePort {
    */
   sendBreak?: (ms: number) => Promise<string | undefined>;
   /**
-   * Whether written bytes are still being sent, as far as the driver knows. It may not know of bytes that an adapter
-   * keeps. Absent where bytes may not have been handed to the driver yet.
+   * Whether written bytes are still being sent, as far as the driver knows. It may not know of bytes that an
+   * adapter keeps. Absent where bytes may not have been handed to the driver yet.
    */
   isSending?: () => boolean;
   /** Errors that the driver has counted; undefined, or absent, where there is no such count. */
   errorCounts?: () => ErrorCounts | undefined;
   /** The stable name of a virtual line, if it has one. */
   readonly link?: string;
-  /** Virtual lines only: changes the pacing without closing; what is under way at the old pace is delivered at once. */
+  /**
+   * Virtual lines only: changes the pacing without closing; what is under way at the old pace is delivered at
+   * once.
+   */
   setPacing?(pacing: Pacing | undefined): void;
   /** What is known of the open port, for people. */
   facts(): PortFacts;
@@ -36,7 +42,9 @@ export interface BytePort {
 /** What an opening found out about a port. Nothing is kept from an earlier opening. */
 export interface PortFacts {
   readonly adapter: Adapter;
-  /** As the driver has them, '19200 8E1'; undefined where they can't be read back (pseudo-terminal, no koffi). */
+  /**
+   * As the driver has them, '19200 8E1'; undefined where they can't be read back (pseudo-terminal, no koffi).
+   */
   readonly settings: string | undefined;
   /** Whether the driver hands over bytes at once, as verified; undefined where it can't be asked. */
   readonly lowLatency: boolean | undefined;
@@ -48,11 +56,14 @@ export interface PortFacts {
 
 /** What a port reports to its line. A listener never throws. */
 export interface PortListener {
-  /** Bytes as one read(2) delivered them; where damaged ones were taken out, the pieces before and after. Never empty. */
+  /**
+   * Bytes as one read(2) delivered them; where damaged ones were taken out, the pieces before and after.
+   * Never empty.
+   */
   onData(chunk: Uint8Array): void;
   /**
-   * One or more characters arrived damaged (wrong parity, no stop bit, a break), between the bytes before and after
-   * this call. They are passed on as the port read them, which does not show what was sent.
+   * One or more characters arrived damaged (wrong parity, no stop bit, a break), between the bytes before and
+   * after this call. They are passed on as the port read them, which does not show what was sent.
    */
   onDamaged(characters: Uint8Array): void;
   /** The port is gone without being asked: unplugged, hung up, failed. At most once. */
@@ -66,5 +77,8 @@ export interface PortListener {
  */
 export type OpenResult<Port extends BytePort = BytePort> =
   | { readonly ok: true; readonly port: Port; readonly notes: readonly string[] }
-  /** `unfit`: what is there can't do what was asked for, so trying again is in vain until something else is there. */
+  /**
+   * `unfit`: what is there can't do what was asked for, so trying again is in vain until something else is
+   * there.
+   */
   | { readonly ok: false; readonly error: string; readonly unfit?: true };

@@ -20,18 +20,24 @@ export interface Pty {
   readonly path: string;
   /** Whether a program has the client's side open at this moment. About 7 µs, measured. */
   hasClient(): boolean;
-  /** Number of bytes written to the master that no client has read. The kernel needs a moment to count new ones. */
+  /**
+   * Number of bytes written to the master that no client has read. The kernel needs a moment to count new
+   * ones.
+   */
   unread(): number;
   /** Throws away what was written to the master and not read. */
   discardUnread(): void;
   /**
    * Makes the settings differ from those of any client that is a serial one, so that it can set them again. A
-   * pseudo-terminal has no parity and 8 bits, whatever is set, and the C library of Debian and others reports EINVAL when
-   * such a setting is all that was to be changed: a second client with even parity could not open the line. The
-   * difference is CLOCAL, which such clients set and a pseudo-terminal makes no use of.
+   * pseudo-terminal has no parity and 8 bits, whatever is set, and the C library of Debian and others reports
+   * EINVAL when such a setting is all that was to be changed: a second client with even parity could not open
+   * the line. The difference is CLOCAL, which such clients set and a pseudo-terminal makes no use of.
    */
   makeSettable(): void;
-  /** Lets the client's side send again, which a client (TCOOFF) or a byte 0x13 sent to it (IXON) may have stopped. */
+  /**
+   * Lets the client's side send again, which a client (TCOOFF) or a byte 0x13 sent to it (IXON) may have
+   * stopped.
+   */
   letClientSend(): void;
   /** Gives up the descriptor that keeps the client's side open. */
   close(): void;
@@ -96,8 +102,9 @@ const NO = Buffer.alloc(4);
 const PTY_MODE = 0o660;
 
 /**
- * Clients of other users may open the line as they may open a real port: when they are in the group that this program
- * runs in, and the umask says so. The kernel gives every pseudo-terminal to the group tty, in which nobody is.
+ * Clients of other users may open the line as they may open a real port: when they are in the group that this
+ * program runs in, and the umask says so. The kernel gives every pseudo-terminal to the group tty, in which
+ * nobody is.
  */
 function shareWithGroup(clientFd: number): void {
   try {
@@ -109,9 +116,10 @@ function shareWithGroup(clientFd: number): void {
 }
 
 /**
- * While one descriptor of the client's side stays open, a client may come and go without a hang-up on the master.
- * To ask for a client that descriptor is closed for the moment of one poll(2): the kernel reports POLLHUP on the
- * master exactly when nobody else has the other side open. No other turn of the event loop sees that moment.
+ * While one descriptor of the client's side stays open, a client may come and go without a hang-up on the
+ * master. To ask for a client that descriptor is closed for the moment of one poll(2): the kernel reports
+ * POLLHUP on the master exactly when nobody else has the other side open. No other turn of the event loop
+ * sees that moment.
  */
 function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): Pty {
   const number = Buffer.alloc(4);
@@ -123,7 +131,8 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
   makeSettable();
 
   const hasClient = (): boolean => {
-    // A client that set TIOCEXCL would keep us from opening the path again, and would leave it locked for ever.
+    // A client that set TIOCEXCL would keep us from opening the path again, and would leave it locked for
+    // ever.
     const exclusive = libc.ioctl(clientFd, TIOCGEXCL, number) === 0 && number.readInt32LE() !== 0;
     if (exclusive) libc.ioctl(clientFd, TIOCNXCL, null);
     if (clientFd >= 0) closeSync(clientFd);

@@ -4,9 +4,9 @@ import type { LibcResult } from './libc.js';
 import { lockHolder, lockPort } from './port-path.js';
 
 /**
- * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so a failed
- * attempt would disturb the program that has the port. So the port is locked before serialport opens it, if the C
- * library can be called.
+ * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so a
+ * failed attempt would disturb the program that has the port. So the port is locked before serialport opens
+ * it, if the C library can be called.
  * @returns the open port, or why it did not open.
  */
 export async function openExclusively(
@@ -68,8 +68,8 @@ export interface OutputLines {
 }
 
 /**
- * serialport sets all lines at each call: DTR and RTS to high unless given, and the low-latency mode off unless given.
- * It does not report when that mode failed: see `hasLowLatency`.
+ * serialport sets all lines at each call: DTR and RTS to high unless given, and the low-latency mode off
+ * unless given. It does not report when that mode failed: see `hasLowLatency`.
  * @returns false when the lines were not set; a pseudo-terminal has none.
  */
 export function setLines(port: SerialPort, { rts, brk = false }: OutputLines): Promise<boolean> {

@@ -15,8 +15,9 @@ import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
 import { setRts, type TransmitterState, transmitterState } from './uart.js';
 
 /**
- * How often an open port is looked at, in ms. A name that vanished or leads to another device makes nothing readable,
- * and drivers differ in whether they hang up, so the notice that a read gives of an unplugged adapter is not enough.
+ * How often an open port is looked at, in ms. A name that vanished or leads to another device makes nothing
+ * readable, and drivers differ in whether they hang up, so the notice that a read gives of an unplugged
+ * adapter is not enough.
  */
 const WATCHDOG_INTERVAL = 500;
 

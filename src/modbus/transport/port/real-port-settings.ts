@@ -23,8 +23,8 @@ export type AppliedSettings =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Has damaged characters marked and reads the settings back; refuses a driver that has other settings than asked for.
- * Sentences are the end of one that begins with the port's path.
+ * Has damaged characters marked and reads the settings back; refuses a driver that has other settings than
+ * asked for. Sentences are the end of one that begins with the port's path.
  * @param isVerifiable false on a pseudo-terminal, which keeps settings that mean nothing
  */
 export function applySettings(
@@ -66,7 +66,8 @@ export function applySettings(
 
 /**
  * Leaves RTS and DTR as they are when the port is closed, by whatever end of the process. serialport's option
- * `hupcl: false` does not do that: it only refrains from setting a flag (HUPCL) that every serial driver begins with.
+ * `hupcl: false` does not do that: it only refrains from setting a flag (HUPCL) that every serial driver
+ * begins with.
  * @returns why it did not work.
  */
 export function keepLinesOnClose(libc: Libc, fd: number): string | undefined {

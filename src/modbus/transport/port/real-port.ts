@@ -12,9 +12,9 @@ import { openDirection, type Rs485Direction, rtsWhileListening } from './rs485-d
 import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
 /**
- * Opens a serial port for this process alone, with exactly these settings.
- * Refuses, with a sentence that says what to do, a path that is no serial port, a port in use, and a driver that
- * did not take a setting (a Raspberry Pi's mini UART drops parity without an error) or can't do what was asked for.
+ * Opens a serial port for this process alone, with exactly these settings. Refuses, with a sentence that says
+ * what to do, a path that is no serial port, a port in use, and a driver that did not take a setting (a
+ * Raspberry Pi's mini UART drops parity without an error) or can't do what was asked for.
  * @param load how to get at the C library; tests pass one that plays hardware
  */
 export async function openRealPort(
@@ -39,8 +39,8 @@ export async function openRealPort(
     await closePort(port);
     return { ok: false, error: `${path}: ${prepared}`, unfit: true };
   }
-  // Bytes that arrived before are the middle of a message. This never cuts a mark in two, because the line discipline
-  // puts whole marks into the buffer that is emptied here.
+  // Bytes that arrived before are the middle of a message. This never cuts a mark in two, because the line
+  // discipline puts whole marks into the buffer that is emptied here.
   await flush(port);
   const { facts, direction } = prepared;
   const notes = unkept === undefined ? prepared.notes : [...prepared.notes, unkept];
@@ -61,8 +61,9 @@ export async function openRealPort(
 }
 
 /**
- * Opening has raised RTS, which may be the level for sending. So RTS is set to the level for listening at once, before
- * anything waits. If that level is high, the kernel is also kept from lowering RTS when the port is closed.
+ * Opening has raised RTS, which may be the level for sending. So RTS is set to the level for listening at
+ * once, before anything waits. If that level is high, the kernel is also kept from lowering RTS when the port
+ * is closed.
  * @returns what did not work, for the log. `openDirection` reports a port without RTS.
  */
 function letGoOfBus(
@@ -92,7 +93,8 @@ async function prepare(
   isVerifiable: boolean,
 ): Promise<Prepared | string> {
   const fd = port.port?.fd ?? -1;
-  // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last close.
+  // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last
+  // close.
   if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
 
   const applied = applySettings(loaded, fd, settings, isVerifiable);

@@ -4,8 +4,8 @@ import type { Adapter } from './adapter.js';
 import { type Libc, type LibcResult, TIOCGRS485, TIOCMGET, TIOCSRS485 } from './libc.js';
 
 /**
- * The kernel's `struct serial_rs485` (linux/serial.h), 32 bytes, little-endian: flags, delay before and after sending
- * in ms (u32 each), and 20 bytes for addressing, which is not used here.
+ * The kernel's `struct serial_rs485` (linux/serial.h), 32 bytes, little-endian: flags, delay before and after
+ * sending in ms (u32 each), and 20 bytes for addressing, which is not used here.
  */
 const SERIAL_RS485_BYTES = 32;
 
@@ -61,9 +61,10 @@ export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array 
 }
 
 /**
- * What of a wanted mode the driver has not taken; it adjusts what it was given without an error.
- * Only a `receiveWhileSending` that was asked for counts: hearing itself does not hurt a line.
- * @returns undefined when it has taken everything, else both for people: `{wanted: 'RTS high …', found: 'off'}`.
+ * What of a wanted mode the driver has not taken; it adjusts what it was given without an error. Only a
+ * `receiveWhileSending` that was asked for counts: hearing itself does not hurt a line.
+ * @returns undefined when it has taken everything, else both for people:
+ * `{wanted: 'RTS high …', found: 'off'}`.
  */
 export function rs485Difference(
   wanted: Rs485Settings,
@@ -215,14 +216,14 @@ export function openDirection(
 }
 
 /**
- * Drivers whose kernel mode takes rtsOnSend for the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c). Others, 8250
- * above all, take it for the modem signal; a high (asserted) signal is a pin at 0 V.
+ * Drivers whose kernel mode takes rtsOnSend for the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c).
+ * Others, 8250 above all, take it for the modem signal; a high (asserted) signal is a pin at 0 V.
  */
 const pinLevelKinds: readonly Adapter['kind'][] = ['pl011', 'mini-uart'];
 
 /**
- * The level of the modem signal RTS on a port that is listening. serialport needs it whenever it sets anything. With
- * the kernel's mode, this level counts before that mode is on and after it is off.
+ * The level of the modem signal RTS on a port that is listening. serialport needs it whenever it sets
+ * anything. With the kernel's mode, this level counts before that mode is on and after it is off.
  */
 export function rtsWhileListening(
   settings: Rs485Settings | undefined,

@@ -20,7 +20,10 @@ export interface RtsOptions {
 
 /** Sends with RTS at its sending level, and puts it back as soon as the last character has left. */
 export interface RtsSwitch {
-  /** Sends bytes. Bytes that come while others are sent follow them directly; bytes that come during a `hold` wait. */
+  /**
+   * Sends bytes. Bytes that come while others are sent follow them directly; bytes that come during a `hold`
+   * wait.
+   */
   write(bytes: Uint8Array): void;
   /** Reserves the line for a break. Resolves when the break may begin. */
   hold(): Promise<void>;
@@ -37,9 +40,9 @@ const SLOW_POLL = 5;
 const STUCK_AFTER = 20;
 
 /**
- * Starts with the line listening.
- * In order: RTS up, `delayBeforeSend`, the bytes, until the computed end of their last character and until the driver
- * says that its transmitter is empty (where it does not know, one `outputHold` more), `delayAfterSend`, RTS down.
+ * Starts with the line listening. In order: RTS up, `delayBeforeSend`, the bytes, until the computed end of
+ * their last character and until the driver says that its transmitter is empty (where it does not know, one
+ * `outputHold` more), `delayAfterSend`, RTS down.
  */
 export function startRtsSwitch(options: RtsOptions): RtsSwitch {
   const { characterTime, outputHold, transmitter, clock = systemClock } = options;

@@ -2,8 +2,8 @@ import { getSystemErrorName } from 'node:util';
 import { type Libc, TCGETS2, TCSETS2 } from './libc.js';
 
 /**
- * The kernel's `struct termios2` (asm-generic/termbits.h), 44 bytes, little-endian:
- * c_iflag, c_oflag, c_cflag, c_lflag (u32 each), c_line (u8), c_cc[19], c_ispeed, c_ospeed (u32, bits per second).
+ * The kernel's `struct termios2` (asm-generic/termbits.h), 44 bytes, little-endian: c_iflag, c_oflag,
+ * c_cflag, c_lflag (u32 each), c_line (u8), c_cc[19], c_ispeed, c_ospeed (u32, bits per second).
  */
 export const TERMIOS2_BYTES = 44;
 
@@ -106,9 +106,9 @@ export function hasParityMarks(bytes: Uint8Array): boolean {
 }
 
 /**
- * Compares settings that were asked for with those found.
- * Baud rates may differ by 2 %: drivers report what their divisor really makes (115384 for 115200), and two stations
- * may be that far apart; it is the tolerance the kernel itself uses.
+ * Compares settings that were asked for with those found. Baud rates may differ by 2 %: drivers report what
+ * their divisor really makes (115384 for 115200), and two stations may be that far apart; it is the tolerance
+ * the kernel itself uses.
  * @returns undefined when they agree, else both as text: `{wanted: '19200 8E1', found: '19200 8N1'}`.
  */
 export function settingsDifference(

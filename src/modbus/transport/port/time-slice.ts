@@ -2,9 +2,9 @@ import { getSystemErrorName } from 'node:util';
 import { type LibcResult, loadLibc } from './libc.js';
 
 /**
- * How the system schedules the thread of the lines. `realtime`: a real-time class comes before all others, and nothing was
- * changed. `short`: the thread has slices of `SLICE_NS`, as read back. `usual`: the slices are the kernel's own, for the
- * reason that `reason` says in the middle of a sentence.
+ * How the system schedules the thread of the lines. `realtime`: a real-time class comes before all others,
+ * and nothing was changed. `short`: the thread has slices of `SLICE_NS`, as read back. `usual`: the slices
+ * are the kernel's own, for the reason that `reason` says in the middle of a sentence.
  */
 export type TimeSlice =
   | { readonly kind: 'realtime' }
@@ -21,16 +21,18 @@ const POLICY_AT = 4;
 const FLAGS_AT = 8;
 const RUNTIME_AT = 24;
 
-/** sched(7): the class that threads have unless somebody chooses, and SCHED_FIFO, SCHED_RR and SCHED_DEADLINE. */
+/**
+ * sched(7): the class that threads have unless somebody chooses, and SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+ */
 const SCHED_OTHER = 0;
 const REALTIME = [1, 2, 6];
 /** Threads that this one starts later have the slices of the kernel: short ones are for the lines alone. */
 const SCHED_FLAG_RESET_ON_FORK = 1n;
 
 /**
- * Gives the calling thread the shortest time slices (sched_setattr(2)), so that it need not wait on a shared core until
- * another thread has used up its own slice. Needs no privilege, and changes neither class nor nice value. Linux honours it
- * since 6.12; older kernels ignore it, which shows when the slice is read back.
+ * Gives the calling thread the shortest time slices (sched_setattr(2)), so that it need not wait on a shared
+ * core until another thread has used up its own slice. Needs no privilege, and changes neither class nor nice
+ * value. Linux honours it since 6.12; older kernels ignore it, which shows when the slice is read back.
  * @param load the C library, another one in tests
  */
 export async function shortenTimeSlice(load: () => Promise<LibcResult> = loadLibc): Promise<TimeSlice> {

@@ -49,7 +49,10 @@ export interface ErrorCounts {
   readonly bufferOverrun: number;
 }
 
-/** Of struct serial_icounter_struct (linux/serial.h), twenty ints: after cts, dsr, rng, dcd, rx and tx come these. */
+/**
+ * Of struct serial_icounter_struct (linux/serial.h), twenty ints: after cts, dsr, rng, dcd, rx and tx come
+ * these.
+ */
 export function parseErrorCounts(struct: Uint8Array): ErrorCounts {
   const view = new DataView(struct.buffer, struct.byteOffset, struct.byteLength);
   const count = (offset: number) => view.getUint32(offset, true);
@@ -68,7 +71,9 @@ export function readErrorCounts(libc: Libc, fd: number): ErrorCounts | undefined
   return libc.ioctl(fd, TIOCGICOUNT, struct) < 0 ? undefined : parseErrorCounts(struct);
 }
 
-/** Counts characters lost in the UART, or because the kernel's buffer was full, from the moment it is made. */
+/**
+ * Counts characters lost in the UART, or because the kernel's buffer was full, from the moment it is made.
+ */
 export class Overruns {
   readonly #errorCounts: (() => ErrorCounts | undefined) | undefined;
   /** Lost characters reported so far, as the driver counts them. */

@@ -9,8 +9,8 @@ import { openPty, type Pty } from './pty.js';
 
 export interface VirtualPortOptions {
   /**
-   * A stable name for the client: a symbolic link to the client's side, made on opening, removed on closing. Its
-   * directory has to exist.
+   * A stable name for the client: a symbolic link to the client's side, made on opening, removed on closing.
+   * Its directory has to exist.
    */
   readonly link?: string;
   /** Behave like a real adapter in both directions; without it bytes pass at once. */
@@ -20,7 +20,10 @@ export interface VirtualPortOptions {
 /** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
 export type VirtualPort = BytePort & Required<Pick<BytePort, 'setPacing'>>;
 
-/** From this many bytes on, a client that writes faster than the paced line carries has to wait, as on a real port. */
+/**
+ * From this many bytes on, a client that writes faster than the paced line carries has to wait, as on a real
+ * port.
+ */
 const PACED_INPUT_LIMIT = 4096;
 
 /** Why bytes are lost. */
@@ -42,11 +45,11 @@ export function isClientSide(path: string): boolean {
  * Opens a virtual line.
  *
  * Bytes that a client does not read are treated as in a real port's kernel buffer:
- * - If nobody has the line open, the bytes are lost. A pseudo-terminal would keep them for the next client, which would
- *   take a reply to somebody else for its own. So each write first asks whether there is a client, and bytes that a
- *   client left behind are discarded when it closes.
- * - If a client has the line open and does not read, the bytes wait until the buffer (some 20 kB) is full. Further
- *   bytes are lost, as in an overrun. A write never blocks and never queues.
+ * - If nobody has the line open, the bytes are lost. A pseudo-terminal would keep them for the next client,
+ * which would take a reply to somebody else for its own. So each write first asks whether there is a client,
+ * and bytes that a client left behind are discarded when it closes.
+ * - If a client has the line open and does not read, the bytes wait until the buffer (some 20 kB) is full.
+ * Further bytes are lost, as in an overrun. A write never blocks and never queues.
  *
  * Settings stay as a client has left them, but for what would keep the next one from using the line
  * (`Pty.makeSettable`, `Pty.letClientSend`).
@@ -172,8 +175,8 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
 
   return {
     onClientClosed(): void {
-      // A client that has opened the line meanwhile can't know that it was stopped. Its settings are left alone: changed
-      // while it sets them, they would look to its C library as if it had changed nothing.
+      // A client that has opened the line meanwhile can't know that it was stopped. Its settings are left
+      // alone: changed while it sets them, they would look to its C library as if it had changed nothing.
       if (pty.hasClient()) pty.letClientSend();
       else cleanUp();
     },

@@ -44,9 +44,9 @@ export interface Arrival {
 }
 
 /**
- * What was received, with the time when it began on the wire. A FIFO hands over 8 or 16 characters at once, so they arrive
- * late. They are never later than the adapter allows (`inputHold`), because a port without a wire may hand over much
- * longer pieces at once.
+ * What was received, with the time when it began on the wire. A FIFO hands over 8 or 16 characters at once,
+ * so they arrive late. They are never later than the adapter allows (`inputHold`), because a port without a
+ * wire may hand over much longer pieces at once.
  */
 export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: Arrival): TimedBytes {
   const began = receivedAt - bytes.length * arrival.wireTime;
@@ -54,7 +54,9 @@ export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: 
   return { bytes, startedAt: Math.min(startedAt, earliest), receivedAt };
 }
 
-/** Wait after a request in ms, undefined for none: a number comes on top of t3.5, which no reply may undercut. */
+/**
+ * Wait after a request in ms, undefined for none: a number comes on top of t3.5, which no reply may undercut.
+ */
 function turnaround(wanted: number | 't3.5' | 'eager', t35: number): number | undefined {
   if (wanted === 'eager') return undefined;
   return wanted === 't3.5' ? t35 : t35 + wanted;

@@ -9,23 +9,31 @@ const LONGEST_PAUSE_MS = 2000;
 /** Limits the work for each discarded piece. */
 const MOST_PIECES = 32;
 
-/** Counts the chunks in which a port hands over bytes. They show what the adapter and the system do to frames. */
+/**
+ * Counts the chunks in which a port hands over bytes. They show what the adapter and the system do to frames.
+ */
 export class ChunkStatistics {
   readonly #sizes = new Map<number, number>();
   #longestPause = 0;
   /** The longest pause so far between the pending bytes. */
   #pending = 0;
-  /** What was discarded last, piece by piece. Together the pieces may be a frame that a discard gap too short has cut. */
+  /**
+   * What was discarded last, piece by piece. Together the pieces may be a frame that a discard gap too short
+   * has cut.
+   */
   #discarded: TimedBytes[] = [];
 
-  /** How many chunks there were of each size in bytes, small ones first; the last may stand for larger ones too. */
+  /**
+   * How many chunks there were of each size in bytes, small ones first; the last may stand for larger ones
+   * too.
+   */
   get sizes(): readonly (readonly [size: number, count: number])[] {
     return [...this.#sizes].sort(([a], [b]) => a - b);
   }
 
   /**
-   * The longest time between two chunks of one valid frame, in ms. A frame counts too if only its beginning was
-   * missing, because that had been discarded. The discard gap must be longer.
+   * The longest time between two chunks of one valid frame, in ms. A frame counts too if only its beginning
+   * was missing, because that had been discarded. The discard gap must be longer.
    */
   get longestPause(): number {
     return this.#longestPause;
@@ -56,7 +64,9 @@ export class ChunkStatistics {
   }
 }
 
-/** The longest pause between the last of the pieces that together are a frame, in ms; undefined if none are. */
+/**
+ * The longest pause between the last of the pieces that together are a frame, in ms; undefined if none are.
+ */
 function pauseInCutFrame(
   pieces: readonly TimedBytes[],
   isFrame: (bytes: Uint8Array) => boolean,

@@ -1,7 +1,10 @@
 import { concatBytes } from '../../protocol/bytes.js';
 import type { EchoSetting } from '../settings.js';
 
-/** What the filter noticed: a reply that came back, a loop of replies that it ended, somebody sending while we sent. */
+/**
+ * What the filter noticed: a reply that came back, a loop of replies that it ended, somebody sending while we
+ * sent.
+ */
 export type Noticed = 'echo' | 'loop' | 'collision';
 
 /** What is left of the received bytes once the echo of our own is removed. */
@@ -43,23 +46,26 @@ const MOST_NOISE = 3;
 const MOST_AWAITED = 256;
 /** How many copies in a row are passed on if they may be requests. The next copy may be part of a loop. */
 const MOST_COPIES = 16;
-/** How many echoes in a row may be missing. An adapter that hears itself does so each time, but noise may spoil one. */
+/**
+ * How many echoes in a row may be missing. An adapter that hears itself does so each time, but noise may
+ * spoil one.
+ */
 const MOST_MISSED = 1;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Removes the echo of our own replies from the received bytes. Some two-wire adapters hear what they send. The response
- * to functions such as 5 and 6 has the same bytes as the request, so its echo would be executed as a request, answered,
- * heard again, and so on for ever.
+ * Removes the echo of our own replies from the received bytes. Some two-wire adapters hear what they send.
+ * The response to functions such as 5 and 6 has the same bytes as the request, so its echo would be executed
+ * as a request, answered, heard again, and so on for ever.
  *
  * - `yes`: a copy of a reply that arrives within the echo window is its echo.
  * - `no`: nothing is removed.
- * - `auto`: a copy of a reply is certainly an echo if no client sends such a frame, or if the copy began on the wire
- *   while we were sending. After that, the line is treated as with `yes`, until two replies in a row have not come
- *   back. Any other copy may be a client that repeats its write, so it is executed. If the copy was an echo, the reply
- *   to it comes back as well. After 16 copies with no other message between them, no more copies are executed, and the
- *   loop ends.
+ * - `auto`: a copy of a reply is certainly an echo if no client sends such a frame, or if the copy began on
+ * the wire while we were sending. After that, the line is treated as with `yes`, until two replies in a row
+ * have not come back. Any other copy may be a client that repeats its write, so it is executed. If the copy
+ * was an echo, the reply to it comes back as well. After 16 copies with no other message between them, no
+ * more copies are executed, and the loop ends.
  *
  * With each setting, bytes that began on the wire while we were sending and are not an echo are a collision.
  *
@@ -68,7 +74,9 @@ const NOTHING = new Uint8Array(0);
 export class EchoFilter {
   #options: EchoFilterOptions;
   readonly #awaited: Transmission[] = [];
-  /** Received bytes that may begin an echo, and the latest time at which the first of them began on the wire. */
+  /**
+   * Received bytes that may begin an echo, and the latest time at which the first of them began on the wire.
+   */
   #held: Uint8Array = NOTHING;
   #heldFrom = 0;
   #heardAt = 0;
@@ -86,7 +94,10 @@ export class EchoFilter {
     this.#options = options;
   }
 
-  /** The line goes on with other settings. Frames sent before may still come back, and a known echo stays known. */
+  /**
+   * The line goes on with other settings. Frames sent before may still come back, and a known echo stays
+   * known.
+   */
   change(options: EchoFilterOptions): void {
     this.#options = options;
     this.#close();

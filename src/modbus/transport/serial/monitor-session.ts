@@ -9,8 +9,8 @@ import type { PortSession } from './serial-session.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /**
- * Listens on one open port and reports what others say there. It is given no way to write to the port, and no way to
- * have a request executed. So nothing that it hears can make the line send.
+ * Listens on one open port and reports what others say there. It is given no way to write to the port, and no
+ * way to have a request executed. So nothing that it hears can make the line send.
  */
 export class MonitorSession implements PortSession {
   readonly #report: LineHandler['event'];

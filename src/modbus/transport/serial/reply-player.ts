@@ -33,9 +33,9 @@ interface Pending {
 /**
  * Sends replies on a half-duplex line, one at a time.
  *
- * With `replace`, a new request ends the reply that is still pending, as on a real device. A client that sends again
- * has given up waiting, and would take a late reply for the answer to its new request. Requests without t3.5 between
- * them were merged on their way here, so all of them are answered, in order.
+ * With `replace`, a new request ends the reply that is still pending, as on a real device. A client that
+ * sends again has given up waiting, and would take a late reply for the answer to its new request. Requests
+ * without t3.5 between them were merged on their way here, so all of them are answered, in order.
  *
  * `queue` answers every request. With `drop`, the line must not execute requests that come too early.
  */
@@ -81,7 +81,10 @@ export class ReplyPlayer {
     if (this.#queue.length === 1) this.#begin();
   }
 
-  /** Gives up all pending replies, for `reason`. A break can't be stopped: its reply ends when the break is over. */
+  /**
+   * Gives up all pending replies, for `reason`. A break can't be stopped: its reply ends when the break is
+   * over.
+   */
   giveUp(reason: string, ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#waitsForFrame = false;
@@ -150,9 +153,10 @@ export class ReplyPlayer {
   /**
    * When a reply may begin, as far as is known now: here t3.5 is waited for.
    *
-   * A usual reply begins after its turnaround, and t3.5 after the last character on the line, whoever sent it. A reply that
-   * begins at once (`early`, or a line that is `eager`) takes no notice of the client's characters. It only keeps t3.5 to our
-   * own: to a reply before it, or to a break that was given up, if they were not over when the reply was added.
+   * A usual reply begins after its turnaround, and t3.5 after the last character on the line, whoever sent
+   * it. A reply that begins at once (`early`, or a line that is `eager`) takes no notice of the client's
+   * characters. It only keeps t3.5 to our own: to a reply before it, or to a break that was given up, if they
+   * were not over when the reply was added.
    */
   #earliestStart(pending: Pending): number {
     const { receivedAt } = pending.request;

@@ -21,7 +21,10 @@ interface SerialLineTools {
 /** Short, because users wait for the port, and looking for a missing port costs next to nothing. */
 const RETRY_TIMES = { firstMs: 250, lastMs: 1000 };
 
-/** One end of a serial line, which serves or only listens: opens the port, keeps it open, and waits for it if it vanishes. */
+/**
+ * One end of a serial line, which serves or only listens: opens the port, keeps it open, and waits for it if
+ * it vanishes.
+ */
 export class SerialLine implements Transport, SerialSide, PortListener {
   readonly clients = undefined;
   readonly serial = this;
@@ -98,8 +101,8 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   }
 
   /**
-   * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port with the same
-   * characters, in the same mode. Pending replies are given up.
+   * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port with
+   * the same characters, in the same mode. Pending replies are given up.
    */
   change(settings: SerialSettings, framing: Framing): void {
     this.#settings = settings;
@@ -162,7 +165,10 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#session = undefined;
   }
 
-  /** Each opening moves the modem lines, so a port that was found unfit is left alone until something else is there. */
+  /**
+   * Each opening moves the modem lines, so a port that was found unfit is left alone until something else is
+   * there.
+   */
   #note({ error, unfit }: { readonly error: string; readonly unfit?: true }): void {
     this.#unfit = unfit && identityOf(this.#settings.path);
     if (unfit) this.#handler.event({ kind: 'failed', text: error });

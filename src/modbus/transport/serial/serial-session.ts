@@ -62,8 +62,8 @@ export class SerialSession implements PortSession {
   }
 
   /**
-   * Goes on with another behaviour on the same port. Pending replies are given up. Bytes still being sent belong to the
-   * old behaviour: their echo is not a request, and nothing new is sent before they have left.
+   * Goes on with another behaviour on the same port. Pending replies are given up. Bytes still being sent
+   * belong to the old behaviour: their echo is not a request, and nothing new is sent before they have left.
    */
   change(behaviour: SerialBehaviour): void {
     this.#behaviour = behaviour;
@@ -109,7 +109,8 @@ export class SerialSession implements PortSession {
   }
 
   /**
-   * The port is gone: nothing is sent or heard any more, and steps that were not played are reported as disconnected.
+   * The port is gone: nothing is sent or heard any more, and steps that were not played are reported as
+   * disconnected.
    */
   end(): void {
     this.#player.giveUp('the port is gone', 'disconnected');

@@ -5,11 +5,12 @@ import type { Clock } from '../clock.js';
 const LONGEST_PIECE = 1024;
 
 /**
- * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the start.
+ * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the
+ * start.
  *
- * The bytes of the port go through serialport's parser, which finds the ends of bursts. It knows nothing of a stalled
- * process, and passes on the pieces of a long burst before its end. So its word is checked: the line was silent if
- * nothing more is heard until the gap is over and everything that has arrived has been read.
+ * The bytes of the port go through serialport's parser, which finds the ends of bursts. It knows nothing of a
+ * stalled process, and passes on the pieces of a long burst before its end. So its word is checked: the line
+ * was silent if nothing more is heard until the gap is over and everything that has arrived has been read.
  */
 export class SilenceDetector {
   readonly #parser: InterByteTimeoutParser;

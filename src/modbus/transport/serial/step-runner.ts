@@ -64,16 +64,18 @@ export class StepRunner {
     return this.#wireFreeAt;
   }
 
-  /** A break that holds the line now, even if it was called off. Nothing else would be heard before it ends. */
+  /**
+   * A break that holds the line now, even if it was called off. Nothing else would be heard before it ends.
+   */
   get breaking(): Promise<unknown> | undefined {
     return this.#breaking;
   }
 
   /**
-   * A whole request was received, its first bytes at `startedAt`. If that was after the last write, the wire was free
-   * by then, or the client would not have been heard: some ports have no wire of their baud rate (a USB gadget,
-   * CDC-ACM, a null modem in software). While the driver still sends this does not hold, because a full-duplex line
-   * carries both directions.
+   * A whole request was received, its first bytes at `startedAt`. If that was after the last write, the wire
+   * was free by then, or the client would not have been heard: some ports have no wire of their baud rate (a
+   * USB gadget, CDC-ACM, a null modem in software). While the driver still sends this does not hold, because
+   * a full-duplex line carries both directions.
    */
   requestBegan(startedAt: number): void {
     if (startedAt <= this.#writtenAt || startedAt >= this.#wireFreeAt || this.#breaking !== undefined) return;
@@ -81,8 +83,8 @@ export class StepRunner {
   }
 
   /**
-   * Plays `steps`. The wait before the first step counts from `from`. `done` gets a report for each step. Earlier steps
-   * must be over or called off, and no break may hold the line.
+   * Plays `steps`. The wait before the first step counts from `from`. `done` gets a report for each step.
+   * Earlier steps must be over or called off, and no break may hold the line.
    */
   start(steps: readonly Step[], from: number, done: Done): void {
     this.#run = { steps, reports: [], done, from, isBusy: false, calledOff: undefined };
@@ -90,9 +92,10 @@ export class StepRunner {
   }
 
   /**
-   * Stops the steps that are being played; returns false if there are none. This `done` gets a report for each step,
-   * instead of the `done` given to `start`. `reason` says why the remaining steps were not reached. `done` is called at
-   * once, or when the current step is over: a break, or a write during which the port went away.
+   * Stops the steps that are being played; returns false if there are none. This `done` gets a report for
+   * each step, instead of the `done` given to `start`. `reason` says why the remaining steps were not
+   * reached. `done` is called at once, or when the current step is over: a break, or a write during which the
+   * port went away.
    */
   cancel(reason: string, done: Done): boolean {
     this.#cancelTimer?.();
@@ -193,7 +196,9 @@ export class StepRunner {
   }
 }
 
-/** Bytes without a wait directly follow those before them. A break must not cut into bytes still on the wire. */
+/**
+ * Bytes without a wait directly follow those before them. A break must not cut into bytes still on the wire.
+ */
 function mustWait(step: Step): boolean {
   return step.waitMs > 0 || step.kind === 'break';
 }

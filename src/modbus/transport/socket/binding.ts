@@ -5,14 +5,18 @@ import type { ClientList } from './client-list.js';
 import type { Listening } from './listen.js';
 
 /**
- * One listening socket of a line, from its opening to its end. A binding puts clients on the list of its line; how
- * clients come about depends on the kind of socket.
+ * One listening socket of a line, from its opening to its end. A binding puts clients on the list of its
+ * line; how clients come about depends on the kind of socket.
  */
 export interface Binding {
-  /** To be called once. Every failure is reported as a sentence that names the endpoint, and leaves nothing open. */
+  /**
+   * To be called once. Every failure is reported as a sentence that names the endpoint, and leaves nothing
+   * open.
+   */
   open(): Promise<Listening>;
   /**
-   * Accepts nothing from now on; resolves when the port is free. Clients are not ended. Also ends an `open` under way.
+   * Accepts nothing from now on; resolves when the port is free. Clients are not ended. Also ends an `open`
+   * under way.
    */
   close(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
 
 /**
- * With `ignore`, so many connections wait for one of the clients to end; as the queue of a listening socket, this has an
- * end. Each holds what a connection reads ahead.
+ * With `ignore`, so many connections wait for one of the clients to end; as the queue of a listening socket,
+ * this has an end. Each holds what a connection reads ahead.
  */
 const MAX_WAITING = 64;
 
@@ -18,7 +18,8 @@ export interface ClientIdentity {
 /** One client of a line: a connection, or an address that datagrams come from. */
 export interface Client extends ClientIdentity {
   /**
-   * When the last request came, or a delayed reply was sent; before both, when the client came; `performance.now()` ms.
+   * When the last request came, or a delayed reply was sent; before both, when the client came;
+   * `performance.now()` ms.
    */
   readonly activeAt: number;
   /** Whether it has sent a complete request. */
@@ -27,9 +28,15 @@ export interface Client extends ClientIdentity {
   readonly busy: boolean;
   /** Whether it has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
-  /** Sends bytes that this client has not asked for, unless replies wait. Absent where a client has no connection. */
+  /**
+   * Sends bytes that this client has not asked for, unless replies wait. Absent where a client has no
+   * connection.
+   */
   sendUnasked?(bytes: Uint8Array): void;
-  /** Ends the client now, and reports what was not played. The client leaves the list by itself. Twice is harmless. */
+  /**
+   * Ends the client now, and reports what was not played. The client leaves the list by itself. Twice is
+   * harmless.
+   */
   end(text: string): void;
 }
 
@@ -51,19 +58,25 @@ export interface ClientLimits {
   readonly idleTimeoutMs: number;
   readonly slowTimeoutMs: number;
   /**
-   * Whether an idle client loses a connection, which is a rejection. Without connections, the client is only forgotten.
+   * Whether an idle client loses a connection, which is a rejection. Without connections, the client is only
+   * forgotten.
    */
   readonly areConnections: boolean;
 }
 
-/** The clients of one line: limits their number, decides which of them must go, and reports their coming and going. */
+/**
+ * The clients of one line: limits their number, decides which of them must go, and reports their coming and
+ * going.
+ */
 export class ClientList {
   readonly #limits: ClientLimits;
   readonly #handler: LineHandler;
   readonly #clients = new Set<Client>();
   /** The oldest first. */
   readonly #waiting = new Map<Client, WaitingConnection>();
-  /** Runs while there are clients. One timer serves all of them, so that none is set or cleared per request. */
+  /**
+   * Runs while there are clients. One timer serves all of them, so that none is set or cleared per request.
+   */
   #watch: NodeJS.Timeout | undefined;
 
   constructor(limits: ClientLimits, handler: LineHandler) {
@@ -81,8 +94,8 @@ export class ClientList {
   }
 
   /**
-   * Makes room for one more client, where the line does that, by ending the least useful one. Returns false if the newcomer
-   * is not served; it is reported as rejected then.
+   * Makes room for one more client, where the line does that, by ending the least useful one. Returns false
+   * if the newcomer is not served; it is reported as rejected then.
    */
   makeRoom(newcomer: ClientIdentity): boolean {
     const { maxClients, whenFull } = this.#limits;
@@ -186,8 +199,8 @@ function identityOf({ client, clientId, host }: ClientIdentity): ClientIdentity 
 }
 
 /**
- * The client to end for a new one. Clients that never sent a request go first, so that a flood of silent connections
- * pushes out itself; then the client that has been idle longest. Busy clients stay.
+ * The client to end for a new one. Clients that never sent a request go first, so that a flood of silent
+ * connections pushes out itself; then the client that has been idle longest. Busy clients stay.
  */
 function leastUseful(clients: Iterable<Client>): Client | undefined {
   let least: Client | undefined;

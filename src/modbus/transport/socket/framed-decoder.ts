@@ -7,8 +7,8 @@ import type { Decoded, StreamDecoder } from './stream-decoder.js';
 const DISCARD_GAP_MS = 1000;
 
 /**
- * The framer gets this many bytes at a time. 64 KiB of the shortest frames keep it, and with it every other line, busy
- * for tens of ms. It is longer than any frame, so that noise is not reported in small pieces.
+ * The framer gets this many bytes at a time. 64 KiB of the shortest frames keep it, and with it every other
+ * line, busy for tens of ms. It is longer than any frame, so that noise is not reported in small pieces.
  */
 const SLICE_LENGTH = 1024;
 

@@ -5,7 +5,10 @@ import { cannotListen, type Listening, STOPPED } from './listen.js';
 /** The longest time in ms to open sockets before other lines get their turn of the event loop. */
 const SLICE_MS = 0.5;
 
-/** The sockets of a line that has several addresses: one for each, with the same port, for the clients of one list. */
+/**
+ * The sockets of a line that has several addresses: one for each, with the same port, for the clients of one
+ * list.
+ */
 export class HostsBinding implements Binding {
   readonly #context: BindingContext;
   readonly #hosts: readonly string[];
@@ -25,7 +28,9 @@ export class HostsBinding implements Binding {
     this.#newBinding = newBinding;
   }
 
-  /** Opens one socket after the other. The first that can't be opened ends it: the error names that address. */
+  /**
+   * Opens one socket after the other. The first that can't be opened ends it: the error names that address.
+   */
   async open(): Promise<Listening> {
     const { settings } = this.#context;
     let { port } = settings;

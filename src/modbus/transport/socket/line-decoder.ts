@@ -26,7 +26,10 @@ interface LineDecoderOptions {
   readonly silent: () => void;
 }
 
-/** The decoder of one connection, which follows the framing of its line, and the silence that ends a frame of it. */
+/**
+ * The decoder of one connection, which follows the framing of its line, and the silence that ends a frame of
+ * it.
+ */
 export class LineDecoder {
   readonly #options: LineDecoderOptions;
   #framing: Framing;
@@ -58,7 +61,9 @@ export class LineDecoder {
     if (isOpen) this.#decoder.push(unread, unread.length, receivedAt);
   }
 
-  /** Waits for the rest of a frame, if one was begun; nothing has come since `since`, `performance.now()` ms. */
+  /**
+   * Waits for the rest of a frame, if one was begun; nothing has come since `since`, `performance.now()` ms.
+   */
   watchSilence(since: number, isOpen: boolean): void {
     this.#callOff();
     const { discardGapMs, incomplete } = this.#decoder;

@@ -97,8 +97,8 @@ export function listen(server: Server, host: string, port: number): Promise<List
 }
 
 /**
- * For `createSocket`: IP addresses are not looked up, so that a reply leaves within the call that sends it and not
- * one turn later.
+ * For `createSocket`: IP addresses are not looked up, so that a reply leaves within the call that sends it
+ * and not one turn later.
  */
 export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options, found) => {
   const family = isIP(host);

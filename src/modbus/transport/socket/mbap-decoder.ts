@@ -6,8 +6,8 @@ import type { Decoded, StreamDecoder } from './stream-decoder.js';
 const NOTHING = new Uint8Array(0);
 
 /**
- * Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU has its length. A partial ADU is kept until the client goes, and one
- * of another protocol is reported as noise.
+ * Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU has its length. A partial ADU is kept until the
+ * client goes, and one of another protocol is reported as noise.
  */
 export class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;

@@ -2,12 +2,15 @@ import type { Socket } from 'node:net';
 import { concatBytes } from '../../protocol/bytes.js';
 
 /**
- * A connection that must wait reads on until it has so many bytes ahead: what stops reading does not notice that the
- * client leaves.
+ * A connection that must wait reads on until it has so many bytes ahead: what stops reading does not notice
+ * that the client leaves.
  */
 const MAX_BYTES = 16 * 1024;
 
-/** What a connection reads while it can't answer. Holds `MAX_BYTES` and the read that exceeds them, then pauses the socket. */
+/**
+ * What a connection reads while it can't answer. Holds `MAX_BYTES` and the read that exceeds them, then
+ * pauses the socket.
+ */
 export class ReadAhead {
   readonly #socket: Socket;
   #reads: Uint8Array[] = [];

@@ -17,15 +17,17 @@ export interface ReplyWriter {
   /** False once nothing can be sent any more. */
   readonly open: boolean;
   /**
-   * Does one step now, while the writer is open. "Done" means that the operating system got the bytes, or that they
-   * wait until it takes them; `complete` reports what became of waiting bytes.
+   * Does one step now, while the writer is open. "Done" means that the operating system got the bytes, or
+   * that they wait until it takes them; `complete` reports what became of waiting bytes.
    */
   play(step: Step): StepFailure;
-  /** The bytes of the next plan wait for those of the plan after it. Absent where every plan leaves by itself. */
+  /**
+   * The bytes of the next plan wait for those of the plan after it. Absent where every plan leaves by itself.
+   */
   coalesce?(): void;
   /**
-   * Takes the report of the plan that was played last. Hands it on when it is known which of the bytes the operating
-   * system has taken, mostly at once. What the system does with them later can't be known here.
+   * Takes the report of the plan that was played last. Hands it on when it is known which of the bytes the
+   * operating system has taken, mostly at once. What the system does with them later can't be known here.
    */
   complete(report: PlayReport, reported: (report: PlayReport) => void): void;
   /** Bytes written so far must not leave in one piece with later ones. */
@@ -42,7 +44,10 @@ interface Playing {
   readonly reply: LineReply;
   /** Undefined while the plan is still to come. */
   steps: readonly Step[] | undefined;
-  /** When the previous step was achieved. Before the first step: when the request came in, or a plan that came late. */
+  /**
+   * When the previous step was achieved. Before the first step: when the request came in, or a plan that came
+   * late.
+   */
   since: number;
   /** When that step was done with: some time after `since` if writing took long. It shortens no wait. */
   endedAt: number;
@@ -52,8 +57,8 @@ interface Playing {
 
 /**
  * Plays the reply plans of one client in the order of their requests (Messaging on TCP/IP V1.0b, 4.2: the
- * transaction identifiers would allow any order, clients rely on this one). A plan waits from the arrival of its
- * own request, so two pipelined requests with a delay of 250 ms are both answered after 250 ms.
+ * transaction identifiers would allow any order, clients rely on this one). A plan waits from the arrival of
+ * its own request, so two pipelined requests with a delay of 250 ms are both answered after 250 ms.
  */
 export class ReplyQueue {
   readonly #writer: ReplyWriter;
@@ -92,7 +97,9 @@ export class ReplyQueue {
     }
   }
 
-  /** Stops playing. Each remaining step, of this or a later plan, is reported as not achieved, for `reason`. */
+  /**
+   * Stops playing. Each remaining step, of this or a later plan, is reported as not achieved, for `reason`.
+   */
   abandon(reason: string): void {
     this.#ended ??= reason;
     clearTimeout(this.#timer);
@@ -103,7 +110,10 @@ export class ReplyQueue {
     }
   }
 
-  /** Plays the plan of a well-behaved device, without a queue entry. Returns false if `plan` is not that simple. */
+  /**
+   * Plays the plan of a well-behaved device, without a queue entry. Returns false if `plan` is not that
+   * simple.
+   */
   #playPlain(reply: LineReply, receivedAt: number): boolean {
     const { plan } = reply;
     if (plan === undefined) return false;
@@ -162,7 +172,8 @@ export class ReplyQueue {
   #play(step: Step, plannedAt: number): StepReport {
     const playedAt = performance.now();
     const failure = this.#writer.play(step);
-    // It is not known how long the bytes stay in the system and on the network, so the uncertainty is not known either.
+    // It is not known how long the bytes stay in the system and on the network, so the uncertainty is not
+    // known either.
     return failure === undefined
       ? achieved(plannedAt, playedAt, playedAt, undefined)
       : notAchieved(plannedAt, playedAt, failure);

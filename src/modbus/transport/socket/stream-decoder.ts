@@ -16,11 +16,13 @@ export type Decoded =
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Cuts the bytes of one connection into requests. What is kept between two calls is bounded if the caller takes
- * everything from one read before it pushes the next one.
+ * Cuts the bytes of one connection into requests. What is kept between two calls is bounded if the caller
+ * takes everything from one read before it pushes the next one.
  */
 export interface StreamDecoder {
-  /** How long the stream must be silent before `silence` is called, in ms. When absent, silence means nothing. */
+  /**
+   * How long the stream must be silent before `silence` is called, in ms. When absent, silence means nothing.
+   */
   readonly discardGapMs?: number;
   /** False when `next` has nothing more to give; true when it may have. */
   readonly pending: boolean;
@@ -29,8 +31,8 @@ export interface StreamDecoder {
   /** A copy of all bytes that were pushed and that `next` has not given out. */
   readonly unread: Uint8Array;
   /**
-   * Takes the bytes of one read, the first `length` of `memory`, received at `at`. What `memory` has may change only
-   * after `keep`.
+   * Takes the bytes of one read, the first `length` of `memory`, received at `at`. What `memory` has may
+   * change only after `keep`.
    */
   push(memory: Uint8Array, length: number, at: number): void;
   /** Copies what `next` has not given out, because the memory of the read is used for another one. */

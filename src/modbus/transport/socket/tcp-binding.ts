@@ -20,8 +20,8 @@ interface Accepted {
 }
 
 /**
- * A listening TCP socket: Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a client; with
- * Modbus/TCP Security, when its TLS handshake is done.
+ * A listening TCP socket: Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a
+ * client; with Modbus/TCP Security, when its TLS handshake is done.
  */
 export class TcpBinding implements Binding {
   readonly #context: BindingContext;

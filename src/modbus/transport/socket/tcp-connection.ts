@@ -15,7 +15,8 @@ const MAX_PENDING = 64;
 /** While the client has left more bytes than this unread, no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 /**
- * After this many requests of one connection, or other things found in its bytes, other connections have their turn.
+ * After this many requests of one connection, or other things found in its bytes, other connections have
+ * their turn.
  */
 const MAX_PER_TURN = 16;
 
@@ -35,8 +36,8 @@ export interface TcpConnectionOptions {
 /**
  * One client: cuts its bytes into requests, asks the handler, and has the plans played in order.
  *
- * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB) and what `ReadAhead`
- * holds are kept.
+ * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB) and what
+ * `ReadAhead` holds are kept.
  */
 export class TcpConnection implements WaitingClient {
   readonly client: string;
@@ -198,8 +199,8 @@ export class TcpConnection implements WaitingClient {
   }
 
   /**
-   * Ends the connection of a client that has closed its sending side, once everything it sent is answered. Replies that
-   * still have to wait are given up, because the client has gone.
+   * Ends the connection of a client that has closed its sending side, once everything it sent is answered.
+   * Replies that still have to wait are given up, because the client has gone.
    */
   #endIfDone(): void {
     if (!this.#inputEnded || (this.#waits && !this.busy)) return;

@@ -24,7 +24,8 @@ interface Untaken {
   readonly report: PlayReport;
   readonly reported: PlayReported;
   /**
-   * For each step played: how many bytes of the connection the operating system must have taken until it is achieved.
+   * For each step played: how many bytes of the connection the operating system must have taken until it is
+   * achieved.
    */
   readonly needs: readonly number[];
   /** The same for the whole plan and all plans before it. */
@@ -34,8 +35,9 @@ interface Untaken {
 /**
  * The sending side of one connection.
  *
- * Replies that have to wait are joined here: for other replies of the same turn, or for a client that does not read. A
- * stream would keep each reply as objects of many times its length, and the limit for unread replies is in bytes.
+ * Replies that have to wait are joined here: for other replies of the same turn, or for a client that does
+ * not read. A stream would keep each reply as objects of many times its length, and the limit for unread
+ * replies is in bytes.
  */
 export class TcpWriter implements ReplyWriter {
   readonly #channel: Channel;
@@ -47,8 +49,8 @@ export class TcpWriter implements ReplyWriter {
   #room = NOTHING;
   #holds = false;
   /**
-   * Whether all that is held is a reply that waits for the bytes of a later one: those of the plan that is played now are
-   * added to it, and the first ones of a later plan release it.
+   * Whether all that is held is a reply that waits for the bytes of a later one: those of the plan that is
+   * played now are added to it, and the first ones of a later plan release it.
    */
   #waits: 'no' | 'being played' | 'for the next' = 'no';
   /** Number of all bytes so far, including those held here. */
@@ -66,7 +68,8 @@ export class TcpWriter implements ReplyWriter {
 
   /**
    * @param channel takes the replies
-   * @param raw the connection below the channel's socket where that is a TLS one, which can't reset; otherwise the same
+   * @param raw the connection below the channel's socket where that is a TLS one, which can't reset;
+   * otherwise the same
    * @param taken called when the operating system has taken what was written
    */
   constructor(channel: Channel, raw: Socket, taken: () => void) {
@@ -162,7 +165,9 @@ export class TcpWriter implements ReplyWriter {
     this.#reportTaken();
   }
 
-  /** The connection ends. Steps whose bytes the operating system has not taken are not achieved, for `reason`. */
+  /**
+   * The connection ends. Steps whose bytes the operating system has not taken are not achieved, for `reason`.
+   */
   abandon(reason: string): void {
     this.#isAbandoned = true;
     this.#countTaken();
@@ -203,7 +208,10 @@ export class TcpWriter implements ReplyWriter {
     this.#countTaken();
   }
 
-  /** Writes what the system takes at once, unless earlier bytes wait in the stream. @returns how many bytes it took */
+  /**
+   * Writes what the system takes at once, unless earlier bytes wait in the stream.
+   * @returns how many bytes it took
+   */
   #writeNow(bytes: Uint8Array, length: number): number {
     return this.#socket.writableLength === 0 ? this.#channel.writeNow(bytes, length) : 0;
   }
@@ -227,8 +235,8 @@ export class TcpWriter implements ReplyWriter {
     this.flush();
     this.#isClosed = true;
     if (how === 'end') this.#socket.end();
-    // For a TLS socket, Node reports one turn late that the operating system has taken the bytes, even if it did at
-    // once.
+    // For a TLS socket, Node reports one turn late that the operating system has taken the bytes, even if it
+    // did at once.
     else if (this.#socket !== this.#raw && this.unsent > 0) setImmediate(() => this.#raw.resetAndDestroy());
     else this.#raw.resetAndDestroy();
   }

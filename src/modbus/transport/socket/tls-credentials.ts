@@ -30,8 +30,8 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 const LARGEST_BYTES = 1024 * 1024;
 
 /**
- * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is tested
- * with.
+ * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is
+ * tested with.
  */
 export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<ReadTlsCredentials> {
   const chain = await readCertificates('certificate', cert);

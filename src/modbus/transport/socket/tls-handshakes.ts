@@ -10,8 +10,8 @@ const EXTENSIONS_TAG = 3;
 const CONTEXT_SPECIFIC = 3;
 
 /**
- * The role in a DER certificate: the UTF8String of its role extension. Undefined when it has none, or one that is no
- * UTF8String.
+ * The role in a DER certificate: the UTF8String of its role extension. Undefined when it has none, or one
+ * that is no UTF8String.
  */
 function roleOf(certificate: Uint8Array): string | undefined {
   try {
@@ -80,7 +80,8 @@ const HANDSHAKE_FAULTS: Readonly<Record<string, string>> = {
 /**
  * Why no TLS connection came about, in words.
  * @param error what the handshake ended with
- * @param certificateFault OpenSSL's name for what is wrong with the client's certificate, where that is the reason
+ * @param certificateFault OpenSSL's name for what is wrong with the client's certificate, where that is the
+ * reason
  */
 export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: string | undefined): string {
   if (certificateFault !== undefined) {
@@ -102,8 +103,8 @@ export type Handshake =
   | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly text: string };
 
 /**
- * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1). They need TLS 1.2 or newer and, if
- * there is a CA, a certificate from the client.
+ * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1). They need TLS 1.2 or newer
+ * and, if there is a CA, a certificate from the client.
  */
 export class TlsHandshakes {
   /** Never listens. Connections are passed to it. */
@@ -177,8 +178,8 @@ export class TlsHandshakes {
 }
 
 /**
- * The connection below a TLS socket. Node has no public way to get it. One TLS server for each connection would not
- * need it, but costs as much as the handshake. The tests of this line fail if the name changes.
+ * The connection below a TLS socket. Node has no public way to get it. One TLS server for each connection
+ * would not need it, but costs as much as the handshake. The tests of this line fail if the name changes.
  */
 function rawOf(socket: TLSSocket): Socket {
   return (socket as unknown as { readonly _parent: Socket })._parent;

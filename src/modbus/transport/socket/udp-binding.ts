@@ -9,8 +9,8 @@ import { ReplyQueue } from './reply-queue.js';
 import { UdpWriter } from './udp-writer.js';
 
 /**
- * Size of the receive buffer. Datagrams wait there while this program is busy with others; those that do not fit are
- * lost. Linux gives no more than net.core.rmem_max, which is still twice its default.
+ * Size of the receive buffer. Datagrams wait there while this program is busy with others; those that do not
+ * fit are lost. Linux gives no more than net.core.rmem_max, which is still twice its default.
  */
 const RECEIVE_BUFFER_SIZE = 1024 * 1024;
 
@@ -24,15 +24,15 @@ const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A UDP socket that answers Modbus requests. Every datagram is one ADU, and so is every reply that no fault has split.
- * No specification covers Modbus over UDP; this is what its implementations agree on. Datagrams that are not an ADU are
- * reported as noise and not answered.
+ * A UDP socket that answers Modbus requests. Every datagram is one ADU, and so is every reply that no fault
+ * has split. No specification covers Modbus over UDP; this is what its implementations agree on. Datagrams
+ * that are not an ADU are reported as noise and not answered.
  *
- * UDP has no connections: an address is a client from its first request until it has been idle for a while. The
- * addresses of datagrams can be forged, so no more than `maxClients` are remembered.
+ * UDP has no connections: an address is a client from its first request until it has been idle for a while.
+ * The addresses of datagrams can be forged, so no more than `maxClients` are remembered.
  *
- * On `0.0.0.0` or `::`, a machine with several addresses may reply from another address than the one that was asked,
- * because the system chooses it.
+ * On `0.0.0.0` or `::`, a machine with several addresses may reply from another address than the one that was
+ * asked, because the system chooses it.
  */
 export class UdpBinding implements Binding {
   readonly #context: BindingContext;

@@ -5,8 +5,8 @@ import type { ReplyWriter, StepFailure } from './reply-queue.js';
 type PlayReported = (report: PlayReport) => void;
 
 /**
- * What became of the steps of one plan so far. Reused for another plan when that is known: under a flood, new objects that
- * wait for the end of each send cost half as much again as all the rest of a reply (measured).
+ * What became of the steps of one plan so far. Reused for another plan when that is known: under a flood, new
+ * objects that wait for the end of each send cost half as much again as all the rest of a reply (measured).
  */
 class PlayOutcome {
   steps = 0;
@@ -32,8 +32,8 @@ class PlayOutcome {
 }
 
 /**
- * Sends the replies to one address. A step of bytes is one datagram, so a reply in pieces leaves as several datagrams,
- * which no client joins again.
+ * Sends the replies to one address. A step of bytes is one datagram, so a reply in pieces leaves as several
+ * datagrams, which no client joins again.
  */
 export class UdpWriter implements ReplyWriter {
   /** There is no connection that could be closed. */
@@ -78,8 +78,8 @@ export class UdpWriter implements ReplyWriter {
   flush(): void {}
 
   /**
-   * Takes the report of the plan that was played last, and hands it on with the failed sends once they are known. Node
-   * reports them after the call that sends, usually before anything else happens.
+   * Takes the report of the plan that was played last, and hands it on with the failed sends once they are
+   * known. Node reports them after the call that sends, usually before anything else happens.
    */
   complete(report: PlayReport, reported: PlayReported): void {
     const outcome = this.#outcome;
