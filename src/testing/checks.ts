@@ -13,7 +13,10 @@ import { timeOuts } from './examine/checks/time-out.js';
 import { watched } from './examine/checks/watching.js';
 import type { Check } from './examine/trial/exam.js';
 
-/** The checks that are run where none are named, in the order in which they are shown. */
+/**
+ * The checks that run by default, in the order in which they are shown. Entries of the catalogue run only
+ * when named.
+ */
 export const CHECKS: readonly Check[] = [
   ...watched,
   oneAtATime,
@@ -27,24 +30,24 @@ export const CHECKS: readonly Check[] = [
   ...connections,
 ];
 
-/** What a line needs for an ability, where its transport does not say it. */
+/** What a line needs for an ability that does not follow from its transport. */
 const FRAMES: Readonly<Partial<Record<Ability, string>>> = {
   crc: 'RTU or ASCII frames',
   transaction: 'MBAP frames',
 };
 
-/** The lines that can carry a check: `any`, `serial`, `RTU or ASCII frames`. */
+/** Says which lines can carry a check: `any`, `serial`, `RTU or ASCII frames`. */
 export function linesFor({ transports = [], abilities = [] }: Check): string {
   const needs = [...transports, ...abilities.flatMap((ability) => FRAMES[ability] ?? [])];
   return needs.length === 0 ? 'any' : needs.join(', ');
 }
 
-/** The checks that a line can carry. */
+/** Leaves out the checks that a line can't carry. */
 export function checksFor(line: Line, checks = CHECKS): Check[] {
   return checks.filter((check) => whyNotOn(line, check) === undefined);
 }
 
-/** Why a line can't carry a check, as a part of a sentence; undefined when it can. */
+/** Says why a line can't carry a check, as a part of a sentence; undefined when it can. */
 function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Check): string | undefined {
   const { kind } = definition;
   if (transports && !transports.includes(kind)) {
@@ -54,10 +57,10 @@ function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Che
 }
 
 /**
- * The checks that are to be run on a line: the named ones with those that they need, all that fit without names. Those of
- * the catalogue are run only where they are named.
+ * Chooses the checks to run on a line: the named ones and those that they need; without names, all of `usual`
+ * that the line can carry. Checks of the catalogue are chosen only by name.
  * @param names identifiers of checks or names of groups
- * @returns what is wrong with the names, as a sentence
+ * @returns the checks, or what is wrong with the names, as a sentence
  */
 export function chosenChecks(names: readonly string[], line: Line, usual = CHECKS): Check[] | string {
   const isOfCatalogue = names.some((name) => name.startsWith(REAL_WORLD));

@@ -9,17 +9,21 @@ import { packEvents } from '../simulator/traffic/packed-events.js';
 import { type CheckAbout, type Finding, type FindingHead, headOf, type Report } from './report/report.js';
 import { type KnownRun, type RunKind, Runs } from './runs.js';
 
-/** A room in which tests run. At most one test or examination works on a line at a time. */
+/** The context of commands that work on tests and examinations. */
 export interface TestContext extends CommandContext {
   readonly runs: Runs;
 }
 
-/** @param writesIn where remote clients may let files be made; where the configuration is when undefined */
+/**
+ * Makes the context of a simulator.
+ * @param writesIn the directory in which remote clients may create files; that of the configuration when
+ *   undefined
+ */
 export function newTestContext(simulator: Simulator, log: Logger, writesIn?: string): TestContext {
   return { ...newContext(simulator, log, writesIn), runs: new Runs(simulator) };
 }
 
-/** What became of a run, without frames and configuration. */
+/** The report on a run, without frames and configuration. */
 interface RunReport extends Omit<Report, 'findings' | 'configuration'> {
   readonly findings: readonly FindingHead[];
 }
@@ -39,12 +43,12 @@ export interface PackedFinding extends FindingHead {
 
 type OfRun = { readonly id: number };
 
-/** `failure`: why the step or the check that runs has failed. */
+/** Names the run to stop. `failure` says why its running step or check has failed. */
 type Stopped = OfRun & { readonly failure?: string | undefined };
 
 /**
- * The commands on runs of one kind; what a run has found stays when it is stopped.
- * @param begin starts a run on lines that are open, as it was sent
+ * Makes the commands on runs of one kind. A run that is stopped keeps its findings.
+ * @param begin starts a run from the request as it was sent
  */
 function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Promise<Outcome<KnownRun>>) {
   const find = <Result>(
@@ -57,27 +61,27 @@ function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Prom
   };
   return {
     list: ({ runs }: TestContext): Outcome<readonly Run[]> => done(runs.list(kind).map(runOf)),
-    get: (room: TestContext, { id }: OfRun): Outcome<Run> => find(room, id, runOf),
+    get: (context: TestContext, { id }: OfRun): Outcome<Run> => find(context, id, runOf),
     start: async ({ runs }: TestContext, sent: Sent): Promise<Outcome<Run>> => {
       const started = await begin(runs, sent);
       return started.ok ? done(runOf(started.value)) : started;
     },
-    stop: (room: TestContext, { id, failure }: Stopped): Outcome<null> =>
-      find(room, id, (run) => {
+    stop: (context: TestContext, { id, failure }: Stopped): Outcome<null> =>
+      find(context, id, (run) => {
         run.stop(failure);
         return null;
       }),
-    findings: (room: TestContext, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
-      find(room, id, ({ report }) => packed(report.findings)),
+    findings: (context: TestContext, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
+      find(context, id, ({ report }) => packed(report.findings)),
   };
 }
 
 /*
- * Most starts never run a test, so what runs them is loaded when it is first asked for, before the run begins. A load that
- * fails rejects, and the door tells it.
+ * Most processes never run a test, so the code that runs tests is loaded when the first one is asked for,
+ * before the run begins. When loading fails, the promise rejects, and rpc passes the error on.
  */
 
-/** Scenarios, which are read in slices because they may be long. */
+/** The commands on tests. A scenario may be long, so it is read in slices. */
 export const tests = commandsOn('test', async (runs, { scenario }: { readonly scenario: unknown }) => {
   const { startingTest } = await import('./scenario/start-test.js');
   return inSlices(startingTest(runs, scenario));
@@ -91,10 +95,10 @@ export const examinations = commandsOn(
   },
 );
 
-/** What a check does, why, and when it passes. */
+/** A check as it is listed: what it does, why, and when it passes. */
 export type CheckView = Omit<CheckAbout, 'fix'> & Readonly<Record<'id' | 'title', string>>;
 
-/** The checks that can be run on a line, or all. */
+/** Lists the checks that a line can carry, or all checks when no line is named. */
 export async function possibleChecks(
   { simulator }: CommandContext,
   { line: name }: { readonly line?: string | undefined },

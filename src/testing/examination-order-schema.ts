@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const MOST_NAMED = 100;
 const LAST_UNIT = 255;
 
-/** What a request for an examination says. */
+/** The body of a request for an examination. */
 export const orderSchema = section({
   line: text('the name of a line').describe('The line whose client is examined.'),
   unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')

@@ -2,17 +2,20 @@ import { sentFrames } from '../modbus/protocol/reply-plan.js';
 import type { Clock } from '../modbus/transport/clock.js';
 import type { FrameEvent, LineStateEvent, ReplyEvent, TrafficEvent } from '../simulator/traffic/event.js';
 
-/** Replies to the last requests are waited for so long, because they belong to the evidence. */
+/** How long to wait for the replies to the last requests, which belong to the evidence. */
 const LAST_REPLIES_MS = 100;
 
 const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
 
-/** What a client asks, of us or of other devices on the line. */
+/** True for a request of a client, whether to our devices or to others on the line. */
 export function isRequest(event: TrafficEvent): event is FrameEvent {
   return REQUESTS.has(event.kind);
 }
 
-/** The PDU of the first frame that was sent; undefined when none was, or it is no valid frame. */
+/**
+ * The PDU of the first frame that was sent as a reply; undefined when none was sent, or the frame is not
+ * valid.
+ */
 export function pduOf({ plan, report, framing }: ReplyEvent): Uint8Array | undefined {
   const [frame] = sentFrames(plan, report);
   return frame && framing.decode(frame)?.pdu;

@@ -3,12 +3,12 @@ import type { Simulator } from '../simulator/simulator.js';
 import { type Progress, progressOn } from './progress.js';
 import type { Report } from './report/report.js';
 
-/** Of each kind, runs that are kept after their end, the newest ones. */
+/** How many runs of one kind are kept. The oldest that are over are dropped first. */
 const MOST_KEPT = 20;
 
 export type RunKind = Report['kind'];
 
-/** A test or an examination. */
+/** What `Runs` needs of a test or an examination. */
 interface Runnable {
   readonly isOver: boolean;
   readonly report: Report;
@@ -23,20 +23,20 @@ export interface KnownRun {
   readonly lines: readonly string[];
   readonly report: Report;
   /**
-   * Ends it; the report on what it has done stays. Does nothing where it is over.
-   * @param failure why the step or the check that runs has failed; without it, that one is not decided
+   * Ends the run and keeps its report. Does nothing when the run is over.
+   * @param failure why the running step or check has failed; without it, that step or check stays undecided
    */
   readonly stop: (failure?: string) => void;
 }
 
 /**
- * The tests and the examinations of a running simulator: all that run, and the newest that are over. At most one of them works on a
- * line at a time: two would take each other's faults for their own.
+ * The tests and examinations of a running simulator: all that run, and the newest that are over. At most one
+ * of them works on a line at a time, because two would take each other's faults for their own.
  */
 export class Runs {
   readonly simulator: Simulator;
   readonly #kept = new Map<number, KnownRun>();
-  /** Counts tests and examinations together, from 1. */
+  /** Id of the newest run. Tests and examinations share the ids, which count from 1. */
   #last = 0;
 
   constructor(simulator: Simulator) {
@@ -44,9 +44,9 @@ export class Runs {
   }
 
   /**
-   * Starts a run on lines that are open and that nobody else has.
-   * @param make makes it
-   * @param stop ends it: what has failed, or that somebody has stopped it
+   * Starts a run. Refused unless each of its lines is open and no other run works on it.
+   * @param make makes the run, which tells `progress` how far it has come
+   * @param stop ends the run; `failure` says what has failed, and is absent when somebody stops it
    */
   start<Run extends Runnable>(
     kind: RunKind,
@@ -54,7 +54,7 @@ export class Runs {
     make: (progress: Progress) => Run,
     stop: (run: Run, failure?: string) => void,
   ): Outcome<KnownRun> {
-    // A scenario may name its lines in many places.
+    // A refused test has no path to its line, because a scenario may name lines in many places.
     const path = kind === 'test' ? '' : 'line';
     const closed = lines.find((line) => this.simulator.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return refusal('line.not_open', path, `line ${closed} is not open`);
@@ -92,7 +92,7 @@ export class Runs {
     return run?.kind === kind ? run : undefined;
   }
 
-  /** The oldest first. */
+  /** Lists the runs of one kind, the oldest first. */
   list(kind: RunKind): KnownRun[] {
     return [...this.#kept.values()].filter((run) => run.kind === kind);
   }

@@ -13,7 +13,10 @@ import type { KnownRun, Runs } from './runs.js';
 
 const DEFAULT_LIMIT_MS = 600_000;
 
-/** Starts an examination on a running simulator, as `orderSchema` describes it. */
+/**
+ * Starts an examination on a running simulator. Refused with every mistake in `source`, which `orderSchema`
+ * describes.
+ */
 export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
   const findings = new Findings();
@@ -35,9 +38,9 @@ export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun>
 }
 
 /**
- * Reads what a request asks to examine, and checks it against a running simulator. Undefined after reporting every mistake.
- * Of observers only registers are allowed: a command would run with the rights of this program, and an address would be
- * asked from inside this machine's network.
+ * Reads a request for an examination and checks it against a running simulator. Undefined after reporting
+ * every mistake. A register is the only observer allowed here: a command would run with the rights of this
+ * program, and a URL would be fetched from inside this machine's network.
  */
 function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
   return at.unlessWrong(() => {
@@ -64,7 +67,9 @@ function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
   });
 }
 
-/** Reports observers that only `modbus-sim examine` takes, on a simulator of its own. */
+/**
+ * Reports a command or a URL as observer: only `modbus-sim examine` takes them, on a simulator of its own.
+ */
 function hasForeignObserver(at: At): boolean {
   for (const key of ['command', 'url'] as const) {
     if (at.key(key).value === undefined) continue;

@@ -7,8 +7,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text for XML and HTML, between tags and in attributes. What XML 1.0 (2.2) forbids becomes readable text, `\x1b`: control
- * characters, halves of surrogate pairs, and two code points.
+ * Escapes text for XML and HTML, between tags and in attributes. Characters that XML 1.0 (2.2) forbids become
+ * readable text such as `\x1b`: control characters, halves of surrogate pairs, and two code points.
  */
 export function escaped(text: string): string {
   return text

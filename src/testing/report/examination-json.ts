@@ -23,7 +23,7 @@ const found = z
   })
   .describe('What was measured. What is absent is not known.');
 
-/** What became of one check. */
+/** The fields of one check. */
 const checkShape = {
   id: z.string(),
   group: z.string(),
@@ -43,7 +43,7 @@ const checkShape = {
   durationMs: ms,
 };
 
-/** What an examination has found, without the frames that show it. */
+/** The fields of an examination, without the frames that are its evidence. */
 export const examinationShape = {
   name: z.string(),
   line: z.string(),
@@ -82,7 +82,7 @@ export const examinationSchema = z.object({
 type ExaminationJson = z.infer<typeof examinationSchema>;
 type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
 
-/** What an examination has found by now, without frames. */
+/** Summarizes an examination as far as it has come, without frames. */
 export function examinationSummary(
   report: Pick<Report, 'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'found'> & {
     readonly findings: readonly FindingHead[];
@@ -107,7 +107,7 @@ export function examinationJson(report: ReportView): string {
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-/** The JSON report on an examination as a value, but for its checks, which come one by one. */
+/** The JSON report on an examination as a value whose checks are made one by one. */
 export function examinationJsonByCheck(report: ReportView) {
   const { findings, startedAt, durationMs, versions } = report;
   return {
@@ -125,14 +125,14 @@ function* checksJson(findings: readonly FindingView[]): Generator<ExaminationJso
   }
 }
 
-/** Plain data with every number in tenths. */
+/** Copies plain data with every number rounded to tenths. */
 function inTenths(found: NonNullable<Report['found']>): Summary['found'] {
   return JSON.parse(JSON.stringify(found), (_, value: unknown) =>
     typeof value === 'number' ? tenths(value) : value,
   );
 }
 
-/** Nothing is measured more exactly. */
+/** Rounds to a tenth of a millisecond. No measurement is more exact. */
 function tenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

@@ -5,15 +5,18 @@ import { overallVerdict } from './overall.js';
 import type { Verdict } from './report.js';
 import type { ReportView } from './view.js';
 
-/** What became of a test or an examination on one of many benches. */
+/** One row of the report: a test or an examination on one of many benches. */
 export interface RowOfBench {
   readonly bench: string;
   readonly report: ReportView;
-  /** Where the bench has the report with its frames; undefined where it has none. */
+  /** URL of the report with its frames on the bench; undefined when the bench keeps none. */
   readonly url: string | undefined;
 }
 
-/** One HTML document on many benches, with a row for each run of each bench. It needs nothing from the network. */
+/**
+ * One HTML document on many benches, with a row for each run of each bench. The document needs nothing from
+ * the network.
+ */
 export function fleetHtml(rows: readonly RowOfBench[]): string {
   const verdict = overallVerdict(rows.map(({ report }) => report.verdict));
   const benches = new Set(rows.map(({ bench }) => bench)).size;

@@ -4,10 +4,13 @@ import type { CheckAbout, Verdict } from './report.js';
 import { stripSvg } from './strip-svg.js';
 import type { FindingView } from './view.js';
 
-/** One step or check with what shows it. @param number of its report in the document, from 0 */
+/**
+ * One step or check with its evidence, as HTML.
+ * @param number number of its report in the document, from 0
+ */
 export function findingHtml(finding: FindingView, number: number): string {
   const { id, title, verdict, summary, about } = finding;
-  // A view on demand makes them each time.
+  // A view on demand makes the frames on each read, so they are read once.
   const { frames } = finding;
   const strip = stripSvg(frames);
   const name = about ? title : `${id} ${title}`;
@@ -22,12 +25,12 @@ export function findingHtml(finding: FindingView, number: number): string {
   ].join('\n');
 }
 
-/** Where a finding is in the document. */
+/** The anchor of a finding in the document. */
 export function findingAnchor({ id }: FindingView, number: number): string {
   return escaped(`report-${number + 1}-${id.replace(/[^\w-]/g, '-')}`);
 }
 
-/** The class of what has this verdict. */
+/** The CSS class for a verdict. */
 export function className(verdict: Verdict): string {
   return verdict.replace(' ', '-');
 }
@@ -47,7 +50,10 @@ function aboutHtml({ does, matters, rule, fix, source }: CheckAbout, verdict: Ve
   return `<dl class="about">${rows.join('\n')}</dl>`;
 }
 
-/** What passed the line. Of what has passed, it is folded up: the strip shows enough of it. */
+/**
+ * The traffic of a finding as a table. The table is folded up when the finding has passed: its timing strip
+ * shows enough.
+ */
 function framesHtml(frames: readonly TrafficView[], verdict: Verdict): string {
   const lines = new Set(frames.map(({ line }) => line));
   const rows = frames.map(
@@ -71,7 +77,7 @@ const COLOURS = [
   ['t35', 't3.5'],
 ];
 
-/** What the colours of the strips mean. */
+/** The legend of the timing strips: what their colours mean. */
 export const LEGEND = `<p class="soft legend">${COLOURS.map(
   ([colour, text]) => `<span><i style="background:var(--${colour})"></i>${text}</span>`,
 ).join('')}<em>To scale but for long pauses, which are cut out (zigzag). Times are UTC.</em></p>`;

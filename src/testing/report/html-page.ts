@@ -1,8 +1,8 @@
 import { escaped } from './escape.js';
 
 /**
- * The style of the HTML report: light and dark, on a telephone and on paper. Frames that are folded up are left out on
- * paper, where the strip stands for them; a fold that nobody can open helps nobody.
+ * The style of the HTML report: light and dark, on a telephone and on paper. Paper leaves out folded frames,
+ * because nobody can unfold them there; the timing strip stands for them.
  */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1a2230; --soft: #5a6577; --paper: #fff; --line: #d8dee8; --box: #f5f7fa;
@@ -67,7 +67,7 @@ pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pr
   .finding.pass { break-inside: avoid; } details:not([open]) { display: none; } }
 `;
 
-/** What an HTML document begins with: it needs nothing from the network. */
+/** The beginning of an HTML document that needs nothing from the network. */
 export function pageStart(title: string): string {
   return [
     '<!doctype html>',

@@ -10,7 +10,7 @@ export function htmlReport(reports: readonly ReportView[]): string {
   return [...htmlPieces(reports)].join('');
 }
 
-/** The same in pieces: one for each finding. */
+/** The document of `htmlReport` in pieces, one for each finding. */
 export function* htmlPieces(reports: readonly ReportView[]): Generator<string, void> {
   const title = reports.map(titleOf).join(', ');
   yield pageStart(title);
@@ -36,7 +36,8 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
     lastedText(durationMs),
     `seed ${seed}`,
   ].join(' · ');
-  // Not by destructuring: the frames of a long report are made when they are asked for.
+  // The findings are not destructured, because that would read their frames, which a long report makes on
+  // each read.
   const shown = findings.filter(
     (each) =>
       each.verdict !== 'not run' && (kind === 'test' || each.summary !== '' || each.frames.length > 0),
@@ -62,10 +63,13 @@ function lastedText(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Of the failures, the first page has as many as there is room for. */
+/** The first page has room for this many failures. */
 const MOST_BLAMED = 4;
 
-/** What somebody needs who reads nothing else: the verdict, what was found, what it means, and what to mend. */
+/**
+ * The first page, for a reader who reads nothing else: the verdict, what was found, what it means, and what
+ * to mend.
+ */
 function firstPageHtml(report: ReportView): string {
   const { kind, conclusions, findings } = report;
   if (kind === 'test') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
@@ -73,7 +77,7 @@ function firstPageHtml(report: ReportView): string {
   const blamed = failed.slice(0, MOST_BLAMED);
   const blames = new Set(failed.map(({ conclusion }) => conclusion && sentence(conclusion)));
   const begin = conclusions.findIndex((text) => blames.has(text));
-  // What became of the client comes before the failures, and what was measured after them.
+  // Sentences on the fate of the client come before the failures, and measurements after them.
   const before = begin < 0 ? conclusions : conclusions.slice(0, begin);
   const after = conclusions.slice(before.length).filter((text) => !blames.has(text));
   const more = failed.length - blamed.length;
@@ -134,7 +138,7 @@ function summaryHtml({ kind, findings }: ReportView, number: number): string {
   return `<div class="scroll"><table class="checks">${bodies.join('\n')}</table></div>`;
 }
 
-/** Steps keep their order. */
+/** Sorts checks by their groups. Steps have no group, so they keep their order. */
 function inGroups(findings: readonly FindingView[]): FindingView[] {
   return groupsOf(findings).flatMap((group) => findings.filter((each) => groupOf(each) === group));
 }
@@ -147,7 +151,10 @@ function groupOf({ about }: FindingView): string {
   return about?.group ?? '';
 }
 
-/** @param id in a column of its own; without it, what was found stands below the title */
+/**
+ * One row of the summary.
+ * @param id shown in a column of its own; without it, the text of the finding stands below its title
+ */
 function rowHtml(finding: FindingView, number: number, id?: string): string {
   const { title, verdict, durationMs, summary } = finding;
   const link =

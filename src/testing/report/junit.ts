@@ -2,18 +2,19 @@ import { escaped } from './escape.js';
 import type { Verdict } from './report.js';
 import type { FindingView, ReportView } from './view.js';
 
-/** What an inconclusive step or check is in JUnit, which has no word for it. */
+/** How an inconclusive step or check is written in JUnit, which has no word for it. */
 export type Inconclusive = 'skipped' | 'failure';
 
 /**
- * Reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each step or check. What is
- * inconclusive is skipped, with its reason, unless it is to be a failure: JUnit's failures are what was seen to be wrong.
+ * Reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each step or
+ * check. An inconclusive one is skipped, with its reason, unless `inconclusive` says `failure`: a failure in
+ * JUnit is something that was seen to be wrong.
  */
 export function junitReport(reports: readonly ReportView[], inconclusive?: Inconclusive): string {
   return [...junitPieces(reports, inconclusive)].join('');
 }
 
-/** The same in pieces: one for each case. */
+/** The XML of `junitReport` in pieces, one for each case. */
 export function* junitPieces(
   reports: readonly ReportView[],
   inconclusive: Inconclusive = 'skipped',
@@ -64,7 +65,7 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
   yield '  </testsuite>\n';
 }
 
-/** A case for the examination as a whole, where no check has failed and it is an error all the same. */
+/** A case for the examination as a whole, when its verdict is `error` and no check says why. */
 function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingView[] {
   const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
   if (kind !== 'examination' || verdict !== 'error' || isSaid) return [];

@@ -2,7 +2,10 @@ import type { Verdict } from './report.js';
 
 const WORST_FIRST: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
 
-/** The verdict on all of it: the worst one. What was not run, or was nothing at all, decides nothing. */
+/**
+ * The worst of the verdicts. When none is bad, the result is `inconclusive` if anything was not run or there
+ * are no verdicts at all, otherwise `pass`.
+ */
 export function overallVerdict(verdicts: readonly Verdict[]): Verdict {
   const worst = WORST_FIRST.find((verdict) => verdicts.includes(verdict));
   if (worst !== undefined) return worst;

@@ -1,8 +1,8 @@
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 
 /**
- * What became of a check or a step. `inconclusive`: what happened on the line does not decide it. `not run`: it was not
- * reached. `error`: the simulator itself failed.
+ * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:
+ * the check or step was not reached. `error`: the simulator itself failed.
  */
 export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
 
@@ -14,21 +14,21 @@ export interface Finding {
   readonly verdict: Verdict;
   /** What was found, in one or two sentences. */
   readonly summary: string;
-  /** The events of the line that show it, in their order. */
+  /** The events of the line that are its evidence, in their order. */
   readonly frames: readonly TrafficEvent[];
   readonly durationMs: number;
-  /** Of a check that has failed: what is wrong with the client, for the first page. */
+  /** What is wrong with the client, for the first page; only a check that has failed has this. */
   readonly conclusion?: string;
-  /** Of a check: so many trials show it, of so many. */
+  /** How many trials show the result, and how many were made; checks only. */
   readonly confidence?: { readonly agreeing: number; readonly trials: number };
-  /** Of a check. */
+  /** What the check says about itself; checks only. */
   readonly about?: CheckAbout;
 }
 
 /** A finding without its frames. */
 export type FindingHead = Omit<Finding, 'frames'>;
 
-/** Leaves out the frames of a finding, which may be made each time that they are looked at. */
+/** Copies a finding without reading its frames: they may be made on each read. */
 export function headOf(finding: FindingHead): FindingHead {
   const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
   return {
@@ -45,13 +45,13 @@ export function headOf(finding: FindingHead): FindingHead {
 
 /** What a check says about itself. */
 export interface CheckAbout {
-  /** What it is shown among: `time`, `connections`. */
+  /** The group among which the check is shown: `time`, `connections`. */
   readonly group: string;
-  /** What it does, in a sentence. */
+  /** What the check does, in a sentence. */
   readonly does: string;
-  /** Why that matters to somebody who uses the client. */
+  /** Why the result matters to a user of the client. */
   readonly matters: string;
-  /** When it passes, when it fails, and when neither can be said. */
+  /** When the check passes, when it fails, and when neither can be said. */
   readonly rule: string;
   /** What to change in a client that fails, as an order. */
   readonly fix: string;
@@ -65,23 +65,23 @@ export interface Measured {
   readonly plusMinus: number;
 }
 
-/** What an examination has measured; what is absent is not known. Times in ms. */
+/** The measurements of an examination, in ms. A value that is not known is absent. */
 export interface Measurements {
-  /** How long after its request a reply is waited for. */
+  /** How long the client waits for a reply, counted from its request. */
   readonly timeoutMs?: Measured;
-  /** How often a question is asked before the client gives it up. */
+  /** How often the client asks a question before giving it up. */
   readonly attempts?: number;
-  /** From giving up an attempt to the next one, one pause for each attempt but the first. */
+  /** The pauses from giving up an attempt to the next one: one pause for each attempt but the first. */
   readonly pausesMs?: readonly number[];
-  /** How often the question is asked that is disturbed. */
+  /** The time from one asking of the disturbed question to the next. */
   readonly pollPeriodMs?: number;
 }
 
-/** What a report is made of, whatever form it takes. */
+/** The content of a report, whatever form it takes. */
 export interface Report {
   readonly kind: 'test' | 'examination';
   readonly name: string;
-  /** ms since 1970. */
+  /** When the run began, in ms since 1970. */
   readonly startedAt: number;
   readonly durationMs: number;
   readonly verdict: Verdict;
@@ -89,13 +89,13 @@ export interface Report {
   readonly seed: number;
   /** Plain sentences for the first page. */
   readonly conclusions: readonly string[];
-  /** What was measured: `response time-out` as `487 ± 3 ms`. */
+  /** The measurements as text: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
-  /** The same in numbers, of an examination. */
+  /** The measurements as numbers; examinations only. */
   readonly found?: Measurements;
   readonly findings: readonly Finding[];
   /** The native file of the simulator. */
   readonly configuration: string;
-  /** Of this program, Node and the system. */
+  /** The versions of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];
 }

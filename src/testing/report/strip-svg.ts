@@ -5,17 +5,17 @@ import type { TrafficView } from '../../simulator/traffic/view.js';
 import { escaped } from './escape.js';
 
 const WIDTH = 940;
-/** Room for the names of the rows. */
+/** Width of the names of the rows, in pixels. */
 const LEFT = 64;
-/** More events than this would be too narrow to see. */
+/** How many events are drawn. With more of them, each would be too narrow to see. */
 const MOST_EVENTS = 24;
-/** Of a character in the font of the strips, in pixels. */
+/** Width of a character in the font of the strips, in pixels. */
 const CHARACTER = 6.7;
 const TICK = 90;
-/** A pause is cut out where it takes more than this, and more than three times as long as all frames together. */
+/** A pause is cut out when it lasts longer than this, and longer than this many times all frames together. */
 const LONG_PAUSE_US = 20_000;
 const LONG_PAUSE_SHARE = 3;
-/** What a pause that is cut out takes, and what is shown around the frames, in pixels. */
+/** Width of a pause that is cut out, and of the margin around the frames, in pixels. */
 const CUT = 120;
 const MARGIN = 12;
 /** Above 19200 baud t3.5 is 1.75 ms; a character takes less than this there (Serial Line V1.02, 2.5.1.1). */
@@ -23,7 +23,7 @@ const FAST_CHARACTER_US = 500;
 const FAST_T35_US = 1750;
 const T35_CHARACTERS = 3.5;
 
-/** A part of the time that is drawn to scale. Times in µs. */
+/** A span of time that is drawn to scale, in µs. */
 interface TimeSpan {
   readonly from: number;
   readonly to: number;
@@ -68,13 +68,13 @@ function boxSvg(box: Box): string {
   return `<path class="${look}" d="${boxPath(box)}"><title>${escaped(words)}</title></path>`;
 }
 
-/** Two zigzag lines from top to bottom: what is between them is not to scale. */
+/** Two zigzag lines from top to bottom. The time between them is not to scale. */
 function cutSvg(x: number): string {
   const teeth = Array.from({ length: HEIGHT / 8 }, (_, i) => `l${i % 2 === 0 ? 4 : -4} 8`).join('');
   return `<path class="cut" d="M${x.toFixed(1)} 0${teeth}m6 0${teeth.replaceAll(' 8', ' -8')}"/>`;
 }
 
-/** Where is somebody on the line, with short pauses. */
+/** The spans in which somebody sends on the line. Short pauses belong to a span, long ones separate two. */
 function spansOf(pieces: readonly Piece[]): TimeSpan[] {
   const busyUs = pieces.reduce(
     (sum, { lane, startUs, endUs }) => sum + (lane === 'planned' ? 0 : endUs - startUs),
@@ -110,7 +110,7 @@ function axisOf(spans: readonly TimeSpan[], width: number) {
   return { xOf, usPerPixel };
 }
 
-/** Of the line of the frames, in µs; undefined where characters take no time. */
+/** Time of one character on the line of the frames, in µs; undefined where characters take no time. */
 function characterTime(frames: readonly TrafficView[]): number | undefined {
   const known = frames.find(({ pauseUs, pauseCharacters }) => pauseUs && pauseCharacters);
   return known && (known.pauseUs ?? 0) / (known.pauseCharacters ?? 1);

@@ -14,14 +14,14 @@ export const testJsonSchema = z.object({
   name: z.string(),
   verdict: z.string(),
   steps: z.array(step),
-  /** ISO 8601. */
+  /** When the test began, in ISO 8601. */
   startedAt: z.string(),
   durationMs: z.number(),
   seed: z.number(),
   versions: z.array(z.object({ name: z.string(), version: z.string() })).readonly(),
 });
 
-/** The JSON report on a test as a value, but for its steps, which come one by one. */
+/** The JSON report on a test as a value whose steps are made one by one. */
 export function testJsonByStep(report: ReportView) {
   const { name, verdict, findings, startedAt, durationMs, seed, versions } = report;
   return {
@@ -46,7 +46,7 @@ function testJson(report: ReportView) {
   return { ...json, steps: [...json.steps] };
 }
 
-/** The JSON of one test as an object, and of several as a list of them. */
+/** The JSON of one test as an object, or of several tests as a list of objects. */
 export function testsJson(reports: readonly ReportView[]): string {
   const [first, ...others] = reports.map(testJson);
   return `${JSON.stringify(others.length === 0 ? first : [first, ...others], null, 2)}\n`;

@@ -12,10 +12,10 @@ export interface ReportView extends Omit<Report, 'findings'> {
   readonly findings: readonly FindingView[];
 }
 
-/** How an event is shown: with the names and values of its registers, where they are known. */
+/** Makes the view of an event, with the names and values of its registers where these are known. */
 type ShowEvent = (event: TrafficEvent) => TrafficView;
 
-/** All frames of a report, those of one finding after the other: for who needs to know of all of them to show one. */
+/** All frames of a report, finding by finding, for a caller that has to know all of them to show one. */
 export function* framesOf({ findings }: Report): Generator<TrafficEvent> {
   for (const { frames } of findings) yield* frames;
 }
@@ -28,9 +28,9 @@ export function viewReport(report: Report, show: ShowEvent): ReportView {
 }
 
 /**
- * The same for long answers: the frames of a finding are made each time they are asked for, and none of them are kept. All
- * of a report of 250 steps with 40 frames each takes 0.15 s. So who goes through all findings at once must not look at them,
- * nor copy a finding.
+ * Makes the view for a long answer: the frames of a finding are made on each read, and none are kept. All
+ * frames of a report of 250 steps with 40 frames each take 0.15 s, so a caller that goes through all findings
+ * in one turn must neither read frames nor copy a finding.
  */
 export function viewOnDemand(report: Report, show: ShowEvent): ReportView {
   return { ...report, findings: report.findings.map((finding) => onDemand(finding, show)) };

@@ -3,19 +3,25 @@ import type { FaultRules } from '../../device/faults/rules.js';
 import { writeValue } from '../../simulator/commands/device-value.js';
 import type { ScenarioStep } from './scenario.js';
 
-/** The faults of a step were to act on a request. */
+/** What the faults of a step did to a request on which they were to act. */
 export interface Spoilt {
-  /** Why none of them could. */
+  /** Why none of the faults could act; undefined when one could. */
   readonly notAchieved: string | undefined;
-  /** Whether that is known. What becomes of the reply of a real device is known when it comes. */
+  /**
+   * False while `notAchieved` may still change: what becomes of the reply of a real device is known when it
+   * comes.
+   */
   readonly isDecided: boolean;
 }
 
-/** Does what steps ask for, and takes it back. */
+/**
+ * Carries out the actions of steps. Faults end with their step, and devices have their supply back in the
+ * end.
+ */
 export class Actions {
   readonly #rules: FaultRules;
   #names: string[] = [];
-  /** How often the faults of the running step had acted when the last request came, by their names. */
+  /** How often each fault of the running step had acted when the last request came, by name. */
   readonly #hits = new Map<string, number>();
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
@@ -25,8 +31,9 @@ export class Actions {
   }
 
   /**
-   * What the faults of the running step have done since this was last called; undefined when none acted. Call it with the event of
-   * each request: the line makes it after the faults have acted on its reply, and before the next request is looked at.
+   * Says what the faults of the running step have done since the last call; undefined when none acted. Call
+   * it with the event of each request: the line makes that event after the faults have acted on its reply,
+   * and before it looks at the next request.
    */
   haveActed(): Spoilt | undefined {
     const acting = this.#names.flatMap((name) => {
@@ -41,7 +48,10 @@ export class Actions {
     return { notAchieved: couldAct ? undefined : acting[0]?.notAchieved, isDecided };
   }
 
-  /** @returns why the simulator can't do it, undefined when it is done */
+  /**
+   * Begins the actions of a step.
+   * @returns why the simulator can't do them; undefined when they are done
+   */
   begin({ faults, changes, power }: ScenarioStep): string | undefined {
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
@@ -58,14 +68,14 @@ export class Actions {
     return undefined;
   }
 
-  /** A fault ends with its step. */
+  /** Takes the faults of the running step away. */
   endStep(): void {
     for (const name of this.#names) this.#rules.remove(name);
     this.#names = [];
     this.#hits.clear();
   }
 
-  /** Gives devices their supply back that a step has switched off for good. */
+  /** Ends the running step, and gives the devices their supply back that a step has switched off for good. */
   end(): void {
     this.endStep();
     for (const device of this.#dark) device.restore(0);

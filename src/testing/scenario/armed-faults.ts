@@ -4,17 +4,20 @@ import type { Spoilt } from './actions.js';
 import { NearestMiss } from './nearest-miss.js';
 import type { Seen } from './seen.js';
 
-/** Conditions of a rule that let requests through although they are meant. */
+/** Conditions that may keep a rule from acting on a request that fits all its other conditions. */
 const LIMITS = ['after', 'every', 'probability', 'from', 'for'] as const;
 
-/** What became of the faults of a step. */
+/** Follows what becomes of the faults of a step. */
 export class ArmedFaults {
   readonly #rules: readonly FaultRule[];
   readonly #nearest: NearestMiss;
   #isAimed = false;
   #achieved = false;
   #notAchieved: string | undefined;
-  /** The newest request to a real device that they are to act on. */
+  /**
+   * Sequence number of the newest request to a real device on which the faults are to act, until its reply
+   * decides that.
+   */
   #undecided: number | undefined;
 
   constructor(rules: readonly FaultRule[]) {
@@ -26,7 +29,7 @@ export class ArmedFaults {
 
   /**
    * Looks at a request or a reply.
-   * @param spoilt a fault of the step acts on it
+   * @param spoilt what the faults of the step did to it; undefined when none acted
    */
   see(seen: Seen, spoilt: Spoilt | undefined): void {
     if (spoilt) {
@@ -38,7 +41,7 @@ export class ArmedFaults {
     }
   }
 
-  /** Looks at what became of the reply to a spoilt request. */
+  /** Looks at an event that may be the reply to a spoilt request. */
   hear(event: TrafficEvent): void {
     if (event.kind !== 'reply') return;
     if (event.request === this.#undecided) this.#undecided = undefined;
@@ -49,7 +52,7 @@ export class ArmedFaults {
     }
   }
 
-  /** The request whose reply shows whether they can act; undefined when that is known. */
+  /** The request whose reply will show whether the faults could act; undefined when that is known. */
   get undecided(): number | undefined {
     return this.#achieved ? undefined : this.#undecided;
   }

@@ -4,7 +4,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../simulator/traffic/reading.js';
 
-/** A part of the traffic that is to be written to a file, both ends included. */
+/** A part of the traffic that is to be written to a file, as sequence numbers with both ends included. */
 export interface CaptureSpan {
   readonly file: string;
   readonly first: number;
@@ -14,8 +14,8 @@ export interface CaptureSpan {
 /**
  * Writes a part of the traffic for Wireshark, as it was on the wire.
  * @param path where the file is written
- * @param names the lines that are shown
- * @returns why it could not be written
+ * @param names the lines whose traffic is written
+ * @returns why the file could not be written; undefined when it was
  */
 export function writeCapture(
   simulator: Simulator,

@@ -2,12 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { DutDefinition } from './dut-definition.js';
 import { durationText } from './words.js';
 
-/** Lines of the output that are kept, and characters of each. A program may print without end. */
+/**
+ * How many lines of the output are kept, and how many characters of each: a program may print without end.
+ */
 const MOST_LINES = 12;
 const LONGEST_LINE = 200;
-/** Characters kept of a line that has not ended. */
+/** How many characters are kept of a line that has not ended. */
 const LONGEST_PART = 4096;
-/** How long the program may take to end when it is asked to. */
+/** How long the program may take to end after SIGTERM. */
 const STOP_LIMIT_MS = 800;
 
 type DutStart = { readonly ok: true; readonly dut: Dut } | { readonly ok: false; readonly error: string };
@@ -40,9 +42,9 @@ export class Dut {
   }
 
   /**
-   * Starts the program and waits until it says that it is ready. One that does not is stopped.
+   * Starts the program and waits until it says that it is ready. A program that does not is stopped.
    * @param command the command line, with the endpoints of the lines filled in
-   * @param giveUp resolves when nobody wants the program any more
+   * @param giveUp resolves when nobody needs the program any more
    */
   static async start(
     { ready, readyWithin }: DutDefinition,
@@ -57,7 +59,7 @@ export class Dut {
     const said = new Promise<void>((resolve) => {
       isReady = resolve;
     });
-    // The text may come in pieces.
+    // The text of `ready` may come in pieces.
     let recent = '';
     const dut = new Dut(process, (text) => {
       recent += text;
@@ -84,14 +86,17 @@ export class Dut {
     return { ok: false, error: `the device under test ${error}${dut.lastWords}` };
   }
 
-  /** Resolves with a sentence when the program has ended although nobody has stopped it. */
+  /**
+   * Resolves with a sentence when the program has ended although nobody has stopped it. Never resolves after
+   * `stop`.
+   */
   async died(): Promise<string> {
     const how = await this.#gone;
     if (this.#stopping) return new Promise(() => {});
     return `the device under test ${how}${this.lastWords}`;
   }
 
-  /** The end of the output, as the end of a sentence; empty when there is none. */
+  /** The newest lines of the output, as the end of a sentence; empty when there are none. */
   get lastWords(): string {
     const text = this.#output.text.trim();
     return text === '' ? '' : `; its last output:\n${text}`;

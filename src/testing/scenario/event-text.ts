@@ -9,20 +9,26 @@ import type { TrafficEvent } from '../../simulator/traffic/event.js';
 /** Finds the device that answers for a unit identifier of a line. */
 export type DeviceAt = (line: string, unitId: number, host: string | undefined) => Device | undefined;
 
-/** An event in words, with the values of registers: `unit 1 read holding registers 10–11: float32 230.1`. */
+/**
+ * Puts an event into words, with the values of registers: `unit 1 read holding registers 10–11: float32
+ * 230.1`.
+ */
 export function eventText(event: TrafficEvent, read: ReadEvent, deviceAt: DeviceAt): string {
   const { message, text } = decodeEvent(event, read);
   const device = 'unitId' in event ? deviceAt(event.line, event.unitId, event.host) : undefined;
   return message ? withValues(device, { ...message, text }) : text;
 }
 
-/** A request for a unit in the same words. */
+/** Puts a request for a unit into the words of `eventText`. */
 export function requestText(unitId: number, pdu: Uint8Array, device: Device | undefined): string {
   const message = requestMessage(pdu);
   return withValues(device, { ...message, text: `unit ${unitId} ${message.text}` });
 }
 
-/** What is known of the values is asked for each time, because a step or REST may have changed the device. */
+/**
+ * Adds the values of the registers in a message. They are looked up each time, because a step or REST may
+ * have changed the device.
+ */
 function withValues(device: Device | undefined, message: Message): string {
   const { functionCode, values, address = 0, quantity = 0, text } = message;
   const table = functionOf(functionCode)?.table;

@@ -2,16 +2,19 @@ import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Seen } from './seen.js';
 import { durationText } from './words.js';
 
-/** Frames kept of a step: the first and the last of those that count, and the newest of all. */
+/**
+ * How many frames of a step are kept: of those that count, the first and the last ones; of all, the newest
+ * ones.
+ */
 const MOST_MATCHED = 40;
 const MOST_RECENT = 16;
-/** Frames that a message names; the report shows the others. */
+/** How many events a message names; the report shows the others. */
 const MOST_EVENTS = 4;
 
-/** Says an event in words. */
+/** Puts an event into words. */
 export type SayEvent = (event: TrafficEvent) => string;
 
-/** The frames that show what became of a step. */
+/** Collects the frames that show how a step ended. */
 export class Evidence {
   readonly #startedAt: number;
   readonly #say: SayEvent;
@@ -33,26 +36,32 @@ export class Evidence {
   /** Notes a request or a reply that counts. */
   count({ event }: Seen): void {
     if (this.#matched.size >= MOST_MATCHED) {
-      // The first half stays; of the others the newest do.
+      // The first half stays. Of the second half, the oldest goes.
       const [oldest] = [...this.#matched.keys()].slice(MOST_MATCHED / 2);
       if (oldest !== undefined) this.#matched.delete(oldest);
     }
     this.#matched.set(event.seq, event);
   }
 
-  /** Notes the reply to a request that counts, also after the step. */
+  /** Notes the reply to a request that counts, even when the step is over. */
   answer(event: TrafficEvent): void {
     if (event.kind === 'reply' && this.#matched.has(event.request)) this.#matched.set(event.seq, event);
   }
 
-  /** The frames in their order: those that count, or all that are kept when the step has not passed. */
+  /**
+   * The frames in their order.
+   * @param all adds the newest frames that do not count, for a step that has not passed
+   */
   frames(all: boolean): TrafficEvent[] {
     const frames = new Map(this.#matched);
     if (all) for (const event of this.#recent) frames.set(event.seq, event);
     return [...frames.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  /** What came, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7 (frame 12)`. */
+  /**
+   * Names the newest events, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7
+   * (frame 12)`.
+   */
   instead(): string {
     if (this.#recent.length === 0) return 'nothing came at all';
     const events = this.#recent

@@ -10,14 +10,14 @@ export interface GoalEnd {
 export interface GoalWatch {
   /** The requests and replies that count for the goal so far. */
   readonly matched: readonly Seen[];
-  /** When the time of the goal is over, as far as is known now. */
+  /** When the time of the goal ends, as far as is known now. */
   readonly deadline: number;
   /**
-   * Looks at what came next.
-   * @param spoilt a fault of the step acted on this request
-   * @returns how the goal ended, undefined while it goes on
+   * Looks at the next request or reply.
+   * @param spoilt true when a fault of the step acted on this request
+   * @returns how the goal ended; undefined while it goes on
    */
   see(seen: Seen, spoilt: boolean): GoalEnd | undefined;
-  /** The deadline has passed, and everything that came before it was seen. */
+  /** Ends the goal, once the deadline has passed and everything that came before it was seen. */
   timeUp(): GoalEnd;
 }

@@ -7,17 +7,17 @@ import { questionOf, type Seen } from './seen.js';
 import { durationText, rangeOfTimes, timesText } from './words.js';
 
 interface Start {
-  /** ms of `performance.now()`. */
+  /** When the step began, in ms of `performance.now()`. */
   readonly at: number;
   readonly within: number;
-  /** Of a step with a fault: counting starts with the spoilt request. */
+  /** The intervals of polls, in a step with a fault. There the list begins with the spoilt request. */
   readonly polls?: Pick<PollIntervals, 'after'>;
 }
 
 /** The first request that a fault acted on. */
 interface Spoilt {
   readonly seen: Seen;
-  /** When the client would have polled the same again; undefined where too little is known. */
+  /** When the client would have sent the same poll again; undefined when too little is known. */
   readonly nextPoll: NextPoll | undefined;
 }
 
@@ -28,14 +28,16 @@ export class InOrder implements GoalWatch {
   readonly #start: Start;
   #index = 0;
   #count = 0;
-  /** The request that a fault acted on, or the last one that matched. */
+  /** The request from which bounds count: the spoilt one, or the last one that matched. */
   #before: Seen | undefined;
-  /** The newest of each question that the current entry has taken; a client may ask several in turn. */
+  /**
+   * The newest request of each question that the current entry has taken; a client may ask several in turn.
+   */
   readonly #taken = new Map<string, Seen>();
   #spoilt: Spoilt | undefined;
-  /** Something else was asked on its line since the spoilt request. */
+  /** True when another question was asked on the line of the spoilt request since then. */
   #isInterrupted = false;
-  /** Of the requests since the last one that matched. */
+  /** The nearest miss among the requests since the last one that matched. */
   #nearest: NearestMiss;
 
   constructor(items: readonly Expected[], start: Start) {
@@ -44,7 +46,10 @@ export class InOrder implements GoalWatch {
     this.#nearest = this.#newNearest();
   }
 
-  /** A retry with a bound has to come by then; the step may then be over sooner or later than its own time. */
+  /**
+   * The end of the time for a bounded retry, or else of the time for the step. A bound may end sooner or
+   * later than the step.
+   */
   get deadline(): number {
     const { within } = this.#current;
     if (this.#before && within !== Number.POSITIVE_INFINITY) return this.#before.at + within;
@@ -69,7 +74,7 @@ export class InOrder implements GoalWatch {
   }
 
   timeUp(): GoalEnd {
-    // The step says why its fault did not act.
+    // The step itself says why its fault did not act.
     if (this.#start.polls && this.#spoilt === undefined) return { verdict: 'inconclusive', text: '' };
     if (this.#isLast && this.#count >= this.#current.min) return this.#passed();
     const missing = this.#count === 0 ? 'it did not come' : `it came ${timesText(this.#count)}`;
@@ -118,7 +123,7 @@ export class InOrder implements GoalWatch {
     const question = questionOf(seen);
     if (same) this.#before = this.#taken.get(question);
     const since = this.#before?.at ?? this.#start.at;
-    // A request may have come before the step has begun, right after the one that ended the step before.
+    // A request may have come before this step began, right after the request that ended the step before.
     const gap = Math.max(0, seen.at - since);
     this.matched.push(seen);
     this.#count++;
@@ -133,15 +138,15 @@ export class InOrder implements GoalWatch {
     this.#before = seen;
     this.#nearest = this.#newNearest();
     if (this.#count > max) return this.#failed(`it came ${timesText(this.#count)}`);
-    // With a limit, one too many may still come.
+    // Under a limit the goal goes on, because one request too many may still come.
     return this.#isLast && this.#count >= min && max === Number.POSITIVE_INFINITY
       ? this.#passed()
       : undefined;
   }
 
   /**
-   * An entry that does not say `same` needs this request, and it asks what the spoilt request has asked, with nothing else
-   * between them in the list.
+   * True when the current entry does not say `same`, still needs this request, and the request repeats the
+   * spoilt one with nothing else between the two in the list.
    */
   #isRepetition(seen: Seen): boolean {
     const { seen: spoilt } = this.#spoilt ?? {};
@@ -151,7 +156,9 @@ export class InOrder implements GoalWatch {
     return !isItsReply && questionOf(last) === questionOf(spoilt);
   }
 
-  /** Why a request may be the next poll of the client and no retry; undefined when it is surely a retry. */
+  /**
+   * Says why a request may be the next poll of the client and no retry; undefined when it is surely a retry.
+   */
   #doubt(seen: Seen): string | undefined {
     if (!this.#spoilt || !isSame(this.#spoilt.seen, seen)) return undefined;
     const { after, within } = this.#current;
@@ -213,7 +220,7 @@ export class InOrder implements GoalWatch {
     return `${durationText(whole)} of the beginning of the step${since ?? ''}`;
   }
 
-  /** What bounds count from. */
+  /** Names the request from which bounds count. */
   #beforeText(): string {
     const before = this.#before;
     if (!before) return 'the beginning of the step';
@@ -222,13 +229,13 @@ export class InOrder implements GoalWatch {
   }
 }
 
-/** What would have shown a retry. */
+/** Says what would have shown a retry. */
 function shownBy({ earliest }: NextPoll): string {
   const soon = earliest > 0 ? `what comes within ${durationText(earliest)} is a retry, and ` : '';
   return `${soon}a bound that leaves the next poll out decides`;
 }
 
-/** The same request on the same line; a transaction identifier may be another. */
+/** True for the same request on the same line; its transaction identifier may differ. */
 function isSame(before: Seen, seen: Seen): boolean {
   return before.event.seq !== seen.event.seq && questionOf(before) === questionOf(seen);
 }

@@ -3,24 +3,27 @@ import type { Spoilt } from './actions.js';
 import type { DeviceAt } from './event-text.js';
 import { type Seen, seenOf } from './seen.js';
 
-/** What happens while a step runs. */
+/** Something that happens while a step runs: an event, the end of a wait, or the end of the test. */
 export type Happening =
   | {
       readonly kind: 'event';
       readonly event: TrafficEvent;
       readonly seen: Seen | undefined;
-      /** A fault of the running step acted on this request, or was to act. */
+      /** What the faults of the running step did to this request; undefined when none was to act. */
       readonly spoilt: Spoilt | undefined;
     }
   | { readonly kind: 'time' }
   | { readonly kind: 'end'; readonly verdict: 'fail' | 'error' | 'inconclusive'; readonly text: string };
 
-/** A client that floods the line before the first step must not take all memory. */
+/**
+ * How many happenings wait at most: a client that floods the line before the first step must not take all
+ * memory.
+ */
 const MOST_WAITING = 20_000;
 
 /**
- * What has happened and no step has looked at yet, in its order. So a step begins with the first event after the one that
- * ended the step before it, however fast the client is.
+ * Keeps what has happened, in order, until a step looks at it. So a step begins with the first event after
+ * the one that ended the step before it, however fast the client is.
  */
 export class Inbox {
   readonly #waiting: Happening[] = [];
@@ -28,7 +31,10 @@ export class Inbox {
   readonly #haveActed: () => Spoilt | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param haveActed what the faults of the running step have done since the last request; called with each request */
+  /**
+   * @param haveActed called with each request; says what the faults of the running step have done since the
+   *   request before
+   */
   constructor(deviceAt: DeviceAt, haveActed: () => Spoilt | undefined) {
     this.#deviceAt = deviceAt;
     this.#haveActed = haveActed;
@@ -47,13 +53,16 @@ export class Inbox {
     this.#wake?.();
   }
 
-  /** What happened next, once it has happened; it stays until `take`. */
+  /** Resolves with the next happening, which stays in the inbox until `take`. */
   async next(): Promise<Happening> {
-    while (this.#waiting.length === 0) await this.#put();
+    while (this.#waiting.length === 0) await this.#arrival();
     return this.#waiting[0] as Happening;
   }
 
-  /** The reply to a request, once it has come; it stays, as all that comes before it. @returns undefined when `isOver` */
+  /**
+   * Resolves with the reply to a request. The reply and all that came before it stay in the inbox.
+   * @returns undefined when `isOver`, or when the test ends before the reply comes
+   */
   async replyTo(request: number, isOver: () => boolean): Promise<TrafficEvent | undefined> {
     for (;;) {
       for (const happening of this.#waiting) {
@@ -63,24 +72,24 @@ export class Inbox {
         if (event.kind === 'reply' && event.request === request) return event;
       }
       if (isOver()) return undefined;
-      await this.#put();
+      await this.#arrival();
     }
   }
 
-  /** Something has happened. */
-  async #put(): Promise<void> {
+  /** Resolves when something is put in. */
+  async #arrival(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
     this.#wake = undefined;
   }
 
-  /** Takes away what `next` has shown. */
+  /** Removes the happening that `next` has shown. */
   take(): void {
     this.#waiting.shift();
   }
 
-  /** Takes all that waits. */
+  /** Removes and returns everything that waits. */
   drain(): Happening[] {
     return this.#waiting.splice(0);
   }

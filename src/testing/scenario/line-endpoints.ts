@@ -2,13 +2,13 @@ import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 
-/** `{lines.bus.path}` in a command line. The name of a line may have dots. */
+/** Matches `{lines.bus.path}` in a command line. The name of a line may have dots. */
 const ENDPOINT = /\{lines\.([^{}]+)\.(\w+)\}/g;
 
 const SERIAL = ['path'];
 const SOCKET = ['host', 'port'];
 
-/** Reports endpoints that a command line names and the simulator does not have. */
+/** Reports endpoints in a command line that the simulator does not have. */
 export function reportUnknownEndpoints(command: string, simulator: Simulator, at: At): void {
   for (const [, name = '', key = ''] of command.matchAll(ENDPOINT)) {
     const line = simulator.lines.get(name);
@@ -18,10 +18,12 @@ export function reportUnknownEndpoints(command: string, simulator: Simulator, at
   }
 }
 
-/** Where the lines of a simulator are, by name: the path of a port, or host and port. */
+/** The endpoints of lines by name: the path of a port, or host and port. */
 export type LineEndpoints = ReadonlyMap<string, string>;
 
-/** Puts the endpoints of the lines into a command line; lines that are not open leave their text as it is. */
+/**
+ * Puts the endpoints of the lines into a command line. The text for a line that is not open stays as it is.
+ */
 export function withEndpoints(command: string, endpoints: LineEndpoints): string {
   return command.replace(ENDPOINT, (text, name: string, key: string) => {
     const endpoint = endpoints.get(name);

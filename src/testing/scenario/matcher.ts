@@ -4,23 +4,23 @@ import type { NamedValue } from '../../device/faults/rule.js';
 import type { Seen } from './seen.js';
 import { matchesWrite, type WantedWrite } from './wanted-write.js';
 
-/** Which requests are meant. */
+/** Describes the requests, or the replies, that are meant. */
 export interface Matcher {
-  /** `a request with unit 1, function 3`, for messages. */
+  /** The matcher in words, for messages: `a request with unit 1, function 3`. */
   readonly text: string;
   readonly condition: Pick<Condition, 'line' | 'unit' | 'function' | 'address' | 'quantity'>;
-  /** The places of the names in the condition; absent without names. */
+  /** The locations of the names in the condition; absent when it has no names. */
   readonly values?: readonly NamedValue[];
-  /** All of them have to be written by the request. */
+  /** Registers and coils that the request has to write, all of them. */
   readonly writes: readonly WantedWrite[];
-  /** One of these exceptions has to be the reply; absent where the reply does not matter. */
+  /** Exceptions of which one has to be the reply; absent when the reply does not matter. */
   readonly exceptions?: readonly number[];
 }
 
-/** Conditions ask only for the name of a line. */
+/** The conditions of a matcher look at the name of a line and not at its abilities. */
 const NONE: ReadonlySet<never> = new Set();
 
-/** Whether an event is what the matcher means: a reply where the matcher says something of it, otherwise a request. */
+/** True when an event is meant: a reply when the matcher has `exceptions`, otherwise a request. */
 export function matches({ condition, values, writes, exceptions }: Matcher, seen: Seen): boolean {
   if (exceptions === undefined ? seen.reply !== undefined : !isAnsweredBy(exceptions, seen)) return false;
   return (
@@ -28,7 +28,7 @@ export function matches({ condition, values, writes, exceptions }: Matcher, seen
   );
 }
 
-/** What conditions ask of a request. */
+/** The facts of a request at which conditions look. */
 export function factsOf(seen: Seen): RequestFacts {
   return { ...seen, line: { name: seen.line, abilities: NONE } };
 }

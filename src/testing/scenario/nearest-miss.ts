@@ -6,7 +6,7 @@ import { factsOf, type Matcher } from './matcher.js';
 import type { Seen } from './seen.js';
 import { matchesWrite } from './wanted-write.js';
 
-/** What is wanted of a request: a matcher, or the conditions of a fault rule. */
+/** A request that is wanted, as a matcher or as the conditions of a fault rule. */
 interface RequestWanted {
   readonly condition: Pick<Condition, 'line' | 'unit' | 'function' | 'address' | 'quantity'>;
   readonly values?: readonly NamedValue[];
@@ -23,7 +23,7 @@ export class NearestMiss {
     this.#wanted = wanted;
   }
 
-  /** Looks at a request or a reply. Of those that are equally near, the first stays. */
+  /** Looks at a request or a reply. Among equally near ones, the first counts. */
   see(seen: Seen): void {
     for (const wanted of this.#wanted) {
       if ((wanted.exceptions === undefined) !== (seen.reply === undefined)) continue;
@@ -35,7 +35,7 @@ export class NearestMiss {
   }
 
   /**
-   * `nearest was unit 1 read coils 0–7 (frame 12): function 1, not 3`.
+   * Puts the result into words: `nearest was unit 1 read coils 0–7 (frame 12): function 1, not 3`.
    * @param met the words for a request that missed nothing
    * @returns undefined when nothing came
    */
@@ -47,7 +47,7 @@ export class NearestMiss {
   }
 }
 
-/** The conditions that a request misses, each as `unit 5, not 1`. */
+/** Names the conditions that a request misses, each as `unit 5, not 1`. */
 function missedBy({ condition, values, writes = [], exceptions }: RequestWanted, seen: Seen): string[] {
   const { line, unit, function: code, address, quantity } = condition;
   const facts = factsOf(seen);
@@ -84,7 +84,7 @@ function oneOf(wanted: unknown): string {
   return [wanted].flat().join(' or ');
 }
 
-/** `0–9 or 20–29`. */
+/** Puts wanted addresses into words: `0–9 or 20–29`. */
 export function addressText(wanted: Condition['address']): string {
   if (wanted === undefined || typeof wanted === 'number') return String(wanted);
   const pairs = (typeof wanted[0] === 'number' ? [wanted] : wanted) as readonly (readonly number[])[];

@@ -6,14 +6,14 @@ import type { Configuration } from '../../files/config/configuration.js';
 import { buildNative, loadNativeFile } from '../../files/config/load.js';
 import type { ScenarioFile } from './scenario-file.js';
 
-/** The sections of a scenario that describe a simulator of its own. One that runs already has them. */
+/** Sections of a scenario that describe a simulator of its own. A simulator that runs already has them. */
 const OWN = ['configuration', 'devices', 'lines'] as const;
 
 export type LoadedConfiguration =
   | { readonly ok: true; readonly configuration: Configuration; readonly warnings: string }
   | { readonly ok: false; readonly text: string };
 
-/** The configuration of the simulator that a scenario names, or describes in place. */
+/** Loads the configuration that a scenario names, or describes in place. */
 export function loadOwnConfiguration({ directory, value, format }: ScenarioFile): LoadedConfiguration {
   const findings = fileFindings();
   const at = new At(value, findings);
@@ -37,7 +37,10 @@ export function loadOwnConfiguration({ directory, value, format }: ScenarioFile)
   return { ok: true, configuration: loaded.configuration, warnings };
 }
 
-/** A scenario for a simulator that runs already: without the sections about one of its own, and without its program. */
+/**
+ * Leaves out the sections that a running simulator does without: those on a simulator of its own, and its
+ * program.
+ */
 export function forRunningSimulator({ value }: ScenarioFile): Readonly<Record<string, unknown>> {
   const left = new Set<string>([...OWN, 'dut']);
   return Object.fromEntries(Object.entries(value as object).filter(([key]) => !left.has(key)));

@@ -11,10 +11,10 @@ const REFERENCE = /\$([A-Za-z_]\w*)/g;
 const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
 
 /**
- * The parameters that the file declares with their first values, as `--set name=value` has changed them.
+ * Reads the declared parameters with their first values, and sets them as `--set name=value` asks.
  * @param at the section `parameters`
  * @param settings texts of the form `name=value`
- * @returns what is wrong with the settings, beside the mistakes that were reported
+ * @returns `wrong` has the mistakes in the settings; those in the section are reported
  */
 export function readParameters(at: At, settings: readonly string[]): { values: Parameters; wrong: string[] } {
   const values = new Map<string, string | number | boolean>();
@@ -37,8 +37,9 @@ export function readParameters(at: At, settings: readonly string[]): { values: P
 }
 
 /**
- * The input with the values of parameters in the place of `$name`. A text that is `$name` and nothing else becomes the
- * value; in a longer text an unknown name stays as it is, because a command line has variables of its own.
+ * Replaces `$name` in the input by the value of the parameter. A text that is `$name` and nothing else
+ * becomes the value itself; in a longer text an unknown name stays as it is, because a command line has
+ * variables of its own.
  */
 export function withParameters(input: unknown, parameters: Parameters): unknown {
   if (typeof input === 'string') return replaced(input, parameters);
@@ -51,7 +52,7 @@ export function withParameters(input: unknown, parameters: Parameters): unknown 
   return result;
 }
 
-/** Reports each text that is the name of a parameter and nothing else, where there is no such parameter. */
+/** Reports each text that is `$name` and nothing else, when no parameter has this name. */
 export function reportUnknownParameters(at: At, parameters: Parameters): void {
   const { value } = at;
   if (typeof value === 'string') {
@@ -78,7 +79,7 @@ function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** A value of a command line as YAML would read it. */
+/** Reads a value of the command line as YAML would. */
 function scalarOf(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;

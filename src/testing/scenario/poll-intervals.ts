@@ -1,48 +1,49 @@
 import { median } from '../times.js';
 import { questionOf, type Seen } from './seen.js';
 
-/** When a client will poll the same again if nothing disturbs it: ms after a request. */
+/** When a client will send the same poll again if nothing disturbs it, in ms after a request. */
 export interface NextPoll {
   readonly earliest: number;
   readonly latest: number;
   /**
-   * Something else was asked in each interval that was seen. What comes sooner than this, with nothing else asked before, is
-   * out of turn: a client that gives up its round asks at its usual time.
+   * A request that comes sooner than this, with nothing else asked before it, is out of turn: a client that
+   * gives up its round asks at its usual time. Undefined unless something else was asked in each interval
+   * that was seen.
    */
   readonly outOfTurn: number | undefined;
   /** The median of the intervals that were seen. */
   readonly usual: number;
 }
 
-/** The newest intervals that are kept of a question, and how many have to be known. */
+/** How many intervals of a question are kept (the newest ones), and how many have to be known. */
 const MOST_INTERVALS = 16;
 const FEWEST_INTERVALS = 3;
-/** A client may ask without end something else each time. */
+/** How many questions are remembered, because a client may ask something else each time. */
 const MOST_QUESTIONS = 512;
-/** Polls of a busy client on a busy machine stray from their interval by as much, in ms and as a part of it. */
+/** How far a busy client on a busy machine strays from its interval, in ms and as a fraction of it. */
 const LEAST_MARGIN_MS = 50;
 const MARGIN = 0.25;
-/** The same for a request that is out of turn besides. */
+/** How far it strays when the request is out of turn as well. */
 const LEAST_TURN_MARGIN_MS = 25;
 const TURN_MARGIN = 0.1;
 
 interface Interval {
   readonly ms: number;
-  /** Nothing else was asked on the line meanwhile. */
+  /** True when nothing else was asked on the line during the interval. */
   readonly isAlone: boolean;
 }
 
 interface Question {
-  /** How often the line was disturbed before the newest asking; -1 when that one was disturbed itself. */
+  /** How often the line was disturbed before the newest asking; -1 when that asking was disturbed itself. */
   readonly disturbances: number;
-  /** The newest asking; undefined where it may have been a retry. */
+  /** When the newest asking came; undefined when it may have been a retry. */
   readonly at: number | undefined;
-  /** So many requests had come on its line by then. */
+  /** How many requests had come on the line by then. */
   readonly count: number;
   readonly intervals: Interval[];
 }
 
-/** Learns how often a client polls what, from the requests that no fault has disturbed. */
+/** Learns how often a client polls each question, from the requests that no fault has disturbed. */
 export class PollIntervals {
   readonly #questions = new Map<string, Question>();
   /** How many requests have come, by line. */
@@ -51,8 +52,8 @@ export class PollIntervals {
 
   /**
    * Takes the next request.
-   * @param spoilt a fault acted on it: no interval reaches across it, and none begins with the first asking after it,
-   *   which may be a retry
+   * @param spoilt true when a fault acted on it: no interval reaches across it, and none begins with the
+   *   first asking after it, which may be a retry
    */
   see(seen: Seen, spoilt: boolean): void {
     if (seen.reply !== undefined) return;
@@ -74,7 +75,7 @@ export class PollIntervals {
     if (this.#questions.size > MOST_QUESTIONS && oldest !== undefined) this.#questions.delete(oldest);
   }
 
-  /** When the next poll after a request is due; undefined while too little is known. */
+  /** Says when the next poll after a request is due; undefined while too little is known. */
   after(seen: Seen): NextPoll | undefined {
     const { intervals = [] } = this.#questions.get(questionOf(seen)) ?? {};
     const sorted = intervals.map(({ ms }) => ms).sort((a, b) => a - b);

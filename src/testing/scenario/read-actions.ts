@@ -11,11 +11,11 @@ import { namedEntries, oneOrMore } from './one-or-more.js';
 import type { PowerChange, ValueChange } from './scenario.js';
 import { powerSchema } from './schema.js';
 
-/** What the faults of a scenario have in common. They are numbered, so that each gets a name and a seed. */
+/** What the faults of a scenario share. Faults are numbered, so that each gets a name and a seed. */
 export interface FaultNumbers {
   readonly seed: number;
   next: number;
-  /** The lines that the scenario names: a fault that names none is for these. Undefined for any line. */
+  /** The lines that the scenario names, for faults that name none; undefined for any line. */
   readonly line: string | readonly string[] | undefined;
 }
 
@@ -39,7 +39,7 @@ function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRu
   return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.rule };
 }
 
-/** The rule for these lines, unless it names others. */
+/** Aims a rule at these lines, unless it names others. */
 function aimedAt(lines: FaultNumbers['line'], rule: FaultRule): FaultRule {
   if (lines === undefined || rule.when.line !== undefined) return rule;
   return { ...rule, when: { ...rule.when, line: [lines].flat() } };

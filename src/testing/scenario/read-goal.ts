@@ -5,19 +5,22 @@ import { toMatcher } from './read-matcher.js';
 import type { Expected, Goal } from './scenario.js';
 import { DEFAULT_WITHIN_MS, type ExpectedSource, expectedSchema } from './schema.js';
 
-/** When a step says nothing of the tolerance, and how many periods are watched when it says nothing of `for`. */
+/**
+ * The tolerance of a step that names none, as a fraction of `every`, and how many periods it watches when it
+ * has no `for`.
+ */
 const USUAL_TOLERANCE = 0.1;
 const USUAL_PERIODS = 10;
 
-/** What a step has besides `expect` that its goal depends on. */
+/** The parts of a step beside `expect` on which its goal depends. */
 export interface GoalTimes {
   readonly within: number | undefined;
   readonly after: number | undefined;
-  /** The step has a fault, which `same` is about. */
+  /** True when the step has a fault, to whose request `same` refers. */
   readonly hasFault: boolean;
 }
 
-/** The goal that `expect` describes. Undefined after reporting the mistakes in it. */
+/** Reads the goal that `expect` describes. Undefined after reporting the mistakes in it. */
 export function readGoal(at: At, times: GoalTimes, simulator: Simulator): Goal | undefined {
   const items = oneOrMore(at);
   if (!items) return undefined;

@@ -10,7 +10,7 @@ import { oneOrMore } from './one-or-more.js';
 import { type MatcherSource, matcherSchema } from './schema.js';
 import { readWrites } from './wanted-write.js';
 
-/** What the texts of matchers leave out: how often and when. */
+/** Keys that are not listed in the text of a matcher: they say how often and when, or are worded apart. */
 const NOT_OF_REQUESTS = new Set([
   'same',
   'retry',
@@ -23,7 +23,10 @@ const NOT_OF_REQUESTS = new Set([
   'write',
 ]);
 
-/** The matcher written at `at`, which has been checked. Undefined after reporting what is unknown on this simulator. */
+/**
+ * Makes the matcher written at `at`, whose schema has been checked. Undefined after reporting what this
+ * simulator does not have.
+ */
 export function toMatcher(
   at: At,
   { write, response, line, unit, function: code, address, name, quantity }: MatcherSource,
@@ -59,7 +62,7 @@ export function readMatchers(at: At, simulator: Simulator): Matcher[] {
   });
 }
 
-/** `a request with unit 1, function 3 or 4`. The input has been checked. */
+/** Puts checked input into words: `a request with unit 1, function 3 or 4`. */
 function matcherText(input: unknown): string {
   const source = input as Readonly<Record<string, unknown>>;
   const parts = Object.entries(source)

@@ -12,8 +12,8 @@ import type { Scenario } from './scenario.js';
 import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
 
 /**
- * Reads a scenario whose parameters and files have been put in, and checks it against the simulator: which lines, devices
- * and values there are. Undefined after reporting every mistake.
+ * Reads a scenario whose parameters and files are put in, and checks its lines, devices and values against
+ * the simulator. Undefined after reporting every mistake.
  */
 export function readScenario(at: At, simulator: Simulator): Scenario | undefined {
   const reading = readingScenario(at, simulator);
@@ -23,7 +23,10 @@ export function readScenario(at: At, simulator: Simulator): Scenario | undefined
   }
 }
 
-/** The same in small pieces: yields where the lines of a running simulator can be served. */
+/**
+ * Does the work of `readScenario` in small pieces. Yields where the lines of a running simulator can be
+ * served.
+ */
 export function* readingScenario(at: At, simulator: Simulator): Generator<void, Scenario | undefined> {
   const { count } = at.findings;
   const source = at.check(scenarioSchema);

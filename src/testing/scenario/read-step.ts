@@ -11,7 +11,7 @@ import { durationText } from './words.js';
 
 type StepSource = z.output<typeof stepSchema>;
 
-/** Reads a list of steps, those of groups and repetitions included. Yields after each of them. */
+/** Reads a list of steps, with groups and repetitions written out. Yields after each step. */
 export function* readingSteps(
   at: At,
   simulator: Simulator,
@@ -39,7 +39,7 @@ function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Gen
   const source: Partial<StepSource> = checked ?? (isGroup ? at.fitting(groupSchema) : at.fitting(stepSchema));
   const { repeat = 1 } = checked ?? {};
   const steps: ScenarioStep[] = [];
-  // Each repetition is read anew, because its faults have names of their own; its mistakes are reported once.
+  // Each repetition is read anew, because its faults have names of their own. Its mistakes are reported once.
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
     const read = isGroup
@@ -57,8 +57,9 @@ function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Gen
 }
 
 /**
- * @param source the parts of the step that fit
- * @param isWhole whether these are all; otherwise mistakes in others were reported
+ * Reads one step.
+ * @param source the parts of the step that fit the schema
+ * @param isWhole true when these are all parts; otherwise mistakes in the others were reported
  */
 function readStep(
   at: At,
@@ -72,7 +73,7 @@ function readStep(
     const changes = has('set') ? readChanges(at.key('set'), simulator) : [];
     const power = has('power') ? readPower(at.key('power'), simulator) : [];
     const never = has('never') ? readMatchers(at.key('never'), simulator) : [];
-    // What a step lacks that has mistakes may be what they are about.
+    // A step with mistakes may lack a goal because of them, so nothing is reported about that.
     const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
     if (!goal) return undefined;
     const { name = describe(source), capture } = source;
@@ -80,7 +81,7 @@ function readStep(
   });
 }
 
-/** What ends the step: what it expects, or a time. */
+/** The goal that ends the step: an expectation, or a time. */
 function goalOf(
   at: At,
   source: Partial<StepSource>,
@@ -106,7 +107,7 @@ function goalOf(
   return { kind: 'wait', ms: 0 };
 }
 
-/** A name for a step that has none. */
+/** Makes a name for a step that has none. */
 function describe({ fault, set, power, wait, expect, never }: Partial<StepSource>): string {
   const parts = [
     fault !== undefined && 'a fault',
@@ -119,7 +120,10 @@ function describe({ fault, set, power, wait, expect, never }: Partial<StepSource
   return parts.filter((part) => part !== false).join(', ');
 }
 
-/** `{unit: 1, function: 3}` as it may have been written. Integers of YAML that no double holds are bigints. */
+/**
+ * Writes a value as it may stand in the file: `{unit: 1, function: 3}`. Integers of YAML that no double holds
+ * are bigints.
+ */
 function compactText(value: unknown): string {
   const written = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
   return (written ?? '').replaceAll('"', '').replaceAll(':', ': ').replaceAll(',', ', ');

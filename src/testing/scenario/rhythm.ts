@@ -4,7 +4,7 @@ import type { Rhythm } from './scenario.js';
 import type { Seen } from './seen.js';
 import { durationText } from './words.js';
 
-/** Watches whether requests come at regular times: the first of them within a time, then one a period. */
+/** Watches whether requests come at regular times: the first one within a time, then one in each period. */
 export class RhythmWatch implements GoalWatch {
   readonly matched: Seen[] = [];
   readonly #rhythm: Rhythm;
@@ -13,7 +13,10 @@ export class RhythmWatch implements GoalWatch {
   #shortest = Number.POSITIVE_INFINITY;
   #longest = 0;
 
-  /** @param startAt when the step began, in ms of `performance.now()`; the first request has to come `within` ms. */
+  /**
+   * @param startAt when the step began, in ms of `performance.now()`
+   * @param within how long the first request may take, in ms
+   */
   constructor(rhythm: Rhythm, startAt: number, within: number) {
     this.#rhythm = rhythm;
     this.#within = within;

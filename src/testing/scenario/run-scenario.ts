@@ -14,7 +14,7 @@ import { readScenario } from './read-scenario.js';
 import type { ScenarioFile } from './scenario-file.js';
 import { TestRun } from './test-run.js';
 
-/** What the person who runs scenarios wants to know, and says. */
+/** How a run talks to the person who has started it. */
 export interface Audience {
   readonly log: Logger;
   /** Prints a line about the simulator. */
@@ -27,8 +27,9 @@ export interface Audience {
 }
 
 /**
- * `ok: false`: the file or its configuration is wrong. `unwritten`: captures that could not be written. Lines for a terminal.
- * The simulator has stopped; its devices and lines say what the frames of the report are about.
+ * How a run has ended. `ok: false`: the file or its configuration is wrong, and `text` says how. `unwritten`
+ * names the captures that could not be written. Both are lines for a terminal. The simulator has stopped; its
+ * devices and lines explain the frames of the report.
  */
 export type ScenarioEnd =
   | { readonly ok: true; readonly report: Report; readonly simulator: Simulator; readonly unwritten?: string }
@@ -36,7 +37,7 @@ export type ScenarioEnd =
 
 /**
  * Runs a scenario on a simulator of its own, with its program, and stops both.
- * @param freePorts the lines of the simulator are on free ports, whatever its configuration says
+ * @param freePorts puts the lines of the simulator on free ports, whatever its configuration says
  */
 export async function runScenario(
   file: ScenarioFile,

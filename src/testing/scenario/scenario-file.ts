@@ -7,13 +7,16 @@ import type { SourceText } from '../../files/config/text/parse-text.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import { type Parameters, readParameters, reportUnknownParameters, withParameters } from './parameters.js';
 
-/** A scenario with its parameters and the steps of other files put in. */
+/** A scenario whose parameters, and the steps of other files, are put in. */
 export interface ScenarioFile {
   readonly file: string;
-  /** Where its relative paths begin. */
+  /** The directory in which its relative paths begin. */
   readonly directory: string;
   readonly value: unknown;
-  /** Mistakes, or warnings, as lines for a terminal. Those in the steps of another file name that file. */
+  /**
+   * Writes mistakes, or warnings, as lines for a terminal. Mistakes in the steps of another file name that
+   * file.
+   */
   readonly format: (issues: readonly Issue[], form?: typeof formatProblems) => string;
 }
 
@@ -21,16 +24,16 @@ export type LoadedScenario =
   | { readonly ok: true; readonly scenario: ScenarioFile }
   | { readonly ok: false; readonly text: string };
 
-/** A file in a file in a file: more than so many are taken for a mistake, or for a ring. */
+/** How deep files may use each other. Deeper use is taken for a mistake, or for a ring. */
 const DEEPEST_USE = 8;
 
-/** Steps that came from another file: where they were put, and how mistakes in them are reported. */
+/** Steps from another file: where they were put, and how mistakes in them are reported. */
 interface Inlined {
   readonly path: Path;
   readonly format: ScenarioFile['format'];
 }
 
-/** What files may use others, and what was found wrong with them. */
+/** What a file needs to use others, and what was found wrong with them. */
 interface Inlining {
   readonly directory: string;
   readonly depth: number;
@@ -41,7 +44,7 @@ interface Inlining {
 
 /**
  * Reads the file of a scenario and the files that it uses.
- * @param settings of the parameters, as `name=value`
+ * @param settings values of the parameters, as `name=value`
  */
 export function loadScenarioFile(file: string, settings: readonly string[]): LoadedScenario {
   const parsed = readConfigFile(file);
@@ -90,7 +93,7 @@ function begins(path: Path, beginning: Path): boolean {
   return beginning.every((part, i) => path[i] === part);
 }
 
-/** The steps with `steps` in the place of each `use`, those of groups too. */
+/** Puts `steps` in the place of each `use`, also in groups. */
 function inlinedSteps(steps: unknown, path: Path, inlining: Inlining): unknown {
   if (!Array.isArray(steps)) return steps;
   return steps.map((step, i) => {

@@ -9,15 +9,15 @@ import type { Matcher } from './matcher.js';
 /** A checked scenario. All times are in ms. */
 export interface Scenario {
   readonly name: string;
-  /** Decides the random parts of faults that have no seed of their own. */
+  /** The seed of the random parts of faults that have no seed of their own. */
   readonly seed: number;
   /** The lines that the scenario watches. */
   readonly lines: readonly string[];
   /** The program under test; absent when it runs already. */
   readonly dut?: DutDefinition;
-  /** The file for the traffic of the whole test, as it was written. */
+  /** The file for the traffic of the whole test, as the scenario names it. */
   readonly capture?: string;
-  /** What must not come at any time. */
+  /** Requests and replies that must not come at any time. */
   readonly always: readonly Matcher[];
   readonly steps: readonly ScenarioStep[];
 }
@@ -25,18 +25,18 @@ export interface Scenario {
 /** One step: first its actions, then what is watched until the step ends. */
 export interface ScenarioStep {
   readonly name: string;
-  /** In force until the step ends. */
+  /** Fault rules that are in force until the step ends. */
   readonly faults: readonly FaultRule[];
   readonly changes: readonly ValueChange[];
   readonly power: readonly PowerChange[];
   readonly goal: Goal;
-  /** What must not come during the step. */
+  /** Requests and replies that must not come during the step. */
   readonly never: readonly Matcher[];
-  /** The file for the traffic of the step, as it was written. */
+  /** The file for the traffic of the step, as the scenario names it. */
   readonly capture?: string;
 }
 
-/** A value to be written as REST would write it. */
+/** A value that a step writes as REST would write it. */
 export interface ValueChange {
   readonly target: DeviceValue;
   readonly value: Value;
@@ -44,11 +44,11 @@ export interface ValueChange {
 
 export interface PowerChange {
   readonly device: Device;
-  /** `on` gives the supply back. */
+  /** `on` gives the device its supply back. */
   readonly change: 'on' | Interruption;
 }
 
-/** What ends a step. */
+/** The goal that ends a step. */
 export type Goal =
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'order'; readonly items: readonly Expected[]; readonly within: number }
@@ -58,16 +58,19 @@ export type Goal =
 export interface Expected {
   readonly matcher: Matcher;
   /**
-   * The request has to be the same as the one that the fault acted on, or as the one that came before in the list. In a
-   * step with a fault it has to be a retry: the next poll is none.
+   * True when the request has to equal the spoilt one, or the one before it in the list. In a step with a
+   * fault it has to be a retry and not the next poll.
    */
   readonly same: boolean;
   readonly min: number;
-  /** Infinite without a limit. */
+  /** The most times that the request may come; infinite without a limit. */
   readonly max: number;
-  /** No sooner than this after what came before: the spoilt request, the entry before, or the beginning of the step. */
+  /**
+   * The shortest time after what came before: the spoilt request, the entry before, or the beginning of the
+   * step.
+   */
   readonly after: number;
-  /** Of a retry: no later than this after what came before. Infinite without a bound. */
+  /** The longest time of a retry after what came before; infinite without a bound. */
   readonly within: number;
 }
 

@@ -12,7 +12,7 @@ import { conditionSchema } from '../../device/faults/condition.js';
 const DAY_MS = 86_400_000;
 const MOST_TIMES = 1_000_000;
 export const MOST_STEPS = 1000;
-/** How long a step waits for what it expects, when it does not say. */
+/** How long a step waits for what it expects, when it does not say so itself. */
 export const DEFAULT_WITHIN_MS = 10_000;
 
 const time = duration(0, DAY_MS);
@@ -62,7 +62,7 @@ export const stepSchema = section({
   capture,
 });
 
-/** Which requests are meant: as `when` of a fault, and what they write and are answered. */
+/** Keys that describe requests: those of `when` of a fault rule, what a request writes, and its answer. */
 const { line, unit, function: functionCode, address, name: valueName, quantity } = conditionSchema.shape;
 
 const exceptionCode = wholeNumber(1, 255, 'an exception code');
@@ -107,7 +107,7 @@ export const expectedSchema = section({
 export type ExpectedSource = z.output<typeof expectedSchema>;
 export type MatcherSource = z.output<typeof matcherSchema>;
 
-/** `power` of one device: `off` until it is given back, `on`, or for a time. */
+/** The `power` of one device: `on`, `off` until a step says `on`, or off for a time. */
 export const powerSchema = z.union(
   [oneOf(['on', 'off']), section({ off: someTime, boot: time.default(0) })],
   { error: 'on, off, or a time, as in {off: 20s}' },

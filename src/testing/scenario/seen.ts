@@ -4,31 +4,37 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../simulator/traff
 import { isRequest, pduOf } from '../line-watch.js';
 import { type DeviceAt, requestText } from './event-text.js';
 
-/** A request, or what became of one, as expectations look at it. */
+/** A request, or the reply to one, as expectations look at it. */
 export interface Seen {
   readonly event: FrameEvent | ReplyEvent;
-  /** ms of `performance.now()`. */
+  /** When it came, in ms of `performance.now()`. */
   readonly at: number;
   readonly line: string;
   readonly unitId: number;
   /** Name of the device that the request is for; empty when there is none. */
   readonly device: string;
   readonly functionCode: number;
-  /** Of the request, also when the event is a reply. */
+  /** The PDU of the request, also when the event is a reply. */
   readonly pdu: Uint8Array;
   readonly ranges: readonly AddressRange[];
   /** The request in words, also when the event is a reply; made for messages only. */
   readonly text: () => string;
-  /** Absent for a request. 0 for a reply that is no exception, undefined for silence and for damage. */
+  /**
+   * The reply; absent for a request. `exception` is 0 for a reply that is no exception, and undefined for
+   * silence and damage.
+   */
   readonly reply?: { readonly exception: number | undefined };
 }
 
-/** The same for each request that asks the same: a transaction identifier and a connection may be others. */
+/**
+ * A text that is the same for all requests that ask the same on a line; their transaction identifiers and
+ * connections may differ.
+ */
 export function questionOf({ line, unitId, pdu }: Seen): string {
   return `${unitId} ${Buffer.from(pdu).toString('hex')} ${line}`;
 }
 
-/** A request or a reply; undefined for any other event. */
+/** Looks at an event as a request or a reply; undefined for any other event. */
 export function seenOf(event: TrafficEvent, deviceAt: DeviceAt): Seen | undefined {
   const adu = requestAduOf(event);
   const pdu = adu?.event.framing.fields(adu.bytes)?.pdu;

@@ -5,12 +5,15 @@ import type { KnownRun, Runs } from '../runs.js';
 import { readingScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
-/** The sections that only a simulator of its own has. A program would run on this machine with the rights of this one. */
+/**
+ * Sections that a scenario for a running simulator can't have: only a simulator of its own has them, and a
+ * program would run on this machine with the rights of this process.
+ */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
 
 const DEVICES_CHANGED = 'a device was added or removed while the scenario was read; send it again';
 
-/** Starts a scenario on a running simulator. Reading it yields where the lines can be served. */
+/** Starts a scenario on a running simulator. Reading the scenario yields where the lines can be served. */
 export function* startingTest(runs: Runs, source: unknown): Generator<void, Outcome<KnownRun>> {
   const { simulator } = runs;
   const findings = new Findings();

@@ -14,7 +14,7 @@ import type { ScenarioStep } from './scenario.js';
 import { Waiting } from './waiting.js';
 import { durationText } from './words.js';
 
-/** What a step runs on. */
+/** Everything that a step needs to run. */
 export interface StepSurroundings {
   readonly inbox: Inbox;
   readonly actions: Actions;
@@ -22,9 +22,9 @@ export interface StepSurroundings {
   readonly say: SayEvent;
   /** Called with each event that a step looks at. */
   readonly heard: (event: TrafficEvent) => void;
-  /** What must not come at any time. */
+  /** Requests and replies that must not come at any time. */
   readonly always: readonly Matcher[];
-  /** How often the client polls what, as the steps so far have shown it. */
+  /** How often the client polls each question, as the steps so far have shown. */
   readonly polls: PollIntervals;
 }
 
@@ -35,7 +35,7 @@ export interface StepEnd {
   readonly over: boolean;
 }
 
-/** A real device is waited for so long, in ms. */
+/** How long to wait for the reply of a real device. */
 const LONGEST_REPLY_MS = 60_000;
 
 /** Watches one step from its actions to its end. The faults of the step are still in force when it resolves. */
@@ -135,7 +135,7 @@ function watchOf({ goal, faults, never }: ScenarioStep, at: number, polls: PollI
   }
 }
 
-/** Puts `time` into the inbox when the deadline has come that there was when the timer was armed. */
+/** Puts `time` into the inbox when the deadline has passed that was known when the timer was armed. */
 function deadlineTimer(goal: GoalWatch, inbox: Inbox, clock: Clock) {
   let stop = () => {};
   return {

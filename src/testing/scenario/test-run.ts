@@ -15,7 +15,7 @@ import { PollIntervals } from './poll-intervals.js';
 import type { Scenario, ScenarioStep } from './scenario.js';
 import { runStep, type StepSurroundings } from './step-run.js';
 
-/** Replies are looked for in the evidence of so many steps, the newest ones. */
+/** How many steps, the newest ones, still take late replies into their evidence. */
 const ANSWERED_STEPS = 8;
 
 /** Called when a step has ended. */
@@ -37,9 +37,9 @@ export class TestRun {
   readonly #unsubscribe: () => void;
   readonly #begun: number;
   readonly #findings: Finding[] = [];
-  /** Of the steps so far, in their order. */
+  /** The evidence of the steps so far, in their order. */
   readonly #evidence: Evidence[] = [];
-  /** The traffic that is to be written to files. */
+  /** Parts of the traffic that are to be written to files. */
   readonly #captures: CaptureSpan[] = [];
   readonly #firstSeq: number;
   #endedAt: number | undefined;
@@ -67,22 +67,25 @@ export class TestRun {
     return this.#findings;
   }
 
-  /** The traffic that is to be written to files, as far as steps have ended. */
+  /** The parts of the traffic that are to be written to files, as far as their steps have ended. */
   get captures(): readonly CaptureSpan[] {
     return this.#captures;
   }
 
-  /** Whether all of it is over. */
+  /** True when the test is over. */
   get isOver(): boolean {
     return this.#endedAt !== undefined;
   }
 
-  /** Ends the test, after everything that has happened by now; the step that runs gets this verdict. */
+  /** Ends the test, after everything that has happened by now. The running step gets this verdict. */
   end(verdict: Extract<Happening, { kind: 'end' }>['verdict'], text: string): void {
     this.#inbox.put({ kind: 'end', verdict, text });
   }
 
-  /** Runs all steps and resolves when they are over. It never throws for what the client does. */
+  /**
+   * Runs all steps and resolves with the report when they are over. Nothing that the client does makes it
+   * throw.
+   */
   async run(): Promise<Report> {
     const { steps, always } = this.scenario;
     const surroundings: StepSurroundings = {
@@ -103,7 +106,7 @@ export class TestRun {
     return this.#finish();
   }
 
-  /** The report without having run: the test could not begin, for this reason. */
+  /** The report on a test that could not begin, for this reason. */
   notBegun(reason: string): Report {
     const [first, ...others] = this.scenario.steps;
     if (first) this.#found(first, { verdict: 'error', message: reason }, 0);
@@ -111,7 +114,7 @@ export class TestRun {
     return this.#finish();
   }
 
-  /** The report on what is known by now. */
+  /** The report on the steps that have ended by now. */
   get report(): Report {
     const { name, lines, seed, steps } = this.scenario;
     const simulator = this.#simulator;
@@ -127,7 +130,7 @@ export class TestRun {
       conclusions: [`${passed} of ${steps.length} steps passed.`],
       parameters: [],
       findings: this.#findings,
-      // It is long, and most who ask for a report do not look at it.
+      // The configuration is long, and most readers of a report do not read it.
       get configuration() {
         return [...configurationText(simulator.running)].join('');
       },
@@ -179,7 +182,7 @@ export class TestRun {
     if (closed !== undefined) this.end('error', closed);
   }
 
-  /** A reply may come after the step whose request it answers. */
+  /** Adds a late reply to the evidence of the step whose request it answers. */
   #answer(event: TrafficEvent): void {
     for (const evidence of this.#evidence.slice(-ANSWERED_STEPS)) evidence.answer(event);
   }

@@ -6,11 +6,11 @@ interface Waits {
   /** When the step began, in ms of `performance.now()`. */
   readonly at: number;
   readonly ms: number;
-  /** The step says what must not come. */
+  /** True when the step says what must not come. */
   readonly hasNever: boolean;
 }
 
-/** Lets time pass. What must not come is looked at by the step. */
+/** Lets time pass. The step itself looks for what must not come. */
 export class Waiting implements GoalWatch {
   readonly matched: readonly Seen[] = [];
   readonly deadline: number;

@@ -8,14 +8,16 @@ import type { Seen } from './seen.js';
 
 /** Registers or coils that a request has to write. */
 export interface WantedWrite {
-  /** Undefined for any device. */
+  /** Name of the device; undefined for any device. */
   readonly device: string | undefined;
-  /** Undefined for coils and holding registers alike. */
+  /** The table; undefined for coils and holding registers alike. */
   readonly table: 'coils' | 'holding' | undefined;
   readonly address: number;
-  /** Registers, or coils as 0 and 1; undefined for a name alone, where any value will do. */
+  /**
+   * The words of registers, or coils as 0 and 1; undefined when only a name is given, and any value will do.
+   */
   readonly words: readonly number[] | undefined;
-  /** How many registers or coils. */
+  /** The number of registers or coils. */
   readonly quantity: number;
 }
 
@@ -62,7 +64,7 @@ function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite
   return { ...named.write, words };
 }
 
-/** The location of a value with a name, such as `meter.voltage`. */
+/** Finds a value by its name, such as `meter.voltage`. */
 function readName(name: string, at: At, simulator: Simulator) {
   const found = simulator.findValue(name);
   if (typeof found === 'string') return at.wrong(found);
@@ -75,7 +77,7 @@ function readName(name: string, at: At, simulator: Simulator) {
   return value && { value, write: { device, table, address, words: undefined, quantity } };
 }
 
-/** Whether a request writes all of what is wanted. */
+/** True when a request writes all that is wanted. */
 export function matchesWrite({ device, table, address, words, quantity }: WantedWrite, seen: Seen): boolean {
   const written = writtenBy(seen.pdu);
   if (!written || (table !== undefined && written.table !== table)) return false;

@@ -1,22 +1,25 @@
-/** `250 ms`, `20 s`, `5 min`. */
+/** Puts a duration into words: `250 ms`, `20 s`, `5 min`. */
 export function durationText(ms: number): string {
   if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
   return ms >= 1000 ? `${Number((ms / 1000).toFixed(3))} s` : `${Number(ms.toFixed(1))} ms`;
 }
 
-/** `3 times`, `once`. */
+/** Puts a count into words: `3 times`, `once`. */
 export function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** `2 to 4 times`, `at least 3 times`; empty for once or more. */
+/** Puts a range of counts into words: `2 to 4 times`, `at least 3 times`. Empty for once or more. */
 export function rangeOfTimes(min: number, max: number): string {
   if (min === max) return timesText(min);
   if (max === Number.POSITIVE_INFINITY) return min === 1 ? '' : `at least ${timesText(min)}`;
   return `${min} to ${max} times`;
 }
 
-/** A part of a sentence as a sentence: with a capital letter, and a full stop unless lines of a program's output follow. */
+/**
+ * Makes a sentence of a part of one: with a capital letter, and a full stop unless lines of a program's
+ * output follow.
+ */
 export function sentence(text: string): string {
   const isWhole = text.endsWith('.') || text.includes('\n');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${isWhole ? '' : '.'}`;

@@ -30,7 +30,7 @@ export interface Measurements {
   readonly times: SerialTimes | undefined;
   /** How late waits of t3.5 ended. */
   readonly timers: Percentiles | undefined;
-  /** From the end of a request to the beginning of its reply. */
+  /** Time from the end of a request to the beginning of its reply. */
   readonly turnaround: Percentiles | undefined;
   readonly chunks: readonly (readonly [size: number, count: number])[];
   /** The longest pause between two chunks of one frame, including frames that were cut by the pause. */
@@ -65,7 +65,7 @@ export async function measureLine(
   if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
     return { error: 'only listens (mode: monitor), so there are no replies to measure' };
   }
-  // As `serve` does, so that what is measured is what will be.
+  // `serve` shortens the time slice as well, so the measurement shows how the line will behave there.
   const slice = await shortenTimeSlice();
   const started = await line.start();
   if (!started.ok) return started;

@@ -7,10 +7,10 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** With fewer samples the median says little, because one bad sample can be the median. */
+/** The fewest samples of which a median is used: with fewer, one bad sample can be the median. */
 export const ENOUGH = 10;
 
-/** Undefined for no samples. */
+/** Summarizes times in ms; undefined for an empty list. */
 export function percentiles(samples: readonly number[]): Percentiles | undefined {
   if (samples.length === 0) return undefined;
   const sorted = samples.toSorted((a, b) => a - b);

@@ -73,7 +73,10 @@ const LONGEST_MS = 15_000;
 /** Requests that are sent however long they take: one short and one long. */
 const FEWEST = 2;
 
-/** In ms; longer than an adapter, the system and a busy machine delay a reply that is not lost. */
+/**
+ * How much longer than its bytes take to wait for a reply, in ms. An adapter, the system and a busy machine
+ * delay a reply by less, unless it is lost.
+ */
 const SLACK_MS = 3000;
 
 /** Whether to send another request, `elapsed` ms after the first. */
