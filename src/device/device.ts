@@ -1,7 +1,6 @@
 import type { Work } from '../common/work.js';
 import { MAX_PDU_LENGTH } from '../modbus/protocol/limits.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
-import { Conduct } from './conduct.js';
 import { DependencyGraph } from './dependency-graph.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
@@ -20,6 +19,7 @@ import type { Server } from './server.js';
 import { type ClockSettings, DeviceClock } from './signals/clock.js';
 import { type Interruption, Supply } from './supply.js';
 import type { TableName, Tables } from './tables.js';
+import { TimedManners } from './timed-manners.js';
 
 /** The parts of a device that change over time without a client. */
 export interface DeviceLife {
@@ -77,7 +77,7 @@ export class Device {
    */
   stored: { readonly in: ReturnType<typeof storedTables> } | undefined;
   /** Absent without manners. */
-  conduct: Conduct | undefined;
+  timedManners: TimedManners | undefined;
   /** The real device that answers in place of this one; absent where the registers answer. */
   real: RealDevice | undefined;
   #manners: Manners | undefined;
@@ -135,7 +135,7 @@ export class Device {
   set manners(manners: Manners | undefined) {
     this.#manners = manners;
     this.#mannersChanges++;
-    this.conduct = manners && new Conduct(manners, this.#now());
+    this.timedManners = manners && new TimedManners(manners, this.#now());
     this.stored = manners && { in: storedTables(manners) };
     this.#serveTables();
   }
@@ -211,7 +211,7 @@ export class Device {
     for (const image of this.images) image.reset();
     for (const [{ image, location }, raw] of retained) image.show(location, raw);
     this.clock.restart(moment);
-    this.conduct = this.#manners && new Conduct(this.#manners, moment ?? this.#now());
+    this.timedManners = this.#manners && new TimedManners(this.#manners, moment ?? this.#now());
     this.points.restart();
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Conduct, type Connection, type Moment } from '../../src/device/conduct.js';
 import type { Device } from '../../src/device/device.js';
+import { type Connection, type Moment, TimedManners } from '../../src/device/timed-manners.js';
 import { mannersSchema } from '../../src/files/config/native/manners-schema.js';
 import { bytesOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, quietLine } from './build.js';
@@ -170,9 +170,9 @@ describe('manners of functions and tables', () => {
   });
 });
 
-describe('conduct', () => {
+describe('manners that are about time', () => {
   const ANSWER = bytesOf('0302000a');
-  const conductOf = (manners: object) => new Conduct(mannersSchema.parse(manners), 0);
+  const timedMannersOf = (manners: object) => new TimedManners(mannersSchema.parse(manners), 0);
   const at = (receivedAt: number, more: Partial<Moment> = {}): Moment => ({
     startedAt: receivedAt,
     receivedAt,
@@ -187,53 +187,53 @@ describe('conduct', () => {
   });
 
   it('sleeps: the first requests after a pause only wake the device', () => {
-    const conduct = conductOf({ sleeps: { after: '30s', wakes: 2 } });
+    const timed = timedMannersOf({ sleeps: { after: '30s', wakes: 2 } });
     const heard = [1_000, 40_000, 40_100, 40_200, 60_000, 90_001].map(
-      (t) => conduct.whyUnheard(at(t)) === undefined,
+      (t) => timed.whyUnheard(at(t)) === undefined,
     );
     expect(heard).toEqual([true, false, false, true, true, false]);
   });
 
   it('sleeps: from the start on, and not yet when it was asked in time', () => {
-    const conduct = conductOf({ sleeps: { after: '30s', wakes: 1 } });
-    expect(conduct.whyUnheard(at(30_000))).toBeUndefined();
-    expect(conduct.whyUnheard(at(60_001))).toBe('the device was asleep; the request woke it');
+    const timed = timedMannersOf({ sleeps: { after: '30s', wakes: 1 } });
+    expect(timed.whyUnheard(at(30_000))).toBeUndefined();
+    expect(timed.whyUnheard(at(60_001))).toBe('the device was asleep; the request woke it');
     let now = 0;
     const device = deviceOf(CONTENT, { size: 64, now: () => now });
     device.manners = mannersSchema.parse({ sleeps: { after: '30s', wakes: 1 } });
     now = 100_000;
     device.restart();
-    expect(device.conduct?.whyUnheard(at(110_000))).toBeUndefined();
+    expect(device.timedManners?.whyUnheard(at(110_000))).toBeUndefined();
     device.restart();
-    expect(device.conduct?.whyUnheard(at(140_000))).toContain('asleep');
+    expect(device.timedManners?.whyUnheard(at(140_000))).toContain('asleep');
   });
 
   it('without any, hears all and is never late', () => {
-    const conduct = conductOf({});
+    const timed = timedMannersOf({});
     const connection = since(5000, 1, 1);
-    conduct.connected(connection);
-    expect(conduct.answered(bytesOf('8302'), at(5001, { connection }))).toBe(0);
-    expect(conduct.whyUnheard(at(5002, { connection, quietSince: 5002 }))).toBeUndefined();
+    timed.connected(connection);
+    expect(timed.answered(bytesOf('8302'), at(5001, { connection }))).toBe(0);
+    expect(timed.whyUnheard(at(5002, { connection, quietSince: 5002 }))).toBeUndefined();
   });
 
   it('pauseBefore: counts from the last byte on the line to the first of the request', () => {
-    const conduct = conductOf({ pauseBefore: '50ms' });
-    expect(conduct.whyUnheard(at(100))).toBeUndefined();
-    expect(conduct.whyUnheard(at(160, { startedAt: 149, quietSince: 100 }))).toContain('50 ms');
-    expect(conduct.whyUnheard(at(160, { startedAt: 150, quietSince: 100 }))).toBeUndefined();
+    const timed = timedMannersOf({ pauseBefore: '50ms' });
+    expect(timed.whyUnheard(at(100))).toBeUndefined();
+    expect(timed.whyUnheard(at(160, { startedAt: 149, quietSince: 100 }))).toContain('50 ms');
+    expect(timed.whyUnheard(at(160, { startedAt: 150, quietSince: 100 }))).toBeUndefined();
   });
 
   it('hears a request that began before the last frame of another client ended, without pauseBefore', () => {
-    const conduct = conductOf({});
-    expect(conduct.whyUnheard(at(160, { startedAt: 99, quietSince: 100 }))).toBeUndefined();
+    const timed = timedMannersOf({});
+    expect(timed.whyUnheard(at(160, { startedAt: 99, quietSince: 100 }))).toBeUndefined();
   });
 
   it('connectPause: silence, or deaf until the connection is closed', () => {
-    const patient = conductOf({ connectPause: '1s' });
+    const patient = timedMannersOf({ connectPause: '1s' });
     const connection = since(0);
     expect(patient.whyUnheard(at(999, { connection }))).toContain('1000 ms');
     expect(patient.whyUnheard(at(1000, { connection }))).toBeUndefined();
-    const touchy = conductOf({ connectPause: { for: '1s', otherwise: 'deaf' } });
+    const touchy = timedMannersOf({ connectPause: { for: '1s', otherwise: 'deaf' } });
     expect(touchy.whyUnheard(at(1000, { connection }))).toBeUndefined();
     const hasty = since(2000);
     expect(touchy.whyUnheard(at(2500, { connection: hasty }))).toContain('1000 ms');
@@ -247,20 +247,20 @@ describe('conduct', () => {
     ['address', '8302'],
     ['value', '8303'],
   ])('locksUp on %s: after the exception, for so long', (on, response) => {
-    const conduct = conductOf({ locksUp: { on: [on], for: '60s' } });
-    expect(conduct.answered(bytesOf('8304'), at(0))).toBe(0);
-    expect(conduct.whyUnheard(at(1))).toBeUndefined();
-    conduct.answered(bytesOf(response), at(10));
-    expect(conduct.whyUnheard(at(60_009))).toBe('the device has locked up');
-    expect(conduct.whyUnheard(at(60_010))).toBeUndefined();
+    const timed = timedMannersOf({ locksUp: { on: [on], for: '60s' } });
+    expect(timed.answered(bytesOf('8304'), at(0))).toBe(0);
+    expect(timed.whyUnheard(at(1))).toBeUndefined();
+    timed.answered(bytesOf(response), at(10));
+    expect(timed.whyUnheard(at(60_009))).toBe('the device has locked up');
+    expect(timed.whyUnheard(at(60_010))).toBeUndefined();
   });
 
   it('locksUp: on nothing else', () => {
-    const conduct = conductOf({ locksUp: { on: ['address'], for: '60s' } });
-    conduct.connected(since(5000, 0, 1));
-    conduct.answered(bytesOf('8301'), at(5001));
-    expect(conduct.whyUnheard(at(5002))).toBeUndefined();
-    const quick = conductOf({ locksUp: { on: ['address', { reconnect: '1s' }], for: '60s' } });
+    const timed = timedMannersOf({ locksUp: { on: ['address'], for: '60s' } });
+    timed.connected(since(5000, 0, 1));
+    timed.answered(bytesOf('8301'), at(5001));
+    expect(timed.whyUnheard(at(5002))).toBeUndefined();
+    const quick = timedMannersOf({ locksUp: { on: ['address', { reconnect: '1s' }], for: '60s' } });
     quick.connected(since(5000, 0));
     expect(quick.whyUnheard(at(5001))).toBeUndefined();
     quick.connected(since(6000, 0, 999));
@@ -270,31 +270,31 @@ describe('conduct', () => {
   it('locksUp on a quick connection, until its supply is switched', () => {
     const device = deviceOf(CONTENT, { size: 64, now: () => 0 });
     device.manners = mannersSchema.parse({ locksUp: { on: [{ reconnect: '1s' }], for: 'power' } });
-    device.conduct?.connected(since(5000, 0, 1000));
-    expect(device.conduct?.whyUnheard(at(5001))).toBeUndefined();
-    device.conduct?.connected(since(5500, 0, 500));
-    expect(device.conduct?.whyUnheard(at(1e9))).toBe('the device has locked up');
+    device.timedManners?.connected(since(5000, 0, 1000));
+    expect(device.timedManners?.whyUnheard(at(5001))).toBeUndefined();
+    device.timedManners?.connected(since(5500, 0, 500));
+    expect(device.timedManners?.whyUnheard(at(1e9))).toBe('the device has locked up');
     device.interrupt({ forMs: 0, bootMs: 0 });
-    expect(device.conduct?.whyUnheard(at(1e9))).toBeUndefined();
+    expect(device.timedManners?.whyUnheard(at(1e9))).toBeUndefined();
   });
 
   it('firstReply: late after the start, after a connection, or both', () => {
     const late = (on: string) => {
-      const conduct = conductOf({ firstReply: { slow: '800ms', on } });
+      const timed = timedMannersOf({ firstReply: { slow: '800ms', on } });
       const first = since(0);
       const answers = [
         at(1, { connection: first }),
         at(2, { connection: since(0, 2) }),
         at(3, { connection: since(0) }),
       ];
-      return answers.map((moment) => conduct.answered(ANSWER, moment));
+      return answers.map((moment) => timed.answered(ANSWER, moment));
     };
     expect(late('start')).toEqual([800, 0, 0]);
     expect(late('connect')).toEqual([800, 0, 800]);
     expect(late('both')).toEqual([800, 0, 800]);
-    const connect = conductOf({ firstReply: { slow: '800ms', on: 'connect' } });
+    const connect = timedMannersOf({ firstReply: { slow: '800ms', on: 'connect' } });
     expect(connect.answered(ANSWER, at(1, { connection: since(0, 2) }))).toBe(0);
-    const both = conductOf({ firstReply: { slow: '800ms', on: 'both' } });
+    const both = timedMannersOf({ firstReply: { slow: '800ms', on: 'both' } });
     expect([both.answered(ANSWER, at(1)), both.answered(ANSWER, at(2))]).toEqual([800, 0]);
   });
 });

@@ -1,4 +1,3 @@
-import type { Connection, Moment } from '../../device/conduct.js';
 import type { Device } from '../../device/device.js';
 import type { Activity } from '../../device/diagnostics.js';
 import type { FaultLine } from '../../device/faults/ability.js';
@@ -8,6 +7,7 @@ import type { Circumstances } from '../../device/faults/condition.js';
 import type { ActingRule, FaultRules } from '../../device/faults/rules.js';
 import type { RealDevice, RealOutcome } from '../../device/real.js';
 import { refusedAddresses } from '../../device/refused-addresses.js';
+import type { Connection, Moment } from '../../device/timed-manners.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
@@ -178,7 +178,7 @@ export class Bus {
     const station = this.#endpointAt(request.host).at(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
-    const unheard = moment && station.device.conduct?.whyUnheard(moment);
+    const unheard = moment && station.device.timedManners?.whyUnheard(moment);
     if (unheard !== undefined) return this.#answerOf(silence(unheard));
     const { real } = station.device;
     if (real) return this.#realAnswer(real, station, request, moment);
@@ -192,7 +192,7 @@ export class Bus {
 
   /** A client has connected to the line. @param host the address that it came to */
   connected(connection: Connection, host: string | undefined): void {
-    for (const { conduct } of this.#endpointAt(host).devices) conduct?.connected(connection);
+    for (const { timedManners } of this.#endpointAt(host).devices) timedManners?.connected(connection);
   }
 
   /** Drops the stored reply of a client that has disconnected. */
@@ -245,7 +245,8 @@ export class Bus {
     const executed: Executed = new Map();
     let framing = this.#framing;
     const deaf = new Set<Device>();
-    for (const device of endpoint.devices) if (moment && device.conduct?.whyUnheard(moment)) deaf.add(device);
+    for (const device of endpoint.devices)
+      if (moment && device.timedManners?.whyUnheard(moment)) deaf.add(device);
     for (const station of endpoint.stations.values()) {
       if (deaf.has(station.device)) continue;
       station.device.writer = { by: 'line', line: this.#line.name, client };
@@ -282,7 +283,7 @@ export class Bus {
   ): ReplyPlan {
     const reply = framing.encode({ transactionId, unitId, pdu });
     this.#lastReplies.set(clientId, reply);
-    return plainReply(reply, moment && device.conduct?.answered(pdu, moment));
+    return plainReply(reply, moment && device.timedManners?.answered(pdu, moment));
   }
 
   #faultyAnswer(

@@ -33,7 +33,7 @@ const LOCKS: ReadonlyMap<number, Lock> = new Map([
  * The manners of a device that are about time: which requests it does not hear, and which reply is late. One
  * for each start of the device, which begins awake.
  */
-export class Conduct {
+export class TimedManners {
   readonly #manners: Manners;
   /** When a request was last there for the device, and how many of them still only wake it. */
   #askedAt: number;
