@@ -1,48 +1,53 @@
 import type { ClientRequest, ModbusClient } from '../../modbus/client/client.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 
-/** How a device took a request. */
+/** What a device did with a request. */
 export type Taken =
   | { readonly kind: 'data'; readonly pdu: Uint8Array }
   | { readonly kind: 'exception'; readonly code: number }
   | { readonly kind: 'silence' };
 
-/** How something is refused: an exception code, or no answer. */
+/** How a device refuses a read: with an exception code, or by silence. */
 export type ReadRefusal = number | 'silence';
 
-/** Requests that could not even be sent, one after another, before the rest is given up. */
+/** After this many requests in a row that could not be sent, the survey gives up. */
 const MOST_FAILURES = 5;
 
-/** Of the reply times no more are kept. */
+/** The most reply times that are kept. */
 const MOST_TIMES = 10_000;
 
-/** After so many answers it is known how long a device takes. */
+/** From this many replies on, the timeout follows the reply times of the device. */
 const KNOWN_AFTER = 20;
 const SHORTEST_TIMEOUT_MS = 100;
 
-/** What every survey needs. Times are in ms. */
+/** What every survey needs to ask a device. Times are in ms. */
 export interface AskerOptions {
   readonly timeout: number;
-  /** Silence before each request. */
+  /** Silence before each request, in ms. */
   readonly pause: number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** True when somebody wants no more requests. */
+  /** True when the person who started the survey wants no more requests. */
   readonly isStopped: () => boolean;
   /** Called after each request. */
   readonly asked: () => void;
 }
 
-/** Asks one device carefully: one request at a time, with a pause before each; what got no answer is asked once more. */
+/**
+ * Asks one device carefully: one request at a time, with a pause before each. A request without an answer is
+ * sent once more.
+ */
 export class Asker {
   readonly #client: Pick<ModbusClient, 'ask'>;
   readonly #unit: number;
   readonly #options: AskerOptions;
   #failures = 0;
   #longest = 0;
-  /** Why nothing more is asked; undefined while it is. */
+  /** Why no more requests are sent; undefined while they are. */
   failure: string | undefined;
   pause: number;
-  /** Of the answered requests: from the end of a request until the end of its reply, and the bytes of the reply. */
+  /**
+   * For each answered request: the time from its end until the end of the reply, and the length of the reply.
+   */
   readonly times: { readonly ms: number; readonly bytes: number }[] = [];
 
   constructor(client: Pick<ModbusClient, 'ask'>, unit: number, options: AskerOptions) {
@@ -52,18 +57,24 @@ export class Asker {
     this.pause = options.pause;
   }
 
-  /** Nothing more is asked. */
+  /** True when no more requests are sent. */
   get isOver(): boolean {
     return this.failure !== undefined || this.#options.isStopped();
   }
 
-  /** Asks, and once more if there was no answer: only two silences in a row say something of a device. */
+  /**
+   * Asks, and asks once more if there was no answer: one silence may be an accident, two in a row are the
+   * device's way.
+   */
   async ask(pdu: Uint8Array): Promise<Taken> {
     const first = await this.askOnce(pdu);
     return first.kind === 'silence' && !this.isOver ? this.askOnce(pdu) : first;
   }
 
-  /** Of a device that has answered often, nobody waits much longer than it has ever taken: holes may be silent. */
+  /**
+   * The timeout of the next request, in ms. Holes of a device may be silent, so once its reply times are
+   * known the timeout is not much longer than the longest of them.
+   */
   get #timeout(): number {
     const { timeout } = this.#options;
     if (this.times.length < KNOWN_AFTER) return timeout;

@@ -14,24 +14,27 @@ export interface CloneOrder {
   readonly target: RealTarget;
   readonly units: readonly number[];
   readonly ranges: readonly (readonly [first: number, last: number])[];
-  /** After this time the values are read again. */
+  /** How long after the first reading the values are read again, in ms. */
   readonly watch: number;
-  /** Function codes that are sent without data, to see what the device answers. */
+  /** Function codes that are sent without data, to see how the device answers. */
   readonly functions: readonly number[];
-  /** Before each request. */
+  /** Silence before each request, in ms. */
   readonly pause: number;
-  /** For each reply. */
+  /** How long a reply may take, in ms. */
   readonly timeout: number;
 }
 
-/** What is around a clone. */
+/** What a clone needs from its caller. */
 interface CloneContext {
   readonly sleep: (ms: number) => Promise<void>;
   readonly isStopped: () => boolean;
   readonly progress: (text: string) => void;
 }
 
-/** Reads the devices one after another. @returns also which units nobody has, a sentence each */
+/**
+ * Reads the devices one after another.
+ * @returns the devices, and a sentence for each unit that no device answered for
+ */
 export async function cloneDevices(
   client: Pick<ModbusClient, 'ask'>,
   order: CloneOrder,
@@ -60,7 +63,7 @@ export async function cloneDevices(
     });
     const answered = await findAnswer(asker);
     const isFound = typeof answered === 'object';
-    // Who asks for one unit knows that it is there; it may be silent to all that was tried.
+    // Whoever asks for a single unit knows that the device is there, even if it is silent to every probe.
     if (!isFound && (units.length > 1 || asker.failure !== undefined)) {
       const how = answered === 'silence' ? 'no answer' : `exception ${answered}`;
       absent.push(`unit ${unit}: ${asker.failure ?? how}`);
@@ -100,7 +103,10 @@ function bar(done: number, all: number): string {
   return `[${'#'.repeat(full)}${'.'.repeat(BAR_LENGTH - full)}]`;
 }
 
-/** What of the reply times is the device's own: on a serial line without the characters of the reply, and t3.5. */
+/**
+ * The part of the reply times that is the device's own: on a serial line, the time of the characters of the
+ * reply and t3.5 are subtracted.
+ */
 function replyTimeOf({ times }: Asker, { target }: CloneOrder): ClonedDevice['replyTime'] {
   if (times.length === 0) return undefined;
   const character = target.kind === 'serial' ? characterTime(target) : 0;

@@ -1,13 +1,13 @@
 import type { ImportedDevice } from '../import/collected.js';
 import type { DeviceSurvey } from './survey.js';
 
-/** A device that was read, and how long it took for a reply. Times are in ms. */
+/** A device that was read, and its reply times in ms. */
 export interface ClonedDevice {
   readonly unit: number;
   readonly survey: DeviceSurvey;
   readonly replyTime: { readonly median: number; readonly jitter: number } | undefined;
-  /** Why it was not read to its end; undefined where it was. */
+  /** Why the device was not read to the end; undefined when it was. */
   readonly unfinished: string | undefined;
-  /** Names and types of its registers, where a file has them. */
+  /** The names and types of its registers, when a file gives them. */
   readonly map: ImportedDevice | undefined;
 }

@@ -1,26 +1,26 @@
 import type { TableName } from '../../device/tables.js';
 import { runsOf, type TableSurvey } from './table-survey.js';
 
-/** What registers may hold, and why that is thought. */
+/** What registers may hold, and the reason for the guess. */
 export interface Guess {
   readonly address: number;
   readonly type: 'string' | 'float32' | 'uint32';
-  /** Registers of a string. */
+  /** The number of registers of a string. */
   readonly length?: number;
   readonly value: string | number;
   readonly why: string;
 }
 
-/** Fewer characters are found in any numbers, unless NUL ends them. */
+/** The fewest characters of a text. Shorter ones occur in any numbers, unless NUL ends them. */
 const SHORTEST_TEXT = 8;
 const SHORTEST_ENDED = 4;
 
-/** Floats that a device measures are in these limits, or 0. */
+/** The limits of the floats that a device measures; 0 is a measurement, too. */
 const FLOATS = { least: 1e-3, most: 1e7 };
 
 /**
- * Guesses what is in the registers of a table: texts, floats and counters, the others are left as they are.
- * @param moved the registers that have changed since, with what they became
+ * Guesses which registers of a table hold texts, floats and counters; no guess is made for the others.
+ * @param moved the registers that have changed since they were read, with their new values
  */
 export function guessesOf(
   { table, values }: Pick<TableSurvey, 'table' | 'values'>,
@@ -71,7 +71,7 @@ function textAt(values: Values, start: number, end: number): Guess | undefined {
   return { address: start, type: 'string', length, value: text, why: `${length} registers read as text` };
 }
 
-/** Two registers are taken for a float if the low word is in use, or if the next two look like one, too. */
+/** Takes two registers for a float if the low word is in use, or if the next two look like a float, too. */
 function floatAt(values: Values, address: number, end: number): Guess | undefined {
   const value = measuredAt(values, address, end);
   if (value === undefined) return undefined;
@@ -90,7 +90,7 @@ function measuredAt(values: Values, address: number, end: number): number | unde
   return size >= FLOATS.least && size <= FLOATS.most ? Number(value.toPrecision(7)) : undefined;
 }
 
-/** Two registers of which the low one rose while the high one stood still, or went on by one. */
+/** Takes two registers for a counter if the low one rose while the high one stood still or rose by one. */
 function counterAt(values: Values, moved: Values, address: number, end: number): Guess | undefined {
   const low = moved.get(address + 1);
   if (address + 1 >= end || low === undefined) return undefined;

@@ -3,10 +3,10 @@ import type { Taken } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import type { TableSurvey } from './table-survey.js';
 
-/** More ranges than these are counted only. */
+/** The most ranges that a remark lists. Further ones are only counted. */
 const MOST_LISTED = 20;
 
-/** What people are to know of a device that was read and the file can't say otherwise, a sentence each. */
+/** What a person has to know of a device that was read and its file can't say, a sentence each. */
 export function remarksOf({ survey, unfinished, replyTime }: ClonedDevice): string[] {
   const { tables, probed, exceptionStatus, moved } = survey;
   return [

@@ -4,32 +4,32 @@ import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import { type Range, TableSurvey } from './table-survey.js';
 
-/** What is to be found out about a device. */
+/** What a survey has to find out about a device. */
 export interface SurveyOrder {
   readonly ranges: readonly Range[];
-  /** Functions besides those that are always tried, each sent without any data, so that nothing can be executed. */
+  /** Further function codes to try. Each is sent without data, so that the device can't execute anything. */
   readonly functions: readonly number[];
-  /** How long values are watched for changes, in ms; 0 for not at all. */
+  /** How long values are watched for changes, in ms; 0 to skip that. */
   readonly watch: number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Hears how far it is. */
+  /** Is told which address the survey has reached. */
   readonly progress: (table: TableSurvey, address: number) => void;
 }
 
-/** What was found out about a device. */
+/** What a survey has found out about a device. */
 export interface DeviceSurvey {
   readonly tables: readonly TableSurvey[];
-  /** Objects of the identification by their identifiers (Application Protocol V1.1b3, 6.21). */
+  /** The objects of the identification by their identifiers (Application Protocol V1.1b3, 6.21). */
   readonly identity: ReadonlyMap<number, string>;
-  /** The data of function 17, without the byte count. */
+  /** The data of the reply to function 17, without the byte count. */
   readonly serverId: Uint8Array | undefined;
-  /** The data of function 7. */
+  /** The data of the reply to function 7. */
   readonly exceptionStatus: number | undefined;
-  /** How functions are refused that are not about tables. */
+  /** How the device refuses functions that read no table, by function code. */
   readonly refused: ReadonlyMap<number, ReadRefusal>;
-  /** Answers to `functions` of the order. */
+  /** How the device took each of the `functions` of the order. */
   readonly probed: ReadonlyMap<number, Taken>;
-  /** Silence that the device needs before a request, in ms; 0 where it needs none. */
+  /** Silence that the device needs before a request, in ms; 0 when it needs none. */
   readonly pauseBefore: number;
   /** Values that changed while they were watched: what each was, and what it became. */
   readonly moved: ReadonlyMap<TableSurvey, ReadonlyMap<number, number>>;
@@ -40,7 +40,10 @@ const SERVER_ID = Uint8Array.of(FunctionCode.reportServerId);
 const identification = (access: number, object: number) =>
   Uint8Array.of(FunctionCode.encapsulatedInterfaceTransport, 14, access, object);
 
-/** What shows that a device is there: every answer does, but the one of a gateway that it is not. */
+/**
+ * Requests that show whether a device is there. Every answer shows it, except an exception by which a gateway
+ * says that the device is missing.
+ */
 const PROBES: readonly Uint8Array[] = [
   read(FunctionCode.readHoldingRegisters, 0),
   read(FunctionCode.readInputRegisters, 0),
@@ -53,11 +56,14 @@ const FROM_GATEWAY: readonly number[] = [
   ExceptionCode.gatewayTargetDeviceFailedToRespond,
 ];
 
-/** Silences before a request that are tried, in ms, the shortest first; each is enough if so many requests are answered. */
+/**
+ * The silences before a request to try, in ms, the shortest first. A silence is long enough if `TRIES`
+ * requests in a row are answered.
+ */
 const PAUSES = [0, 2, 5, 10, 20, 50, 100, 200];
 const TRIES = 4;
 
-/** The first request that the device answers, or how the last one was refused. */
+/** @returns the first request that the device answers, or how it refused the last one */
 export async function findAnswer(asker: Asker): Promise<{ readonly pdu: Uint8Array } | ReadRefusal> {
   let refusal: ReadRefusal = 'silence';
   for (const pdu of PROBES) {
@@ -69,7 +75,10 @@ export async function findAnswer(asker: Asker): Promise<{ readonly pdu: Uint8Arr
   return refusal;
 }
 
-/** Finds out all about a device. @param answered a request that it answers; without one, no pause is looked for */
+/**
+ * Finds out all about a device.
+ * @param answered a request that the device answers; without it, the survey looks for no pause
+ */
 export async function surveyDevice(
   asker: Asker,
   order: SurveyOrder,
@@ -110,7 +119,10 @@ export async function surveyDevice(
   };
 }
 
-/** The shortest of `PAUSES` with which all tries are answered; the asker keeps at least that from now on. */
+/**
+ * Finds the shortest of `PAUSES` with which all tries are answered, and makes the asker keep at least that
+ * from now on.
+ */
 async function findPause(asker: Asker, pdu: Uint8Array): Promise<number> {
   const usual = asker.pause;
   for (const pause of PAUSES) {
@@ -128,7 +140,7 @@ async function findPause(asker: Asker, pdu: Uint8Array): Promise<number> {
 const LEVELS = [1, 2, 3];
 const MOST_OBJECTS = 256;
 
-/** All objects: the basic ones, then the others as far as the device goes. */
+/** Reads all objects of the identification: the basic ones, then the others as far as the device goes. */
 async function readIdentity(
   ask: (pdu: Uint8Array) => Promise<Uint8Array | undefined>,
 ): Promise<Map<number, string>> {
@@ -144,7 +156,10 @@ async function readIdentity(
   return objects;
 }
 
-/** Reads the objects of a response. @returns the object with which the next request begins; undefined after the last one */
+/**
+ * Reads the objects of a response.
+ * @returns the object with which the next request begins; undefined after the last one
+ */
 function readObjects(pdu: Uint8Array, objects: Map<number, string>): number | undefined {
   const [, , , , more, next, count = 0] = pdu;
   let at = 7;

@@ -5,10 +5,10 @@ import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 
-/** First and last address. */
+/** The first and the last address, both included. */
 export type Range = readonly [first: number, last: number];
 
-/** The functions that read the tables. */
+/** The function code that reads each table. */
 export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
   coils: FunctionCode.readCoils,
   discrete: FunctionCode.readDiscreteInputs,
@@ -16,7 +16,10 @@ export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
   holding: FunctionCode.readHoldingRegisters,
 };
 
-/** Of a block of so many addresses that was refused, so many are tried alone: each group of four registers is found. */
+/**
+ * When a block of this many addresses is refused, one in four is tried alone: that finds every group of four
+ * registers.
+ */
 const SAMPLED_BLOCK = 32;
 const SAMPLES = 8;
 
@@ -24,19 +27,22 @@ const SAMPLES = 8;
 export class TableSurvey {
   readonly table: TableName;
   readonly values = new Map<number, number>();
-  /** How reads are refused that touch what is not there, and how often. */
+  /** How the device refuses reads that touch undefined addresses, and how often it did so each way. */
   readonly refusals = new Map<ReadRefusal, number>();
-  /** Blocks of which only eight addresses were tried: a lone register between them may be missed. */
+  /** Blocks of which only eight addresses were tried: a single register between those may be missed. */
   readonly sampled: Range[] = [];
-  /** How the device refuses the function as such; undefined where it knows it. */
+  /** How the device refuses the function itself; undefined when it knows the function. */
   unsupported: ReadRefusal | undefined;
-  /** The most that one request reads, and how more is refused; undefined where as many as the specification allows are read. */
+  /**
+   * The greatest quantity of one request, and how a greater one is refused; undefined when the device allows
+   * as much as the specification.
+   */
   limit: { readonly quantity: number; readonly otherwise: ReadRefusal } | undefined;
   readonly #asker: Asker;
   readonly #isBits: boolean;
   /** The quantity of the next reads. */
   #most: number;
-  /** The greatest quantity that was read at once. */
+  /** The greatest quantity that one request has read so far. */
   #greatest = 0;
 
   constructor(table: TableName, asker: Asker) {
@@ -50,7 +56,9 @@ export class TableSurvey {
     return this.#isBits ? MAX_BITS_READ : MAX_REGISTERS_READ;
   }
 
-  /** Reads all of these addresses, block by block, and then looks for the most that one request reads. */
+  /**
+   * Reads all of these addresses, block by block, and then looks for the greatest quantity of one request.
+   */
   async read(ranges: readonly Range[], progress: (address: number) => void = () => {}): Promise<void> {
     for (const [first, last] of ranges) {
       for (let start = first; start <= last && !this.#isOver; ) {
@@ -67,7 +75,7 @@ export class TableSurvey {
     await this.#findLimit();
   }
 
-  /** Reads again what is there. @returns the values that have changed since, by their addresses */
+  /** Reads all known values again. @returns the values that have changed since, by their addresses */
   async readAgain(): Promise<Map<number, number>> {
     const changed = new Map<number, number>();
     for (const { start, length } of runsOf(this.values)) {
@@ -89,18 +97,18 @@ export class TableSurvey {
     return this.#asker.isOver || this.#isUnknown;
   }
 
-  /** A device that does not know the function says so to every request. */
+  /** True when the device does not know the function: then it says so to every request. */
   get #isUnknown(): boolean {
     return this.values.size === 0 && this.refusals.has(ExceptionCode.illegalFunction);
   }
 
-  /** Whether all that was heard are refusals of one kind, other than those of addresses. */
+  /** True when all refusals so far are of one kind, and not about addresses. */
   get #isRefusedAsSuch(): boolean {
     const [first] = this.refusals.keys();
     return this.refusals.size === 1 && first !== ExceptionCode.illegalDataAddress && !this.#asker.isOver;
   }
 
-  /** Reads a block, or what of it can be read. @returns whether that is all of it */
+  /** Reads as much of a block as can be read. @returns whether that is all of the block */
   async #block(start: number, count: number): Promise<boolean> {
     const taken = await this.#ask(start, count);
     if (taken.kind === 'data') {
@@ -119,19 +127,19 @@ export class TableSurvey {
     const half = Math.ceil(count / 2);
     const first = await this.#block(start, half);
     const second = await this.#block(start + half, count - half);
-    // What can be read in two halves and not at once is too much for one request.
+    // When both halves can be read and the whole can't, the whole is too much for one request.
     if (first && second) this.#most = Math.min(this.#most, half);
     return first && second;
   }
 
-  /** Where a device has something, all addresses around it are tried. */
+  /** True when the device has a value near this block: then all addresses of the block are tried. */
   #hasNeighbours(start: number, count: number): boolean {
     for (let address = start - SAMPLED_BLOCK; address < start + count; address++)
       if (this.values.has(address)) return true;
     return false;
   }
 
-  /** Tries some addresses of a block alone. */
+  /** Tries some addresses of a block, each alone. @returns whether one of them was read */
   async #hasAny(start: number, count: number): Promise<boolean> {
     for (let i = 0; i < SAMPLES && !this.#isOver; i++) {
       const address = start + Math.floor((i * count) / SAMPLES);
@@ -146,7 +154,10 @@ export class TableSurvey {
     return false;
   }
 
-  /** Between what was read at once and what was refused, in the longest row of registers. */
+  /**
+   * Finds the greatest quantity of one request in the longest run of registers, between what was read at once
+   * and what was refused.
+   */
   async #findLimit(): Promise<void> {
     const longest = runsOf(this.values).reduce((a, b) => (b.length > a.length ? b : a), {
       start: 0,
@@ -187,7 +198,7 @@ export class TableSurvey {
   }
 }
 
-/** Addresses side by side, in their order. */
+/** The runs of addresses without a gap, in rising order. */
 export function runsOf(
   values: ReadonlyMap<number, unknown>,
 ): { readonly start: number; readonly length: number }[] {

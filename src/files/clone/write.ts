@@ -9,7 +9,7 @@ import type { DeviceSurvey } from './survey.js';
 import { READ_FUNCTIONS, type TableSurvey } from './table-survey.js';
 
 export interface Clone {
-  /** Where the devices were. */
+  /** The address of the devices that were read. */
   readonly from: string;
   readonly notRead: string;
   readonly devices: readonly ClonedDevice[];
@@ -25,10 +25,12 @@ const IDENTITY_KEYS = [
   'userApplicationName',
 ];
 const FIRST_EXTENDED = 0x80;
-/** A shorter delay is lost in what the program itself takes. */
+/**
+ * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
+ */
 const SHORTEST_DELAY = 1;
 
-/** The devices as a native file in block style; what is not known for certain stands in it as a comment. */
+/** Writes the devices as a native file in block style. What is not certain stands there as a comment. */
 export function writeClone({ from, notRead, devices }: Clone): string {
   return nativeText({
     remarks: [
@@ -77,7 +79,10 @@ function identityOf(objects: ReadonlyMap<number, string>): Record<string, unknow
   };
 }
 
-/** The identifier ends where the run indicator stands: 00 or FF (Application Protocol V1.1b3, 6.13). */
+/**
+ * Reads the identifier of the reply to function 17. The identifier ends before the run indicator: 00 or FF
+ * (Application Protocol V1.1b3, 6.13).
+ */
 function serverIdOf(data: Uint8Array | undefined): Record<string, unknown> | undefined {
   if (!data) return undefined;
   const at = data.findIndex((byte, i) => i > 0 && (byte === 0xff || byte === 0));
@@ -113,7 +118,7 @@ function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknow
 
 type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
-/** Registers with a name first, then those that a guess is about, then the rest as lists. */
+/** Writes registers with a name first, then those with a guess, then the rest as lists. */
 function entriesOf(
   table: TableSurvey,
   { moved }: DeviceSurvey,
@@ -139,7 +144,7 @@ function entriesOf(
   return entries.sort((a, b) => a.address - b.address);
 }
 
-/** A value that a file names, with what was read of it; undefined where it was not read. */
+/** Writes a value that a file names, with what was read; undefined when the value was not read. */
 function namedEntry(
   value: ImportedValue,
   take: (address: number, cells: number) => number[] | undefined,

@@ -6,22 +6,25 @@ import type { ApiDefinition } from './configuration.js';
 export interface ApiOverrides {
   readonly httpHost?: string;
   readonly httpPort?: number;
-  /** The port where neither the command line nor the file has one. */
+  /** The port to use when neither the command line nor the file has one. */
   readonly defaultPort?: number;
   readonly token?: string;
 }
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** What a file says. */
+/** REST settings of a file. */
 export interface ConfiguredApi extends Optional<ApiDefinition> {
-  /** Whether REST may be open beyond this machine without a token. */
+  /** Allows REST without a token beyond this machine. */
   readonly insecure?: boolean;
 }
 
 export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
 
-/** The REST interface to open. Its clients control the bus, so it needs a token when it is open beyond this machine. */
+/**
+ * Decides which REST interface to open. Clients of REST control the bus, so an interface that is open beyond
+ * this machine needs a token.
+ */
 export function resolveApi(
   configured: ConfiguredApi,
   overrides: ApiOverrides,
@@ -50,7 +53,7 @@ export function resolveApi(
 
 interface Token {
   readonly text: string;
-  /** Where it is written. */
+  /** The place of the token in the file. */
   readonly at: At;
 }
 
@@ -64,7 +67,7 @@ function tokensOf({ token, readTokens = [] }: ConfiguredApi, overrides: ApiOverr
   return [own, ...forReading].filter((each): each is Token => each.text !== undefined);
 }
 
-/** The token itself is never shown: messages go into logs. */
+/** Reports what is wrong with a token. A message never contains the token, because messages go into logs. */
 function checkToken(token: string, at: At): void {
   if (!SENDABLE.test(token)) {
     at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
@@ -75,10 +78,10 @@ function checkToken(token: string, at: At): void {
   }
 }
 
-/** Characters that every client can put into a header, and that mean the same to all. */
+/** Characters that every client can put into a header, and that every server reads alike. */
 const SENDABLE = /^[!-~]+$/;
 
-/** Shorter tokens get a warning. */
+/** Tokens with fewer characters get a warning. */
 const SHORT_TOKEN = 16;
 
 function isLoopback(host: string): boolean {

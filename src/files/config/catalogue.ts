@@ -15,7 +15,7 @@ import { mannersSchema } from './native/manners-schema.js';
 import { DeviceNames } from './native/units.js';
 import { readConfigFile } from './text/read-file.js';
 
-/** One way in which real devices are wrong: a file of `catalogue/`, which is called as its identifier. */
+/** One way in which real devices are wrong: a file of `catalogue/`, named after its identifier. */
 export interface Misbehaviour extends z.output<typeof entrySchema> {
   readonly id: string;
 }
@@ -40,7 +40,7 @@ const entrySchema = section({
 const DIRECTORY = packageFile('catalogue/');
 const ENDING = '.yaml';
 
-/** The identifiers of all entries, by the alphabet. */
+/** The identifiers of all entries, in alphabetical order. */
 export function catalogueIds(): string[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(ENDING))
@@ -48,7 +48,10 @@ export function catalogueIds(): string[] {
     .sort();
 }
 
-/** All entries. A file with a mistake throws: it is a part of the program, and a test reads each. */
+/**
+ * Reads all entries. Throws when a file has a mistake: the files are part of the program, and a test reads
+ * each of them.
+ */
 export function readCatalogue(): Misbehaviour[] {
   return catalogueIds().map((id) => {
     const entry = read(id);
@@ -57,16 +60,16 @@ export function readCatalogue(): Misbehaviour[] {
   });
 }
 
-/** An entry, or a sentence that says that there is none, or what is wrong with it. */
+/** Finds an entry. @returns a sentence when there is no such entry, or when its file has a mistake */
 export function findMisbehaviour(id: string): Misbehaviour | string {
   const ids = catalogueIds();
   return ids.includes(id) ? read(id) : unknownName('entry of the catalogue', id, ids);
 }
 
-/** The files are a part of the program, and do not change while it runs. */
+/** Entries that have been read. The files are part of the program and do not change while it runs. */
 const known = new Map<string, Misbehaviour>();
 
-/** @returns the mistakes, as text, of a file that is not right */
+/** Reads the file of an entry. @returns the mistakes of the file, as text */
 function read(id: string): Misbehaviour | string {
   const before = known.get(id);
   if (before) return before;
@@ -94,7 +97,10 @@ function checkRule(at: At): void {
   }
 }
 
-/** The settings as a line has them once it was read: with all durations in ms. Reports what no line of the kind has. */
+/**
+ * The settings of an entry in the form in which a line has them after it was read: with all durations in ms.
+ * Reports settings that no line of this kind has.
+ */
 function lineSettings(line: LineSource, at: At): LineSource {
   const base = { ...(line.serial ? { serial: { path: 'virtual' } } : {}), units: { 1: 'device' } };
   const whole = at.with(mergedSource(base, line));
@@ -102,12 +108,12 @@ function lineSettings(line: LineSource, at: At): LineSource {
   return definition ? settingsAt(lineSource(definition), line) : line;
 }
 
-/** The kind of line that settings are for. */
+/** The kind of line that the settings are for. */
 export function transportOf(settings: LineSource): LineDefinition['kind'] | undefined {
   return TRANSPORTS.find((kind) => settings[kind] !== undefined);
 }
 
-/** What `source` has for the keys of `wanted`. */
+/** The settings of `source` that have the keys of `wanted`. */
 export function settingsAt(source: LineSource, wanted: LineSource): LineSource {
   return Object.fromEntries(
     Object.entries(wanted).map(([key, value]) => {
@@ -117,12 +123,12 @@ export function settingsAt(source: LineSource, wanted: LineSource): LineSource {
   );
 }
 
-/** What a misbehaviour is for: a device, or a line, or all devices of it. */
+/** What misbehaves: one device, or a line with all its devices. */
 export type Target = { readonly device: string } | { readonly line: string };
 
 /**
- * The fault rules of an entry, for one device or one line. Their names begin with the entry's, so that they can be taken
- * back.
+ * The fault rules of an entry, for one device or one line. Their names begin with the identifier of the
+ * entry, so that the rules can be taken back.
  */
 export function rulesOf(
   { id, faults }: Pick<Misbehaviour, 'id' | 'faults'>,

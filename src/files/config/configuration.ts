@@ -13,28 +13,34 @@ import type {
   TlsFiles,
 } from '../../modbus/transport/settings.js';
 
-/** What a simulator is built from, whatever kind of file it came from. The data is plain and already checked. */
+/**
+ * What a simulator is built from, whichever kind of file it was read from. The data is plain and already
+ * checked.
+ */
 export interface Configuration {
   readonly devices: readonly DeviceDefinition[];
   readonly lines: readonly LineDefinition[];
   readonly faults: readonly FaultRule[];
   readonly api: ApiDefinition;
-  /** What changes at run time is still there after a restart. */
+  /** Keeps what changes at run time across a restart. */
   readonly keepsState?: true;
-  /** The broker that the simulator is on; absent where it is on none. */
+  /** The MQTT broker that the simulator connects to; without it, the simulator uses no broker. */
   readonly mqtt?: MqttDefinition;
-  /** How much of the traffic is kept; the usual limits when absent. */
+  /** How much traffic is kept; without it, the usual limits hold. */
   readonly traffic?: TrafficDefinition;
-  /** Where relative paths of files begin. */
+  /** The directory in which relative paths begin. */
   readonly directory: string;
 }
 
-/** Objects of the device identification by name; those of the vendor's own by identifier. */
+/** Objects of the device identification by name; private objects of the vendor by identifier. */
 export type Identity = Readonly<Partial<Record<IdentityName, string>>> & {
   readonly extended?: ReadonlyMap<number, string>;
 };
 
-/** What a device of the native file may have besides registers; what is absent is as `Device` has it by default. */
+/**
+ * What a device of the native file may have besides registers. For what is absent, the defaults of `Device`
+ * hold.
+ */
 export interface DeviceExtras {
   readonly files?: ReadonlyMap<number, FileDefinition>;
   readonly queues?: ReadonlyMap<number, readonly number[]>;
@@ -45,40 +51,47 @@ export interface DeviceExtras {
 
 export interface DeviceDefinition {
   readonly name: string;
-  /** The device that it is a copy of, with the same tables; absent for a device of its own. */
+  /** The device of which this one is a copy, with the same tables; absent for other devices. */
   readonly copyOf?: string;
-  /** The entry of the native file, as it was written; absent for a device of a pymodbus file. */
+  /** The entry of the native file as it was written; absent for a device of a pymodbus file. */
   readonly source?: DeviceSource;
   readonly identity: Identity;
   readonly extras: DeviceExtras;
   readonly tables: Readonly<Record<TableName, WindowDefinition>>;
-  /** The layout that holds all tables, where registers are numbered through (pymodbus files). */
+  /**
+   * The layout that holds all tables, when one number counts the registers of all of them (pymodbus files).
+   */
   readonly cells?: RegisterLayout;
-  /** Names, signals and the clock; absent where nothing moves. */
+  /** Names, signals and the clock; absent when the device has none of these. */
   readonly life?: DeviceLife;
-  /** Absent where the registers answer. */
+  /** The real device that answers in place of the registers; absent when the registers answer. */
   readonly real?: RealDefinition;
 }
 
 /** The real device that answers in place of a simulated one. Times are in ms. */
 export interface RealDefinition {
   readonly target: RealTarget;
-  /** Of the real device; undefined passes on what the client has asked. */
+  /** The unit identifier of the real device; without it, requests keep the unit identifier of the client. */
   readonly unit?: number;
-  /** How long a reply may take to begin and end. */
+  /** How long a reply may take to begin, and to end, in ms. */
   readonly timeout: number;
-  /** Silence on the real line before each request to the device, on top of t3.5. */
+  /** Silence on the real line before each request to the device, in ms, on top of t3.5. */
   readonly pause: number;
-  /** Passes every function on, not only those that read. */
+  /** Passes on every function, and not only those that read. */
   readonly writes: boolean;
   readonly whenSilent: 'silence' | 'exception';
-  /** The device that answers while the real one does not, and whose registers keep what it said last. */
+  /**
+   * The device that answers while the real device is silent. Its registers keep the last values of the real
+   * device.
+   */
   readonly fallback?: string;
-  /** Keeps the values that were read and written in the registers here, or in those of the fallback. */
+  /**
+   * Keeps the values that are read and written in the registers of this device, or in those of the fallback.
+   */
   readonly shadow: boolean;
 }
 
-/** Where real devices are. */
+/** How a real device is reached. */
 export type RealTarget =
   | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
   | {
@@ -91,10 +104,13 @@ export type RealTarget =
 /** The entry of a device in a native file: checked, but otherwise as it was written. */
 export type DeviceSource = Readonly<Record<string, unknown>>;
 
-/** What a device has besides its name and identity. */
+/** The registers of a device, without its name and identity. */
 export type DeviceRegisters = Pick<DeviceDefinition, 'tables' | 'cells'>;
 
-/** One table: `size` cells from `base` of a layout. Tables that name the same layout object share its registers. */
+/**
+ * One table: `size` cells from `base` of a layout. Tables that name the same layout object share its
+ * registers.
+ */
 export interface WindowDefinition {
   readonly layout: RegisterLayout;
   readonly base: number;
@@ -106,15 +122,18 @@ export interface WindowDefinition {
 
 export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 
-/** Name of the device that answers for a unit identifier; `*` for every one that is not listed. */
+/** The name of the device that answers for each unit identifier; `*` stands for all that are not listed. */
 export type UnitNames = ReadonlyMap<number | '*', string>;
 
-/** What a line has whatever carries it. */
+/** What a line of any transport has. */
 interface ServedLine {
   readonly units: UnitNames;
-  /** A line with `waiting` that can't be opened at the start is waited for. Without, the start has failed. */
+  /**
+   * `waiting`: if the line can't be opened at the start, the simulator waits for it. Without it, the start
+   * fails.
+   */
   readonly start?: 'waiting';
-  /** What the line sends though nobody asked; absent where that is nothing. */
+  /** What the line sends without a request; absent when it sends nothing. */
   readonly unasked?: readonly UnaskedDefinition[];
 }
 
@@ -122,74 +141,79 @@ export interface SerialLineDefinition extends SerialSettings, ServedLine {}
 
 export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
-  /** The answer to a request for a missing unit: exception 11, or none. */
+  /** The answer to a request for a missing unit: exception 11, or silence. */
   readonly missingUnit: 'exception' | 'silence';
-  /** Of a line with several addresses: the device among its units of which each address has a copy of its own. */
+  /** For a line with several addresses: the device of which each address has a copy of its own. */
   readonly each?: string;
 }
 
-/** Bytes or a valid frame that a line sends though nobody asked: before each reply, or every so often. */
+/** Bytes or a valid frame that a line sends without a request: before each reply, or at intervals. */
 export interface UnaskedDefinition {
-  /** Sent as they are; undefined where there is a frame. */
+  /** Bytes that are sent as they are; undefined when `frame` is given. */
   readonly bytes?: Uint8Array;
-  /** Sent in the framing of the line, with a right check value; its transaction identifier is 0. */
+  /**
+   * A frame that is sent in the framing of the line, with a valid check value and transaction identifier 0.
+   */
   readonly frame?: { readonly unit: number; readonly pdu: Uint8Array };
   readonly before?: 'reply';
-  /** Time between two of them in ms; undefined where they come before replies. */
+  /** The interval, in ms; undefined when the bytes come before replies. */
   readonly every?: number;
-  /** By how much that time may be shorter or longer, in ms. */
+  /** How much shorter or longer than `every` an interval may be, in ms. */
   readonly jitter?: number;
 }
 
 export interface TrafficDefinition {
-  /** The most events; 0 keeps none. */
+  /** The most events that are kept; 0 keeps none. */
   readonly events: number;
-  /** The most bytes of memory. */
+  /** The most bytes of memory for events. */
   readonly bytes: number;
-  /** Where traffic is written as it happens; nowhere when absent. */
+  /** The files that traffic is written to as it happens; absent when it is written to none. */
   readonly file?: TrafficFileDefinition;
 }
 
-/** Files that traffic is written to, one after the other. */
+/** Files that traffic is written to, one after another. */
 export interface TrafficFileDefinition {
   /** An absolute path. */
   readonly directory: string;
   readonly format: 'ndjson' | 'pcapng';
-  /** A new file begins before one has more bytes than this. */
+  /** The most bytes of a file. A new file begins before there are more. */
   readonly size: number;
-  /** The oldest file goes before there are more than so many. */
+  /** The most files. The oldest is deleted before there are more. */
   readonly files: number;
 }
 
-/** What clients of a broker may ask for: nothing, what changes nothing, or everything. */
+/** What clients of a broker may request: nothing, commands that change nothing, or everything. */
 export type MqttAuthority = 'none' | 'read' | 'all';
 
-/** A broker, and what is told to it. Times are in ms. */
+/** A broker, and what the simulator publishes there. Times are in ms. */
 export interface MqttDefinition {
-  /** `mqtt:`, `mqtts:`, `ws:` or `wss:`, without a user. */
+  /** The address: `mqtt:`, `mqtts:`, `ws:` or `wss:`, without a user. */
   readonly url: string;
   readonly username?: string;
   readonly password?: string;
   /** Paths of PEM files. */
   readonly files?: Partial<TlsFiles>;
-  /** The client identifier; one is made of the topic when absent. */
+  /** The client identifier; without it, the simulator makes one from the topic. */
   readonly client?: string;
-  /** What all topics of this bench begin with. */
+  /** The beginning of all topics of this bench. */
   readonly topic: string;
   readonly qos: 0 | 1 | 2;
-  /** What fleets choose benches by. */
+  /** Labels by which `fleet` selects benches. */
   readonly labels: Readonly<Record<string, string>>;
   readonly commands: MqttAuthority;
-  /** Whether values are published, and the shortest time between two messages of one value. */
+  /** Whether values are published, and the shortest time between two messages of one value, in ms. */
   readonly publish: { readonly values: boolean; readonly every: number };
-  /** Time between two events of the traffic that are shown as samples; none when absent. */
+  /**
+   * The shortest time between two events of the traffic that are published as samples, in ms; without it,
+   * none are.
+   */
   readonly sample?: number;
   readonly homeAssistant: boolean;
-  /** The edge node that the bench is in Sparkplug B; none when absent. */
+  /** The edge node of Sparkplug B that the bench is; absent when it is none. */
   readonly sparkplug?: SparkplugDefinition;
 }
 
-/** What the topics of an edge node of Sparkplug B have in them. */
+/** The parts of the topics of an edge node of Sparkplug B. */
 export interface SparkplugDefinition {
   readonly group: string;
   readonly node: string;
@@ -198,16 +222,16 @@ export interface SparkplugDefinition {
 export interface ApiDefinition {
   readonly host: string;
   readonly port: number;
-  /** The token that lets clients do everything. */
+  /** The token with which clients may do everything. */
   readonly token?: string;
-  /** Tokens that let clients read. */
+  /** Tokens with which clients may only read. */
   readonly readTokens?: readonly string[];
-  /** Origins of other sites whose pages may use REST. */
+  /** Other origins whose pages may use REST. */
   readonly origins?: readonly string[];
-  /** Paths of PEM files, for HTTPS; plain HTTP when absent. */
+  /** Paths of PEM files for HTTPS; without them, REST is plain HTTP. */
   readonly files?: Pick<TlsFiles, 'cert' | 'key'>;
   /** The most connections at a time; 64 when absent. */
   readonly maxConnections?: number;
-  /** Hosts of real devices that clients of REST may name; none when absent. */
+  /** Hosts of real devices that clients of REST may name; without it, none. */
   readonly mayReach?: readonly string[];
 }

@@ -6,7 +6,7 @@ import { NativeDeviceReader } from './native/device.js';
 import { nativeConfiguration } from './native/file.js';
 import { recordingsIn } from './recording-file.js';
 
-/** An energy meter as they are sold: measurements as floats, counters, status bits, set points. */
+/** A typical energy meter: measurements as floats, counters, status bits, set points. */
 const METER = {
   identity: {
     vendorName: 'modbus-sim',
@@ -66,7 +66,10 @@ const DEMO = {
   api: { host: '127.0.0.1', port: 8080 },
 };
 
-/** The built-in demo, through the same code as a native file. Only `api` can be wrong. */
+/**
+ * Builds the configuration of the built-in demo with the code that reads native files. Only `api` can have
+ * mistakes.
+ */
 export function demoConfiguration(api: ApiOverrides, findings: Findings): Configuration {
   const noPymodbus = () => ({ ok: false, messages: [], warnings: [] }) as const;
   const devices = new NativeDeviceReader(noPymodbus, recordingsIn('.'));

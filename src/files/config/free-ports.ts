@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Configuration, LineDefinition } from './configuration.js';
 
 /**
- * The configuration with its lines on free ports, so that simulators never meet: sockets on this machine at any free port,
- * serial lines on pseudo-terminals.
- * @param linkOf where the link of a line is, by its name; the directory has to be there
+ * Moves the lines of a configuration to free ports, so that simulators never meet: sockets to any free port
+ * of this machine, serial lines to pseudo-terminals.
+ * @param linkOf the path of the link to a line, by its name; its directory has to exist
  */
 export function onFreePorts(
   configuration: Configuration,
@@ -14,7 +14,7 @@ export function onFreePorts(
   return { ...configuration, lines: configuration.lines.map((line) => onFreePort(line, linkOf)) };
 }
 
-/** Why lines did not open, for a command that has `--free-ports`: with that option where a port is taken. */
+/** Why lines did not open, for a command that has `--free-ports`: names that option when a port is taken. */
 export function withFreePortsHint({
   error,
   inUse,
@@ -32,7 +32,7 @@ function onFreePort(line: LineDefinition, linkOf: (line: string) => string): Lin
   return { ...rest, path: 'virtual', link: linkOf(encodeURIComponent(line.name)) };
 }
 
-/** Of a process that has one configuration. */
+/** The path of the link to a line, for a process that has only one configuration. */
 function linkOfProcess(line: string): string {
   return join(tmpdir(), `modbus-sim-${process.pid}-${line}`);
 }

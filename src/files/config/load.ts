@@ -20,7 +20,7 @@ import { recordingsIn } from './recording-file.js';
 import { type ParsedText, parseText, type SourceText } from './text/parse-text.js';
 import { readConfigFile } from './text/read-file.js';
 
-/** Every mistake of a file, and the warnings about it: both in the order of the file. */
+/** All mistakes of a file, and all warnings about it, both in the order of the file. */
 interface Mistaken {
   readonly ok: false;
   readonly problems: readonly Problem[];
@@ -33,14 +33,17 @@ export type LoadResult =
 
 export type CheckResult = { readonly ok: true; readonly warnings: readonly Problem[] } | Mistaken;
 
-/** Where a configuration comes from. `freePorts`: its lines and REST are on free ports, whatever it says. */
+/** Where a configuration comes from. With `freePorts`, its lines and REST are moved to free ports. */
 export type ConfigurationSource = { readonly freePorts?: boolean } & (
   | { readonly kind: 'demo' }
   | { readonly kind: 'native'; readonly file: string }
   | { readonly kind: 'pymodbus'; readonly file: string; readonly server?: string; readonly device?: string }
 );
 
-/** Loads a configuration. All functions of this module read files synchronously: they run before anything serves. */
+/**
+ * Loads a configuration. All functions of this module read files synchronously: they run before anything
+ * serves.
+ */
 export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides = {}): LoadResult {
   const loaded = loadFrom(source, source.freePorts ? { httpPort: 0, ...api } : api);
   if (!source.freePorts || !loaded.ok) return loaded;
@@ -61,12 +64,15 @@ function loadFrom(source: ConfigurationSource, api: ApiOverrides): LoadResult {
   }
 }
 
-/** Loads a native file; pymodbus files it refers to are found from its directory. */
+/** Loads a native file. Relative paths of pymodbus files in it begin at its directory. */
 export function loadNativeFile(file: string, api: ApiOverrides = {}): LoadResult {
   return build(readConfigFile(file), (at) => buildNative(dirname(resolve(file)), at, api));
 }
 
-/** Loads a native configuration from YAML or JSON text, or from data. Relative paths in it begin at `directory`. */
+/**
+ * Loads a native configuration from YAML or JSON text, or from data. Relative paths in it begin at
+ * `directory`.
+ */
 export function loadNative(content: string | object, directory: string): LoadResult {
   const parsed: ParsedText =
     typeof content === 'string'
@@ -75,20 +81,20 @@ export function loadNative(content: string | object, directory: string): LoadRes
   return build(parsed, (at) => buildNative(directory, at, {}));
 }
 
-/** The places of mistakes in data, which has no lines. */
+/** The mistakes of data, which has no line numbers. */
 function unlocated(issues: readonly Issue[]): Problem[] {
   return issues.map(({ path, message }) => ({ path: pathText(path), message }));
 }
 
 /**
- * The configuration at a place in a file of another kind, usable only if no mistakes were reported. Files that it names
- * are found from `directory`.
+ * Builds the configuration that stands at a place in a file of another kind. The result is usable only if no
+ * mistakes were reported. Relative paths in it begin at `directory`.
  */
 export function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
   return atOnce(readingNative(directory, at, api));
 }
 
-/** The same in pieces. */
+/** Does what `buildNative` does, as work that can pause. */
 export function readingNative(directory: string, at: At, api: ApiOverrides): Work<Configuration> {
   const devices = new NativeDeviceReader(pymodbusDevicesFrom(directory), recordingsIn(directory));
   return readingConfiguration(at, { devices, api, directory });
@@ -99,7 +105,7 @@ export function loadPymodbus({ file, ...choice }: PymodbusChoice & { readonly fi
   return build(readConfigFile(file), (at) => pymodbusConfiguration(at, choice));
 }
 
-/** Checks a file of either kind: all of it, every server and device of a pymodbus file included. */
+/** Checks a file of either kind. In a pymodbus file, all servers and devices are checked. */
 export function checkFile(file: string, api: ApiOverrides = {}): CheckResult {
   const parsed = readConfigFile(file);
   if (!parsed.ok) return { ...parsed, warnings: [] };
@@ -132,7 +138,10 @@ function resultOf(
     : { ok: false, problems: locate(listed), ...located };
 }
 
-/** Reads each file once and builds each device once, so that lines and names share their layouts. */
+/**
+ * Reads each pymodbus file once and builds each of its devices once, so that lines and names share their
+ * layouts.
+ */
 function pymodbusDevicesFrom(directory: string): PymodbusDevices {
   const files = new Map<string, ParsedText>();
   const results = new Map<string, ReturnType<PymodbusDevices>>();

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a directory, and those above it that are not there; does nothing where it is there. Throws where the system refuses.
- * With `recursive`, Node never comes back from a file system that makes no directories, as /proc: it takes ENOENT for a missing one above.
- * @param mode of each, less the umask
+ * Makes a directory and all missing ones above it. Does nothing when it exists. Throws when the system
+ * refuses. The option `recursive` of Node is not used: on a file system that makes no directories, such as
+ * /proc, it never returns, because it takes ENOENT for a missing directory above.
+ * @param mode of each new directory, less the umask
  */
 export function makeDirectory(path: string, mode = 0o777): void {
   const missing: string[] = [];
@@ -12,7 +13,7 @@ export function makeDirectory(path: string, mode = 0o777): void {
   for (const each of missing) makeOne(each, mode);
 }
 
-/** Another program may make it first. */
+/** Makes one directory. Another program may make it first. */
 function makeOne(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });

@@ -12,9 +12,9 @@ export interface PlacedValues {
   readonly first: number;
   readonly last: number;
   readonly type: ValueType;
-  /** Cells of one value. */
+  /** The number of cells of one value. */
   readonly cells: number;
-  /** One value for all of them, or one for each. */
+  /** Either one value for the whole entry, or one for each place. */
   readonly values: readonly Value[];
   readonly order?: ValueOrder;
   readonly writable?: boolean;
@@ -22,13 +22,13 @@ export interface PlacedValues {
 }
 
 /**
- * The entries without those that share an address with an earlier one of the file. Each entry that is left out is reported
- * with a message that names both. No two of the entries that are returned share an address.
+ * Leaves out entries that share an address with an earlier one of the file. Each entry that is left out is
+ * reported with a message that names both. No two of the returned entries share an address.
  */
 export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[] {
   const rank = new Map(entries.map((entry, i) => [entry, i]));
   const rejected = new Set<PlacedValues>();
-  // Of the entries so far that are not rejected, the one that ends last.
+  // The entry that ends last, of those that were accepted so far.
   let reach: PlacedValues | undefined;
   for (const entry of [...entries].sort((a, b) => a.first - b.first)) {
     if (!reach || entry.first > reach.last) {
@@ -45,7 +45,8 @@ export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[
 }
 
 /**
- * Defines the values of an entry. A repeated value is encoded only once, because an entry may stand for 65,536 of them.
+ * Defines the values of an entry. A repeated value is encoded only once, because an entry may stand for
+ * 65,536 of them.
  */
 export function definePlaced(builder: LayoutBuilder, entry: PlacedValues): void {
   const { first, last, type, cells, values, order = BIG_ENDIAN, writable = false, action } = entry;

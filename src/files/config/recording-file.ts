@@ -15,19 +15,22 @@ export type OpenedRecording =
 /** Opens a recording, whose path may be relative. */
 export type OpenRecording = (source: TrackSource) => OpenedRecording;
 
-/** How many bytes may still be read of recordings. */
+/** How many bytes of recordings may still be read. */
 export interface ReadingLimit {
   readonly most: number;
   left: number;
 }
 
-/** Bytes that are read and checked without a pause. With rows of 24 bytes, they take about half a millisecond. */
+/**
+ * The number of bytes that are read and checked without a pause. With rows of 24 bytes, that takes about half
+ * a millisecond.
+ */
 const CHUNK = 16 * 1024;
 
-/** How often, in ms, a recording checks its file for changes. Reads in between are only a lookup. */
+/** How often, in ms, a recording checks its file for changes. Between two checks, a read is only a lookup. */
 const CHECK_INTERVAL = 1000;
 
-/** Opens recordings at once, however long they are. Relative paths begin in `directory`. */
+/** Makes a function that opens recordings at once, of any length. Relative paths begin in `directory`. */
 export function recordingsIn(directory: string): OpenRecording {
   return ({ file, ...source }) =>
     openRecording({ ...source, file: resolve(directory, file) }, () => performance.now());
@@ -35,7 +38,7 @@ export function recordingsIn(directory: string): OpenRecording {
 
 /**
  * Reads and checks a whole CSV file once. Only the positions of its rows are kept in memory.
- * @param now real time in ms, never going back.
+ * @param now real time in ms, never going back
  */
 export function openRecording(source: TrackSource, now: () => number): OpenedRecording {
   const opening = openingRecording(source, now);
@@ -45,7 +48,10 @@ export function openRecording(source: TrackSource, now: () => number): OpenedRec
   }
 }
 
-/** The same in small pieces: yields where the lines of a running simulator can be served. */
+/**
+ * Does what `openRecording` does, in small pieces: yields where the lines of a running simulator can be
+ * served.
+ */
 export function* openingRecording(
   source: TrackSource,
   now: () => number,
@@ -125,9 +131,12 @@ class RecordingTrack implements Track {
   }
 }
 
-/** Opens a regular file for reading, and throws for anything else: reading from a pipe or a device could wait for ever. */
+/**
+ * Opens a regular file for reading. Throws for anything else: reading from a pipe or a device could wait for
+ * ever.
+ */
 function openRegular(path: string): number {
-  // Without this flag, even opening a pipe waits until somebody writes to it.
+  // Without O_NONBLOCK, even opening a pipe waits until some program writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if (fstatSync(file).isFile()) return file;
   closeSync(file);

@@ -1,7 +1,9 @@
 import type { DeviceDefinition, LineDefinition } from '../configuration.js';
 import { type LineSource, lineSource } from './line-source.js';
 
-/** A line as a file has it: copies of devices are asked for by the names of their sources. */
+/**
+ * A line in the form of a file: copies of devices are written as `copyOf` with the names of their sources.
+ */
 export function sourceWithCopies(devices: readonly DeviceDefinition[], line: LineDefinition): LineSource {
   const sources = new Map(devices.map(({ name, copyOf }) => [name, copyOf]));
   const units = Array.from(line.units, ([unitId, device]) => {

@@ -8,23 +8,23 @@ import type { DeviceDefinition } from '../configuration.js';
 import { type EntryFinder, entryFinder } from './life.js';
 import { pointsByName } from './named-values.js';
 
-/** The values that signals may need, by their devices and names. */
+/** Finds the values that signals depend on, by device and name. */
 export interface Network {
   find(device: string, name: string): DependentPoint | undefined;
   readonly devices: Iterable<string>;
   namesOf(device: string): Iterable<string>;
 }
 
-/** A value of a device with the names of the values that it needs. */
+/** A value of a device, with the names of the values that it depends on. */
 export interface DependentPoint {
   readonly device: string;
   readonly point: Pick<PointDefinition, 'address' | 'name' | 'type' | 'signal'> & {
-    /** `queues` for a FIFO queue that a signal feeds. */
+    /** `queues` stands for a FIFO queue that a signal feeds. */
     readonly table: TableName | 'queues';
   };
 }
 
-/** The values of these devices, and those of others. */
+/** The network of the values of these devices and, behind it, of another network. */
 export function networkOf(definitions: readonly DeviceDefinition[], others?: Network): Network {
   const devices = new Map(definitions.map((definition) => [definition.name, definition]));
   const known = new Map<string, ReadonlyMap<string, PointDefinition>>();
@@ -45,7 +45,7 @@ export function networkOf(definitions: readonly DeviceDefinition[], others?: Net
   };
 }
 
-/** The values of a device that may need others. */
+/** The values of a device that may depend on others. */
 export function pointsOf({ name: device, life }: DeviceDefinition): DependentPoint[] {
   return [
     ...(life?.points ?? []).map((point) => ({ device, point })),
@@ -53,15 +53,15 @@ export function pointsOf({ name: device, life }: DeviceDefinition): DependentPoi
   ];
 }
 
-/** A FIFO queue that a signal feeds. */
+/** The value that stands for a FIFO queue that a signal feeds. */
 export function feedOf(device: string, address: number, signal: PlacedSignal): DependentPoint {
   return { device, point: { table: 'queues', address, type: 'uint16', signal } };
 }
 
 /**
- * Reports names that no value has, and values that depend on themselves; in pieces.
- * @param points those that are looked at; no other value needs them
- * @param deviceAt the entry of a device
+ * Reports names that belong to no value, and values that depend on themselves, as work that can pause.
+ * @param points the values to check; no other value depends on them
+ * @param deviceAt finds the entry of a device
  */
 export function* reportingDependencies(
   points: readonly DependentPoint[],
@@ -87,7 +87,10 @@ export function* reportingDependencies(
 
 type DependencyProblem = DependentPoint & { message: string };
 
-/** Finds the mistakes in the names that values need, in pieces, each with the value concerned. @param points as for `reportingDependencies` */
+/**
+ * Finds the mistakes in the names that values depend on, as work that can pause: each mistake with its value.
+ * @param points as for `reportingDependencies`
+ */
 export function* findingProblems(
   points: Iterable<DependentPoint>,
   network: Network,
@@ -98,7 +101,8 @@ export function* findingProblems(
   const problemWith = (each: DependentPoint, name: string): string | undefined => {
     const found = neededBy(each.device, name, network);
     if (!found) {
-      // Thousands of values may need the same name, and it is compared with all that are known.
+      // Thousands of values may name the same unknown value, and each comparison with all known names takes
+      // long.
       const key = `${each.device} ${name}`;
       const message = unknown.get(key) ?? unknownName('name', name, namesFor(each.device, network));
       unknown.set(key, message);
@@ -119,7 +123,7 @@ export function* findingProblems(
   }
   if (problems.length > 0) return problems;
   const needs = new Map<string, string[]>();
-  // What is found here is looked at in its turn: a chain may go through values that were there before.
+  // Values that are found here are searched in turn: a chain may lead through values that were there before.
   for (const [key, { device, point }] of keyed) {
     needs.set(
       key,
@@ -137,13 +141,16 @@ export function* findingProblems(
   return blamed && !order.ok ? [{ ...blamed, message: order.message }] : [];
 }
 
-/** Value names have no dot; device names may have dots. */
+/** The value that a name of a signal means. Names of values have no dot; names of devices may have dots. */
 function neededBy(device: string, name: string, network: Network): DependentPoint | undefined {
   const dot = name.lastIndexOf('.');
   return dot < 0 ? network.find(device, name) : network.find(name.slice(0, dot), name.slice(dot + 1));
 }
 
-/** Why a value can't be followed. Undefined for one that can, and for one that is needed by another kind of signal. */
+/**
+ * Why a signal can't follow a value; undefined when it can, and when a signal of another kind needs the
+ * value.
+ */
 function whyNotFollowed(
   { device, point }: DependentPoint,
   found: DependentPoint,
@@ -169,10 +176,10 @@ function qualified(device: string, name: string): string {
   return name.includes('.') ? name : `${device}.${name}`;
 }
 
-/** More names are not compared with one that is unknown. */
+/** An unknown name is compared with this many known names at most. */
 const MOST_KNOWN = 1000;
 
-/** Names as they are written in a signal of the device, its own first. */
+/** Known names in the form that a signal of this device uses, its own names first. */
 function namesFor(device: string, { devices, namesOf }: Network): string[] {
   const known = [...namesOf(device)].slice(0, MOST_KNOWN);
   for (const other of devices) {

@@ -16,14 +16,14 @@ import { IDENTITY_NAMES } from '../../../device/identification.js';
 import { MAX_SPEED } from '../../../device/signals/clock.js';
 import { MIN_PERIOD } from '../../../device/signals/signal.js';
 
-/* The schemas of a device, but for the entries of its tables. */
+/** The schemas of a device, without those of the entries of its tables. */
 
 export const identitySchema = section({
   ...each(IDENTITY_NAMES, identityText.optional()),
   ...readApart('extended'),
 });
 
-/** What a device may have besides registers. */
+/** The keys that a device may have besides registers. */
 const extras = {
   ...readApart('identity', 'exceptionStatus', 'serverId', 'files', 'queues'),
   ...readApart('manners', 'like'),
@@ -36,7 +36,7 @@ export const deviceSections = section({
   ...readApart('real', 'writes', 'whenSilent', 'fallback', 'pause', 'shadow'),
 });
 
-/** How the clock of a device runs from its start. */
+/** The settings of the clock of a device. */
 export const clockSchema = section({
   speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
   paused: flag.optional(),
@@ -67,7 +67,7 @@ export const fileSchema = section({
   values: z.array(word, { error: 'a list of words' }).default([]),
 });
 
-/** A queue that a signal feeds. */
+/** A FIFO queue that a signal feeds. */
 export const fedQueueSchema = section({
   ...readApart('signal'),
   every: duration(MIN_PERIOD),
@@ -78,7 +78,7 @@ export const queueSchema = z
   .array(word, { error: 'a list of words' })
   .max(0xffff, { error: 'at most 65535 words' });
 
-/** A device of a pymodbus file. */
+/** A device that refers to a device of a pymodbus file. */
 export const pymodbusReferenceSchema = section({
   ...extras,
   pymodbus: text('the path of a pymodbus file'),

@@ -13,7 +13,9 @@ import { readLife, reportSharedNames } from './life.js';
 import { readReal } from './real.js';
 import { type NativeTable, readingTable } from './registers.js';
 
-/** Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available. */
+/**
+ * Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available.
+ */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
 
 type PymodbusResult = { readonly warnings: readonly string[] } & (
@@ -22,7 +24,8 @@ type PymodbusResult = { readonly warnings: readonly string[] } & (
 );
 
 /**
- * Builds the devices of one file. Equal tables become one layout, whose memory the images share until they are written.
+ * Builds the devices of one file. Equal tables become one layout, whose memory the images share until they
+ * are written.
  */
 export class NativeDeviceReader {
   readonly #pymodbusDevices: PymodbusDevices;
@@ -35,12 +38,12 @@ export class NativeDeviceReader {
     this.#recordings = recordings;
   }
 
-  /** The device that stands at `at`; undefined after reporting its mistakes. */
+  /** Builds the device whose entry is `at`; undefined after reporting its mistakes. */
   read(name: string, at: At): DeviceDefinition | undefined {
     return atOnce(this.reading(name, at));
   }
 
-  /** The same in pieces. */
+  /** Does what `read` does, as work that can pause. */
   *reading(name: string, at: At): Work<DeviceDefinition | undefined> {
     const isReference = isMapping(at.value) && 'pymodbus' in at.value;
     if (isReference) return at.unlessWrong(() => this.#refer(name, at));
@@ -91,8 +94,8 @@ export class NativeDeviceReader {
   }
 
   /**
-   * Shares equal type data. Devices of one make differ in values, not in types, and each of the 988 tables of a full
-   * line would take 64 KiB.
+   * Shares equal type data. Devices of one make differ in values, not in types, and each of the 988 tables of
+   * a full line would take 64 KiB.
    */
   #sharedMeta(meta: Uint8Array): Uint8Array {
     const digest = createHash('sha256').update(meta).digest('base64');
@@ -120,10 +123,10 @@ export class NativeDeviceReader {
   }
 }
 
-/** Entries whose text is made without a pause. */
+/** The number of entries that are made into text without a pause. */
 const PIECE = 64;
 
-/** A short text that is the same for equal entries only. */
+/** A short text that is equal for equal entries only. */
 function* digestOf(entries: unknown): Work<string> {
   const hash = createHash('sha256');
   const all = Array.isArray(entries) ? entries : [entries];

@@ -3,19 +3,19 @@ import { unknownName } from '../../../common/schema/nearest.js';
 import type { LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
 import { copySchema, type DeviceNames } from './units.js';
 
-/** Names may be as long as this; `names.ts` checks those of a file. */
+/** The longest name, in characters; `names.ts` checks the names of a file. */
 const LONGEST_NAME = 64;
 
 const NO_HOSTS = 'expected hosts: each address of a line has a device of its own only where it has several';
 
-/** The name of the device that stands for another one at an address of a line: `meter@127.1.0.5`. */
+/** The name of the copy that stands for a device at an address of a line: `meter@127.1.0.5`. */
 export function nameAt(device: string, host: string): string {
   return `${device}@${host}`;
 }
 
 /**
- * Reads `each` of a line: the name of the device of which each address has a copy of its own. Undefined where there is none,
- * and after reporting the mistakes in it.
+ * Reads `each` of a line: the name of the device of which each address has a copy of its own. Undefined when
+ * there is none, and after reporting mistakes.
  */
 export function readEach(
   at: At,
@@ -49,14 +49,14 @@ export function unitsAt(
   );
 }
 
-/** The names of the devices that stand for another one at the addresses of a line; none where all have the same. */
+/** The names of the copies at the addresses of a line; none when all addresses have the same devices. */
 export function copiesAt(line: LineDefinition): string[] {
   if (line.kind === 'serial') return [];
   const { each, hosts = [] } = line;
   return each === undefined ? [] : hosts.map((host) => nameAt(each, host));
 }
 
-/** The names of all devices that a line needs: those of its units, and their copies at each address. */
+/** The names of all devices that a line needs: those of its units, and the copies at each address. */
 export function devicesOf(line: LineDefinition): string[] {
   return [...line.units.values(), ...copiesAt(line)];
 }

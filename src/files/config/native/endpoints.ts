@@ -4,15 +4,18 @@ import type { LineDefinition } from '../configuration.js';
 
 /** What only one user can open: a serial port, a link, a port of TCP or UDP. */
 export interface Endpoint {
-  /** Equal for two users of the same endpoint. */
+  /** A key that is equal for two users of the same endpoint. */
   readonly key: string;
-  /** The endpoint in messages. */
+  /** The name of the endpoint in messages. */
   readonly what: string;
-  /** Where the endpoint stands in the entry of its user. */
+  /** The path of the endpoint in the entry of its user. */
   readonly path: Path;
 }
 
-/** The endpoints of a line: one for each of its addresses; none for an endpoint that no other line can have. */
+/**
+ * The endpoints of a line: one for each of its addresses. An endpoint that no other line can have is left
+ * out.
+ */
 export function endpointsOf(line: LineDefinition): Endpoint[] {
   if (line.kind !== 'serial') {
     const { kind, port, host, hosts = [host] } = line;
@@ -26,7 +29,10 @@ export function endpointsOf(line: LineDefinition): Endpoint[] {
     : [{ key: `link ${line.link}`, what: line.link, path: ['serial', 'link'] }];
 }
 
-/** None for port 0, which means any free port, so two of them never collide. UDP has its own ports. */
+/**
+ * The endpoints of a port. Port 0 has none: it means any free port, so two of them never collide. UDP has its
+ * own ports.
+ */
 export function portEndpoints(
   kind: string,
   { host, port }: { readonly host: string; readonly port: number },
@@ -38,7 +44,8 @@ export function portEndpoints(
 }
 
 /**
- * Reports when another line has the endpoint of a new one. Two lines with one link would take it from each other.
+ * Reports when another line has the endpoint of a new line. Two lines with one link would take the link from
+ * each other.
  * @param at the entry of the new line
  */
 export function reportSharedEndpoint(line: LineDefinition, others: readonly LineDefinition[], at: At): void {

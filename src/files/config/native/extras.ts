@@ -22,7 +22,9 @@ import { readSignal } from './points.js';
 
 const QUEUES = { what: 'FIFO queues by address', first: 0, last: 0xffff };
 
-/** Everything of a device but its registers: files, FIFO queues, server identifier, exception status. */
+/**
+ * Reads everything of a device but its registers: files, FIFO queues, server identifier, exception status.
+ */
 export function readExtras(device: At): DeviceExtras {
   const part = <Result>(key: string, read: (at: At) => Result | undefined) => {
     const at = device.key(key);
@@ -37,7 +39,9 @@ export function readExtras(device: At): DeviceExtras {
   });
 }
 
-/** What a device is like: an entry of the catalogue. Reports one that there is none of. */
+/**
+ * The entry of the catalogue that `like` of a device names. Reports a name that the catalogue does not have.
+ */
 function likeOf(device: At): Misbehaviour | undefined {
   const at = device.key('like');
   if (at.value === undefined) return undefined;
@@ -47,12 +51,12 @@ function likeOf(device: At): Misbehaviour | undefined {
   return entry.line ? at.wrong(`${entry.id} is about a line: write it as like of the line`) : entry;
 }
 
-/** The words of a queue; undefined for one that a signal feeds. */
+/** Reads the words of a queue; undefined for a queue that a signal feeds. */
 function readQueue(at: At): readonly number[] | undefined {
   return isMapping(at.value) ? undefined : at.check(queueSchema);
 }
 
-/** The FIFO queues of a device that signals feed. */
+/** Reads the FIFO queues of a device that signals feed. */
 export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition[] {
   const queues = device.key('queues').value;
   const fed = Object.entries(isMapping(queues) ? queues : {}).filter(([, content]) => isMapping(content));
@@ -93,7 +97,7 @@ function readFiles(at: At): ReadonlyMap<number, FileDefinition> {
   });
 }
 
-/** A mapping whose keys are numbers of a range. */
+/** Reads a mapping whose keys are numbers of a range. */
 function readNumbered<Content>(
   at: At,
   { what, first, last }: { what: string; first: number; last: number },

@@ -34,18 +34,21 @@ import { DeviceNames } from './units.js';
 export interface NativeContext {
   readonly devices: NativeDeviceReader;
   readonly api: ApiOverrides;
-  /** Where relative paths of files begin. */
+  /** The directory in which relative paths begin. */
   readonly directory: string;
-  /** The most points of the SunSpec models of a device; without it, as many as have room. */
+  /** The most points of the SunSpec models of a device; without it, the addresses are the only limit. */
   readonly mostModelPoints?: number;
 }
 
-/** The configuration in a native file's data, usable only if no mistakes were reported. Never throws. */
+/**
+ * Builds the configuration of a native file from its data. The result is usable only if no mistakes were
+ * reported. Never throws.
+ */
 export function nativeConfiguration(at: At, context: NativeContext): Configuration {
   return atOnce(readingConfiguration(at, context));
 }
 
-/** The same in pieces, so that lines are served in between. */
+/** Does what `nativeConfiguration` does, as work that can pause, so that lines are served in between. */
 export function* readingConfiguration(at: At, context: NativeContext): Work<Configuration> {
   const { directory } = context;
   const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
@@ -103,7 +106,7 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
   };
 }
 
-/** A signal that takes values from a broker takes none without one. */
+/** Warns when signals wait for values from a broker and the file names no broker. */
 function warnOfInlets(devices: readonly DeviceDefinition[], at: At): void {
   for (const { name, life } of devices) {
     const waiting = life?.points.filter(({ signal }) => signal?.definition.kind === 'mqtt').length ?? 0;
@@ -112,7 +115,7 @@ function warnOfInlets(devices: readonly DeviceDefinition[], at: At): void {
   }
 }
 
-/** Lines that only listen need no devices. */
+/** False when all lines only listen: these need no devices. */
 function needsDevices(file: At): boolean {
   const lines = file.key('lines').value;
   const onlyListens =
@@ -120,7 +123,10 @@ function needsDevices(file: At): boolean {
   return file.key('devices').value !== undefined || !onlyListens;
 }
 
-/** A setting of the file as a whole; undefined where the file leaves it out, or after reporting the mistake in it. */
+/**
+ * Reads a setting of the file as a whole; undefined when the file leaves it out, and after reporting a
+ * mistake.
+ */
 function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
   return at.value === undefined ? undefined : at.check(schema);
 }
@@ -144,7 +150,8 @@ function* readDevices(
     if (definition) definitions.push(definition);
     yield;
   }
-  // The names in an unreadable device are unknown, so references are checked only when all devices were read.
+  // The names in a device that could not be read are unknown, so references are checked only when all devices
+  // were read.
   if (definitions.length === entries.length) {
     const network = networkOf(definitions);
     yield* reportingDependencies(definitions.flatMap(pointsOf), network, (device) => at.key(device));
@@ -164,7 +171,10 @@ function* readLines(at: At, context: LineContext): Work<LineDefinition[]> {
   return lines;
 }
 
-/** The settings of a line, with those of the entry of the catalogue that it is like. Reports an entry that does not fit. */
+/**
+ * The settings of a line together with those of the entry of the catalogue that its `like` names. Reports an
+ * entry that does not fit.
+ */
 function likeEntry(content: At): At {
   const at = content.key('like');
   if (!isMapping(content.value) || at.value === undefined) return content;
@@ -179,7 +189,7 @@ function likeEntry(content: At): At {
   return content.with(own);
 }
 
-/** The copies that units ask for. A copy is like its source and shares its layouts. */
+/** The copies that units ask for. A copy has the settings of its source and shares its layouts. */
 function copiedDevices(
   definitions: readonly DeviceDefinition[],
   names: DeviceNames,
@@ -209,19 +219,22 @@ const faultList = z
   .array(z.unknown(), { error: 'a list of fault rules' })
   .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
 
-/** Names of lines in the file that could not be read. */
+/** The names of the lines of the file that could not be read. */
 function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return names.filter((name) => !lines.some((line) => line.name === name));
 }
 
-/** Names of lines that could not be read, and whether a device could not be read. */
+/** The names of the lines that could not be read, and whether a device could not be read. */
 interface Broken {
   readonly lines: readonly string[];
   readonly devices: boolean;
 }
 
-/** Rules that may be for a broken line are not checked against lines, nor names where a device is broken. */
+/**
+ * Reads the fault rules. A rule for a line that could not be read is not checked against lines, and names of
+ * values are not checked when a device could not be read.
+ */
 function* readFaults(
   at: At,
   { devices, lines }: Pick<Configuration, 'devices' | 'lines'>,
@@ -230,7 +243,8 @@ function* readFaults(
 ): Work<FaultRule[]> {
   const byName = new Map(devices.map((device) => [device.name, device]));
   const values = new Map<string, ReturnType<typeof pointsByName>>();
-  // A rule names values of few devices, and all of them may have a million.
+  // A rule names values of few devices, and together the devices may have a million, so values are indexed by
+  // device when needed.
   const find = valueFinder([...byName.keys()], (name) => {
     const device = byName.get(name);
     const known = device && (values.get(name) ?? pointsByName(device.life?.points ?? []));
@@ -261,7 +275,10 @@ function* readFaults(
   return rules;
 }
 
-/** The rules of devices and lines that are `like` an entry of the catalogue, unless the file has rules of these names. */
+/**
+ * The rules that belong to `like` of devices and lines, except those whose names the file uses for its own
+ * rules.
+ */
 function rulesOfLikes(likes: readonly Like[], written: readonly At[], at: At): At[] {
   const names = new Set(written.map((each) => each.key('name').value));
   return likes.flatMap(([like, target]) => {
@@ -271,7 +288,7 @@ function rulesOfLikes(likes: readonly Like[], written: readonly At[], at: At): A
   });
 }
 
-/** What is written as `like`, and who is. */
+/** The value of `like`, and the device or line that has it. */
 type Like = readonly [unknown, Target];
 
 function likesOf(devices: readonly DeviceDefinition[], lines: At): Like[] {
@@ -292,7 +309,7 @@ function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDef
   return resolveApi({ ...settings, files }, overrides, file);
 }
 
-/** Reports anything that two users would open at once: a serial port, a link, a TCP port. */
+/** Reports everything that two users would open at once: a serial port, a link, a TCP port. */
 function reportSharedEndpoints(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
   const take = (endpoints: readonly Endpoint[], entry: At) => {

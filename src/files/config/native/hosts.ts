@@ -2,24 +2,27 @@ import { isIPv4 } from 'node:net';
 import type { At } from '../../../common/schema/at.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 
-/** The most addresses of a line. Each takes a socket, and a file descriptor for it and for each of its clients. */
+/**
+ * The most addresses of a line. Each needs a socket, and a file descriptor for the socket and for each
+ * client.
+ */
 export const MAX_HOSTS = 4096;
 
 const HOSTS = 'IPv4 addresses and ranges of them, such as 127.1.0.1-127.1.3.232, separated by commas';
 const ALL = '0.0.0.0 is every address of this machine at once: use it as host, or list the addresses';
 
-/** The addresses of a line: as they were written, and each. */
+/** The addresses of a line: as they were written, and as a list. */
 export interface Hosts {
   readonly host: string;
   readonly hosts: readonly string[];
 }
 
-/** How many clients a line has room for when nothing is said: two at each of its addresses, and some hundred at least. */
+/** The most clients of a line that sets no limit: two for each of its addresses, and at least 256. */
 export function usualClients(hosts: readonly string[] = []): number {
   return Math.max(256, 2 * hosts.length);
 }
 
-/** Reads `hosts` of a line. Reports its mistakes and returns undefined when there are any. */
+/** Reads `hosts` of a line; undefined after reporting mistakes. */
 export function readHosts(at: At): Hosts | undefined {
   const { value } = at;
   if (typeof value !== 'string') return at.expected(HOSTS);
@@ -43,7 +46,7 @@ export function readHosts(at: At): Hosts | undefined {
   return { host: parts.join(', '), hosts: [...hosts] };
 }
 
-/** An IPv4 address as a number; undefined for other text. */
+/** Converts an IPv4 address to a number; undefined for other text. */
 function numberOf(text: string): number | undefined {
   return isIPv4(text) ? text.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0) : undefined;
 }

@@ -6,7 +6,7 @@ import type { FeedDefinition } from '../../../device/queue-feed.js';
 import type { TableName } from '../../../device/tables.js';
 import { clockSchema, seedSchema } from './device-schema.js';
 
-/** What moves in a device; undefined where nothing does. */
+/** Reads the names, signals and clock of a device; undefined when it has none. */
 export function readLife(
   at: At,
   points: readonly PointDefinition[],
@@ -24,7 +24,7 @@ export function readLife(
   };
 }
 
-/** Two values of a device with one name are a mistake. */
+/** Reports two values of a device that have the same name. */
 export function reportSharedNames(points: readonly PointDefinition[], registers: At): void {
   const named = new Map<string, PointDefinition>();
   const entryOf = entryFinder(registers);
@@ -43,7 +43,10 @@ export function reportSharedNames(points: readonly PointDefinition[], registers:
 /** Finds the entry that defines a value. */
 export type EntryFinder = (value: Pick<PointDefinition, 'table' | 'address'>) => At | undefined;
 
-/** Sorts each table once, when it is first searched: a device may have tens of thousands of entries, in any order. */
+/**
+ * Makes a finder of entries. It sorts each table once, at the first search: a device may have tens of
+ * thousands of entries, in any order.
+ */
 export function entryFinder(registers: At): EntryFinder {
   const tables = new Map<TableName, readonly PlacedEntry[]>();
   return ({ table, address }) => {

@@ -12,7 +12,7 @@ import { duration } from '../../../common/schema/units.js';
 import { usualClients } from './hosts.js';
 import { startSchema } from './schema.js';
 
-/** The longest useful wait on a line; a longer one is probably in the wrong unit. */
+/** The longest useful wait on a line, in ms. A longer one is probably in the wrong unit. */
 const LONGEST_WAIT = 60_000;
 
 const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
@@ -39,7 +39,7 @@ export const rs485Schema = section({
 
 const DAY_MS = 86_400_000;
 
-/** No line is kept from its own work by what nobody asked for. */
+/** The shortest interval of unasked bytes, in ms. Shorter ones would keep a line from its own work. */
 const SHORTEST_UNASKED_MS = 10;
 
 export const unaskedSchema = section({
@@ -119,7 +119,7 @@ export const udpLineSchema = section({
   ...socketLine,
 });
 
-/** 802 is the port of Modbus/TCP Security. */
+/** The default port 802 is that of Modbus/TCP Security. */
 export const tlsLineSchema = section({
   tls: section({
     ...listening,
@@ -133,7 +133,7 @@ export const tlsLineSchema = section({
   ...socketLine,
 });
 
-/** The settings of a line of each kind. */
+/** The schema of each kind of line. */
 export const LINE_SCHEMAS = {
   serial: serialLineSchema,
   tcp: tcpLineSchema,

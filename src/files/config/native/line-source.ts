@@ -18,7 +18,10 @@ export function lineSource(definition: LineDefinition): LineSource {
   return definition.kind === 'serial' ? serialSource(definition) : socketSource(definition);
 }
 
-/** The same without the limit on clients where the number of addresses has made it: with other addresses it is another one. */
+/**
+ * The line as `lineSource` gives it, without `maxClients` when that follows from the number of addresses:
+ * other addresses have another limit.
+ */
 export function sourceToChange(definition: LineDefinition): LineSource {
   const source = lineSource(definition);
   if (definition.kind === 'serial' || definition.maxClients !== usualClients(definition.hosts)) return source;
@@ -79,9 +82,9 @@ function unitsSource(units: UnitNames): Record<string, string> {
 }
 
 /**
- * The line with some of its settings changed. Settings that `change` leaves out stay as they are, and null restores the
- * default. Units are replaced as a whole. Another transport drops the old transport's settings, and another framing
- * drops the old framing's character format.
+ * Changes some settings of a line. Settings that `change` leaves out stay as they are, and null restores the
+ * default. Units are replaced as a whole. Another transport drops the settings of the old one, and another
+ * framing drops the character format of the old one.
  */
 export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
   const transports = ['serial', 'tcp', 'udp', 'tls'];
@@ -92,8 +95,8 @@ export function mergedSource(source: LineSource, change: Readonly<Record<string,
 }
 
 /**
- * The change that turns `before` into `after` (see `mergedSource`). Equal settings are left out; settings that `after`
- * does not have are null.
+ * The change that turns `before` into `after` (see `mergedSource`). Equal settings are left out; settings
+ * that `after` does not have are null.
  */
 export function sourceChange(before: LineSource, after: LineSource): LineSource {
   const gone = Object.keys(before).filter((key) => !(key in after));

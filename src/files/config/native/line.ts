@@ -26,26 +26,26 @@ import {
 import type { startSchema } from './schema.js';
 import { type DeviceNames, readUnits } from './units.js';
 
-/** What a line may refer to. */
+/** What reading a line needs besides its entry. */
 export interface LineContext {
-  /** Knows the names that units may have, and takes the copies they ask for. */
+  /** Knows the names that units may use, and collects the copies that they ask for. */
   readonly devices: DeviceNames;
-  /** Where relative paths of files begin. */
+  /** The directory in which relative paths begin. */
   readonly directory: string;
-  /** The start of lines that say nothing about it. */
+  /** The `start` of lines that do not set it. */
   readonly start?: Start;
 }
 
 type Start = z.output<typeof startSchema>;
 
-/** The kinds of lines. */
+/** The transports, by the keys of a line. */
 export const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
 
 function whatInstead(value: unknown): string {
   return isMapping(value) ? 'none of them' : describeFound(value);
 }
 
-/** Builds one line. Reports its mistakes and returns undefined when there are any. */
+/** Builds one line; undefined after reporting its mistakes. */
 export function nativeLine(
   name: string,
   at: At,
@@ -70,7 +70,7 @@ export function nativeLine(
 /** The most things that a line sends unasked. */
 const MOST_UNASKED = 8;
 
-/** One of them, or a list. Reports its mistakes; undefined where there is none. */
+/** Reads `unasked`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
 function readUnasked(
   at: At,
   transport: (typeof TRANSPORTS)[number],
@@ -102,7 +102,7 @@ function readOneUnasked(at: At): UnaskedDefinition[] {
   return [compact(parsed)];
 }
 
-/** The units of a monitor, which answers for nobody. */
+/** The units of a line that only listens: it has none. */
 function noUnits(at: At): UnitNames {
   const isEmpty = isMapping(at.value) && Object.keys(at.value).length === 0;
   if (at.value !== undefined && !isEmpty)
@@ -110,14 +110,14 @@ function noUnits(at: At): UnitNames {
   return new Map();
 }
 
-/** What a line gets from its file. */
+/** The settings of a line that are the same for all transports. */
 interface LineParts {
   readonly units: UnitNames;
   readonly start: Start | undefined;
   readonly unasked: readonly UnaskedDefinition[] | undefined;
 }
 
-/** `required` is how lines start without a word about it. */
+/** The setting `start` of a line; `required` is the default. */
 function waiting(start: Start | undefined) {
   return start === 'waiting' && ({ start } as const);
 }
@@ -164,7 +164,9 @@ function serialLine(
   });
 }
 
-/** The settings of a port whose form was checked at `at`, for frames of this framing. */
+/**
+ * Completes the settings of a port for this framing. The form of the settings was checked before, at `at`.
+ */
 export function readPort<
   Settings extends Pick<z.output<typeof serialLineSchema>['serial'], 'dataBits' | 'rs485'>,
 >(at: At, { rs485, dataBits: written, ...settings }: Settings, framing: 'rtu' | 'ascii') {
@@ -175,7 +177,7 @@ export function readPort<
   return { ...settings, dataBits, rs485: direction };
 }
 
-/** Undefined for an adapter that switches direction by itself. */
+/** The settings of the direction; undefined for an adapter that switches direction by itself. */
 function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Settings | undefined {
   return mode === 'auto' ? undefined : { mode, ...compact(rest) };
 }
@@ -191,7 +193,9 @@ function checkKernelDelays(rs485: Rs485Settings, at: At): void {
   }
 }
 
-/** t3.5 as messages show it, rounded down to hundredths of a ms, so that the value from a message is accepted. */
+/**
+ * t3.5 as messages show it: rounded down to hundredths of a ms, so that the value from a message is accepted.
+ */
 function shortestGap(t35: number): number {
   return Math.floor(100 * t35) / 100;
 }

@@ -27,7 +27,7 @@ const holes = z.union(
   { error: 'exception, silence, shift, {fill: 0} or {unless: all}' },
 );
 
-/** Tables of one kind, so that an address means the same in each. */
+/** Groups of tables that can share registers: an address means the same in all tables of a group. */
 const KINDS: readonly (readonly string[])[] = [
   ['holding', 'input'],
   ['coils', 'discrete'],
@@ -69,7 +69,7 @@ const lock: z.ZodType<Lock, unknown> = z.union(
   { error: 'function, address, value or {reconnect: 1s}' },
 );
 
-/** `manners` of a device. Each key alone is usable. */
+/** `manners` of a device. Each key works alone. */
 export const mannersSchema = section({
   most: most
     .describe(
@@ -121,7 +121,7 @@ export const mannersSchema = section({
     .optional(),
 }) satisfies z.ZodType<Manners, unknown>;
 
-/** The keys that need connections, each with its path. */
+/** The keys that only make sense on connections, each with its path. */
 export function needConnections({
   connectPause,
   locksUp,
@@ -135,7 +135,7 @@ export function needConnections({
   ];
 }
 
-/** What is about the registers of a simulated device. */
+/** The keys that are about the registers of a simulated device. */
 const OF_REGISTERS = [
   'holes',
   'wholeValues',
@@ -144,8 +144,8 @@ const OF_REGISTERS = [
 ] as const satisfies (keyof Manners)[];
 
 /**
- * What is wrong with the manners of a device: only serial lines serve it, which have no connections; or a real one answers in
- * its place, which has registers of its own.
+ * What is wrong with the manners of a device: keys that need connections while only serial lines serve the
+ * device, or keys about registers while a real device answers with its own.
  */
 export function mannersProblems(
   manners: Manners,

@@ -54,7 +54,7 @@ const mqttSchema = section({
   ),
 });
 
-/** The broker of a native file; undefined where there is none, or after reporting mistakes. */
+/** Reads the broker of a native file; undefined when there is none, and after reporting mistakes. */
 export function nativeMqtt(at: At, directory: string): MqttDefinition | undefined {
   if (at.value === undefined) return undefined;
   const read = at.check(mqttSchema);

@@ -5,7 +5,10 @@ import type { PointDefinition } from '../../../device/point.js';
 /** The values of a device by name; undefined when there is no such device. */
 type ValuesOf = (device: string) => ReadonlyMap<string, PointDefinition> | undefined;
 
-/** Finds values by device and name for fault rules. Names of values have no dot; names of devices may have dots. */
+/**
+ * Makes the function by which fault rules find values by device and name. Names of values have no dot; names
+ * of devices may have dots.
+ */
 export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): FindValue {
   return (name) => {
     const dot = name.lastIndexOf('.');

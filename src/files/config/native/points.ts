@@ -13,7 +13,7 @@ import type { TableName } from '../../../device/tables.js';
 import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
 
-/** Keys that give a value a meaning or make it move. */
+/** The keys of an entry that give a value a meaning or make it move. */
 export const POINT_KEYS: readonly string[] = [
   'name',
   'unit',
@@ -31,7 +31,7 @@ export const POINT_KEYS: readonly string[] = [
 
 const MOVERS = ['signal', 'follows', 'action'] as const;
 
-/** The values of an entry that have a name, a signal or reactions; the entry itself was checked before. */
+/** The values of an entry that have a name, a signal or reactions. The entry itself was checked before. */
 export function* pointsOf(
   table: TableName,
   entry: PlacedValues,
@@ -65,7 +65,7 @@ export function* pointsOf(
   for (let i = 0; i < quantity; i++) yield { ...shared, address: first + i * cells };
 }
 
-/** When a value is not available, and what clients read then. */
+/** Reads when a value is not available, and what clients read then. */
 function readAvailability({ at, type, cells }: PlacedValues) {
   const sentinel = at.key('notAvailable');
   const notAvailable = readValue(type, sentinel, at.key('scale').value, cells);
@@ -85,7 +85,7 @@ function readAvailability({ at, type, cells }: PlacedValues) {
   };
 }
 
-/** Reports a signal that may leave a value not available, where clients could not be told so. */
+/** Reports a signal that may leave a value not available when the value has no way to tell clients so. */
 export function reportStale(
   { definition: { kind, goesStale } }: PlacedSignal,
   at: At,
@@ -95,7 +95,10 @@ export function reportStale(
   at.key(kind).key('stale').wrong(withoutSentinel(type));
 }
 
-/** The value of a type at `at`, as it is stored; undefined where there is none, or after reporting a mistake. */
+/**
+ * Reads a value at `at` in the form in which it is stored; undefined when there is none, and after reporting
+ * a mistake.
+ */
 export function readValue(type: ValueType, at: At, scale: unknown, cells: number): Value | undefined {
   if (at.value === undefined) return undefined;
   const parsed = parseValue(type, at.value, cells);
@@ -104,7 +107,7 @@ export function readValue(type: ValueType, at: At, scale: unknown, cells: number
   return at.expected(`${parsed.expected}${isRaw}`);
 }
 
-/** A value that has no effect, or that no client could write. */
+/** Warns about a value that has no effect, or that no client could write. */
 function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   const value = at.key('value');
   if (value.value === undefined) return;
@@ -119,7 +122,7 @@ function hintAtValue({ at, values }: PlacedValues, scale: number): void {
     value.warn(`${outside} is outside of its limits, which are ${rangeText(min, max)}`);
 }
 
-/** `10 to 20`, `at least 10`, `at most 20`. */
+/** The text of a range: `10 to 20`, `at least 10`, `at most 20`. */
 function rangeText(min: number, max: number): string {
   if (min === Number.NEGATIVE_INFINITY) return `at most ${max}`;
   return max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
@@ -135,7 +138,10 @@ function readEntrySignal(at: At, type: ValueType, recordings: OpenRecording): Pl
   return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
 }
 
-/** `follows` of an entry is short for a signal of this kind. Its mistakes are reported at its own path. */
+/**
+ * Reads `follows` of an entry, which is short for a signal of this kind. Mistakes are reported at the path of
+ * `follows`.
+ */
 function readFollows(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const entry = new At({ follows: at.value }, fileFindings());
   const signal = readSignal(entry, type, recordings);
@@ -143,7 +149,7 @@ function readFollows(at: At, type: ValueType, recordings: OpenRecording): Placed
   return signal;
 }
 
-/** The signal that stands at `at`, for a register of that type; undefined after reporting mistakes. */
+/** Reads the signal at `at`, for a register of this type; undefined after reporting mistakes. */
 export function readSignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const definition = at.check(signalSchema);
   if (!definition) return undefined;

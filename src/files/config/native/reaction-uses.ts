@@ -10,26 +10,27 @@ import type { DeviceDefinition } from '../configuration.js';
 import type { Network } from './dependencies.js';
 import { entryFinder } from './life.js';
 
-/** The most changes that one write may lead to, directly or through other reactions. */
+/** The most changes that one write may cause, directly or through other reactions. */
 const MAX_CHANGES = 100;
 
-/** A value that reacts, and the target of its entry. */
+/** A value with reactions, and its entry. */
 interface Reacting {
   readonly device: DeviceDefinition;
   readonly point: PointDefinition;
   readonly at: At;
 }
 
-/** More names are not compared with one that is unknown. */
+/** An unknown name is compared with this many known names at most. */
 const MOST_KNOWN = 1000;
 
-/** What has to be known of a value that a reaction uses. */
+/** The properties of a value that reactions which use it depend on. */
 type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
 
 /**
- * Reports reactions that name values which are not there or don't fit, and writes that lead to themselves; in pieces.
+ * Reports reactions that name missing or unsuitable values, and writes that lead to themselves, as work that
+ * can pause.
  * @param network the values of other devices
- * @param deviceAt the entry of a device
+ * @param deviceAt finds the entry of a device
  */
 export function* reportingReactionUses(
   definitions: readonly DeviceDefinition[],
@@ -96,13 +97,19 @@ function reportUse(
   else if (as === 'set' && isMoved(found)) at.wrong(`${target} is moved by its signal, which overwrites it`);
 }
 
-/** Whether a signal computes the value anew whatever is written. Counters and latches take over what is written. */
+/**
+ * True when a signal computes the value anew whatever is written. Counters and latches take over what is
+ * written.
+ */
 function isMoved({ signal, reactions }: UsedPoint): boolean {
   const takesOver = signal?.definition.kind === 'counter' || reactions?.some(({ kind }) => kind === 'latch');
   return signal !== undefined && !takesOver;
 }
 
-/** A write that leads to itself would never end. One that branches again and again would end too late. */
+/**
+ * Reports reactions that run in a circle or branch too often. A write that leads to itself would never end;
+ * one that branches again and again would end too late.
+ */
 function reportCircles(reacting: readonly Reacting[]): void {
   const targets = new Map(reacting.map(({ point }) => [keyOf(point), targetsOf(point)]));
   const order = orderOf(targets, 'sets');

@@ -9,7 +9,10 @@ import type { DeviceDefinition, LineDefinition, RealDefinition, RealTarget } fro
 import { readPort } from './line.js';
 import { serialLineSchema } from './line-schema.js';
 
-/** Longer than any device takes, and short enough that nobody takes the line for dead. */
+/**
+ * The longest timeout, in ms: longer than any device takes, and short enough that nobody takes the line for
+ * dead.
+ */
 const LONGEST_TIMEOUT = 60_000;
 
 const { path, baudRate, dataBits, parity, stopBits, rs485 } = serialLineSchema.shape.serial.shape;
@@ -34,10 +37,13 @@ const besideReal = z.object({
   shadow: flag.default(true),
 });
 
-/** What only the registers of this program can have; a real device has its own. */
+/** The keys that need registers of this program. A real device has its own. */
 const SIMULATED = ['identity', 'exceptionStatus', 'serverId', 'files', 'queues'];
 
-/** The real device behind the one that stands at `device`; undefined where there is none, or after reporting its mistakes. */
+/**
+ * Reads the real device behind the device `device`; undefined when there is none, and after reporting its
+ * mistakes.
+ */
 export function readReal(device: At): RealDefinition | undefined {
   const at = device.key('real');
   if (at.value === undefined) {
@@ -98,7 +104,7 @@ export function realProblems(
   });
 }
 
-/** Devices with the same key share a port or a connection. */
+/** A key that is equal for devices that share a port or a connection. */
 export function keyOf(target: RealTarget): string {
   return target.kind === 'serial' ? target.path : `${target.host.toLowerCase()}:${target.port}`;
 }
@@ -109,7 +115,7 @@ function isAt(line: Extract<LineDefinition, { kind: 'serial' }>, path: string): 
 
 const OWN_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/i;
 
-/** Whether a request to `target` would come to device `name` again, by way of lines of this program. */
+/** True when a request to `target` would come back to device `name` by way of lines of this program. */
 function leadsBackTo(
   name: string,
   target: RealTarget,

@@ -19,7 +19,9 @@ export const ADDRESSES = 65536;
 
 const NAME = 'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
 
-/** The type says nothing of these keys: each kind of reaction reads its own. */
+/**
+ * The shapes of reactions. The type does not list these keys, because each kind of reaction reads its own.
+ */
 const reactionShape: object = readApart(...REACTIONS);
 
 const entryShape = {

@@ -12,18 +12,21 @@ import type { OpenRecording } from '../recording-file.js';
 import { pointsOf, readValue } from './points.js';
 import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './registers-schema.js';
 
-/** One table, and which of its values have a name or a signal. */
+/** One table, and those of its values that have a name or a signal. */
 export interface NativeTable {
   readonly layout: RegisterLayout;
   readonly points: readonly PointDefinition[];
 }
 
-/** The registers of one table, only as long as its highest address needs; undefined after reporting mistakes. */
+/**
+ * Reads the registers of one table, which is only as long as its highest address needs; undefined after
+ * reporting mistakes.
+ */
 export function nativeTable(table: TableName, at: At, recordings: OpenRecording): NativeTable | undefined {
   return atOnce(readingTable(table, at, recordings));
 }
 
-/** The same in pieces. */
+/** Does what `nativeTable` does, as work that can pause. */
 export function* readingTable(
   table: TableName,
   at: At,
@@ -56,14 +59,17 @@ function* placing(table: TableName, items: readonly At[], recordings: OpenRecord
   return { layout: builder.build(), points };
 }
 
-/** Values that are made without a pause. */
+/** The number of values that are made without a pause. */
 const PIECE = 64;
 
-/** Numbers of registers in manuals, by their table: the first of them is address 0. */
+/** The register number that stands for address 0 of each table, as manuals count. */
 const FIRST_NUMBER = { coils: 1, discrete: 10_001, input: 30_001, holding: 40_001 } as const;
 const NUMBERS = 9999;
 
-/** SunSpec's registers begin at 40000, and a table that has lower addresses too has addresses. */
+/**
+ * Warns when addresses look like register numbers. SunSpec's registers begin at 40000, and a table with lower
+ * addresses too has real addresses.
+ */
 function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void {
   const number = FIRST_NUMBER[table];
   const [first] = entries;
@@ -116,7 +122,7 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
     last,
     type,
     cells,
-    // After a mistake the value is 0 or empty text, so that the entry still takes its addresses.
+    // After a mistake, the value is 0 or empty text, so that the entry still occupies its addresses.
     values: inputs.map((input) => readValue(type, input, entry.scale, cells) ?? (type === 'string' ? '' : 0)),
     order: {
       wordOrder: entry.wordOrder ?? 'big',
@@ -128,7 +134,10 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   };
 }
 
-/** The parts of an entry without the mistakes that were reported; undefined where one is in the place or type of the value. */
+/**
+ * The parts of an entry without reported mistakes; undefined when a mistake concerns the addresses or the
+ * type.
+ */
 function withoutMistakes(at: At): RegisterEntry | undefined {
   const entry = at.fitting(registerEntrySchema);
   const decisive = ['type', 'quantity', 'length'] as const;
@@ -138,7 +147,8 @@ function withoutMistakes(at: At): RegisterEntry | undefined {
 }
 
 /**
- * The number of values when the entry gives none. A timestamp fills seven registers, but users write it as one value.
+ * The number of values when the entry does not set it. A timestamp fills seven registers, but users write it
+ * as one value.
  */
 function usualQuantity(entry: RegisterEntry, values: number): number {
   return values === 1 ? fieldsOf(entry) : values;
@@ -148,7 +158,7 @@ function fieldsOf({ action }: RegisterEntry): number {
   return action === undefined ? 1 : ACTIONS[action].fields;
 }
 
-/** Registers of a string without a length: as many as the longest one needs. */
+/** The number of registers of strings without a length: as many as the longest string needs. */
 function longestString(inputs: readonly At[]): number {
   return inputs.reduce(
     (cells, { value }) =>

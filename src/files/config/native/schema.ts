@@ -3,31 +3,31 @@ import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../.
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { size } from '../../../common/schema/units.js';
 
-/*
- * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked separately, so
- * that a mistake in one part hides none in another. Which parts go together, and which values a type can hold, is checked
- * where the part is built.
+/**
+ * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked
+ * separately, so that a mistake in one part hides none in another. Which parts go together, and which values
+ * a type can hold, is checked where the part is built.
  */
 
-/** The file as a whole. A new section begins here; file.ts builds it. */
+/** The file as a whole. Add a new section here; file.ts builds it. */
 export const fileSections = section(
   readApart('devices', 'lines', 'faults', 'api', 'mqtt', 'traffic', 'start', 'state'),
 );
 
-/** Whether a line that can't be opened ends the start, or is waited for. */
+/** Whether a line that can't be opened ends the start of the program, or is waited for. */
 export const startSchema = oneOf(['required', 'waiting']);
 
-/** Whether what changes at run time is still there after a restart. */
+/** Whether changes at run time survive a restart. */
 export const stateSchema = oneOf(['discard', 'keep']);
 
-/** A message about something else than a list would show what may be a token. */
+/** For a value that is no list, the usual message would quote it, and it may be a token. */
 const tokenList = z
   .custom<unknown[]>(Array.isArray, { error: 'expected a list of tokens' })
   .pipe(z.array(secret));
 
 const ORIGIN = 'the origin of a site, such as https://bench.example.org';
 
-/** Browsers send it in just this form: without a path, and without the port that goes without saying. */
+/** Browsers send an origin in exactly this form: without a path, and without the default port. */
 const origin = z
   .string({ error: ORIGIN })
   .refine((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text, {
@@ -61,7 +61,7 @@ const fileShape = {
 };
 const trafficDirectory = text('the path of a directory');
 
-/** What is written to disk; `file` is the directory that the files go to. */
+/** What is written to disk; `file` is the directory of the files. */
 export const trafficFileSchema = section({ file: trafficDirectory, ...fileShape });
 
 export const trafficSchema = section({

@@ -15,7 +15,10 @@ import {
 } from '../sunspec/place.js';
 import { ADDRESSES } from './registers-schema.js';
 
-/** Where a client looks for the marker, in this order of preference (SunSpec Device Information Model Specification V1.2, 6.2). */
+/**
+ * The addresses at which a client looks for the marker, in order of preference (SunSpec Device Information
+ * Model Specification V1.2, 6.2).
+ */
 const BASES = [40_000, 0, 50_000];
 const MOST_MODELS = 64;
 
@@ -32,11 +35,12 @@ const sunspecSchema = section({
   base: oneOf(BASES).default(BASES[0] as number),
 });
 
-/** While REST adds a device, the lines wait. */
+/** The most entries of the models of a device that is added over REST: meanwhile, the lines wait. */
 export const MOST_ENTRIES_OVER_REST = 1000;
 
 /**
- * The entry of a device with the registers of its SunSpec models in place of `sunspec`. Reports what is wrong with them.
+ * Puts the registers of the SunSpec models of a device in place of its key `sunspec`. Reports mistakes in the
+ * models.
  * @param most the most points of all models together
  */
 export function withSunspec(device: At, most = Number.POSITIVE_INFINITY): At {
@@ -95,7 +99,10 @@ function modelsOf(at: At, base: number, most: number): SunspecEntry[] {
   return [...entries, { address, value: SUNSPEC_END }];
 }
 
-/** Reports values that do not fit their types at this scale, where they were written. @returns the entries without those */
+/**
+ * Reports values that their types can't hold at this scale, at the place where they were written.
+ * @returns the entries without those values
+ */
 function withoutWrong(
   entries: readonly SunspecEntry[],
   prefix: string,

@@ -4,7 +4,7 @@ import type { At } from '../../../common/schema/at.js';
 import type { TrafficDefinition, TrafficFileDefinition } from '../configuration.js';
 import { type trafficFileSchema, trafficSchema } from './schema.js';
 
-/** How traffic is kept, as `traffic` of a file says it. Undefined where the file says nothing, or after reporting mistakes. */
+/** Reads `traffic` of a file; undefined when the file has none, and after reporting mistakes. */
 export function nativeTraffic(at: At, directory: string): TrafficDefinition | undefined {
   const read = at.value === undefined ? undefined : at.check(trafficSchema);
   if (!read) return undefined;

@@ -4,10 +4,13 @@ import { section, text } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import type { UnitNames } from '../configuration.js';
 
-/** Names that units may have for their devices, and the copies that units ask for: `meter-17` is one of `meter`. */
+/**
+ * The names that units may use for devices, and the copies that units ask for: `meter-17` is a copy of
+ * `meter`.
+ */
 export class DeviceNames {
   readonly names: readonly string[];
-  /** Source of each copy by the name of the copy. */
+  /** The source of each copy, by the name of the copy. */
   readonly copies = new Map<string, string>();
   readonly #names: ReadonlySet<string>;
 
@@ -21,8 +24,8 @@ export class DeviceNames {
   }
 
   /**
-   * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line that asks
-   * for it.
+   * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line
+   * that asks for it.
    */
   copy(name: string, unit: number): string {
     const copy = `${name}-${unit}`;
@@ -30,7 +33,10 @@ export class DeviceNames {
     return copy;
   }
 
-  /** A copy of device `name` for an address of a line, unless there is a device of that name: it takes its place. */
+  /**
+   * Adds a copy of device `name` for an address of a line. A device that has the name of the copy is used
+   * instead.
+   */
   copyAt(name: string, copy: string): void {
     if (!this.has(copy)) this.copies.set(copy, name);
   }
@@ -39,15 +45,15 @@ export class DeviceNames {
 const UNIT_TEXT = /^(?:0|[1-9]\d{0,2})$/;
 const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 
-/** Either all units share the registers of a device, or each gets a copy of it. */
+/** Units with this value get a copy of the device each; with a plain name, they share its registers. */
 export const copySchema = section({ copyOf: text('the name of a device') });
 
 const NO_COPIES =
   'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
 
 /**
- * `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for each of its unit
- * identifiers. A single unit identifier takes precedence over a range.
+ * Reads `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for
+ * each of its unit identifiers. A single unit identifier takes precedence over a range.
  */
 export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): UnitNames {
   const single = new Map<number | '*', string>();
@@ -87,8 +93,8 @@ function readDevice(
 }
 
 /**
- * RTU and ASCII allow 1 to 247 (Serial Line V1.02, 2.2). With MBAP, 0 and 255 address the server itself, and values
- * above 247 are in use.
+ * The unit identifiers of a key. RTU and ASCII allow 1 to 247 (Serial Line V1.02, 2.2). With MBAP, 0 and 255
+ * address the server itself, and values above 247 are in use.
  */
 function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
   if (key === '*') return ['*'];

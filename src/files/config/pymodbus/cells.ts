@@ -12,10 +12,10 @@ import { type CellRange, readList, readRange } from './ranges.js';
 import { cellEntrySchema, type PymodbusType } from './schema.js';
 import { type CellDefault, readActionName } from './setup.js';
 
-/** pymodbus fills strings with spaces. */
+/** The order of pymodbus, which fills strings with spaces. */
 const AS_PYMODBUS: ValueOrder = { ...BIG_ENDIAN, padding: 'space' };
 
-/** What a section of a type defines, and whether some entry's addresses could not be read. */
+/** What a section of a type defines, and whether the addresses of all its entries could be read. */
 export interface TypeSection {
   readonly entries: readonly PlacedValues[];
   readonly complete: boolean;
@@ -66,7 +66,7 @@ function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
   return type === 'string' ? last - first + 1 : CELLS_PER_VALUE[type];
 }
 
-/** Where a range ends whose last value may need more registers than it has. pymodbus takes them. */
+/** The end of a range whose last value needs more registers than the range has: pymodbus extends it. */
 function wholeValuesTo(
   type: PymodbusType,
   cells: number,
@@ -85,8 +85,8 @@ function wholeValuesTo(
 }
 
 /**
- * The entry's value, or the default value. After a mistake it is 0 or empty text, so that the entry still takes its
- * cells.
+ * The value of the entry, or the default. After a mistake it is 0 or empty text, so that the entry still
+ * occupies its cells.
  */
 function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cells: number): Value {
   const at = entry.key('value');
@@ -98,7 +98,7 @@ function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cell
   return type === 'string' ? '' : 0;
 }
 
-/** The action with its bounds if it has any. Other actions ignore parameters, as in pymodbus. */
+/** The action, with its bounds if it has any. As in pymodbus, other actions ignore parameters. */
 function withBounds(
   type: PymodbusType,
   name: ActionName,
@@ -118,7 +118,10 @@ function withBounds(
   return compact({ name, minval, maxval });
 }
 
-/** The type must be able to hold a bound: pymodbus fails at the first value that does not fit. */
+/**
+ * Why a bound is impossible. The type must be able to hold it: pymodbus fails at the first value that does
+ * not fit.
+ */
 function boundProblem(type: PymodbusType, bound: number): string | undefined {
   // pymodbus cuts off the fraction of a bound.
   const whole = integerRange(type) ? Math.trunc(bound) : bound;

@@ -10,16 +10,19 @@ import { applyRepeats } from './repeat.js';
 import { byType, PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
 import { type PymodbusSetup, readSetup } from './setup.js';
 
-/** Types of a branch of pymodbus (May 2024) that no release has. The files beside it name version 3.1.0. */
+/**
+ * Types of a branch of pymodbus (May 2024) that was never released. The files of the branch name version
+ * 3.1.0.
+ */
 const BITFIELDS = ['bitfield16', 'bitfield32', 'bitfield64'] as const;
 
-/** Whether a device has the types of that branch. */
+/** True when a device uses the types of that branch. */
 export function hasBitfields(at: At): boolean {
   const values = at.key('setup').key('defaults').key('value');
   return BITFIELDS.some((type) => at.key(type).value !== undefined || values.key(type).value !== undefined);
 }
 
-/** The registers of a device of a pymodbus file; undefined after reporting its mistakes. */
+/** Reads the registers of a device of a pymodbus file; undefined after reporting its mistakes. */
 export function pymodbusDevice(at: At): DeviceRegisters | undefined {
   if (hasBitfields(at)) {
     return at.wrong(
@@ -37,7 +40,7 @@ export function pymodbusDevice(at: At): DeviceRegisters | undefined {
 
 const NO_DEFAULT = { value: 0, action: undefined };
 
-/** Replaces a section `setup` that has mistakes, so that the other sections can still be checked. */
+/** Stands for a section `setup` with mistakes, so that the other sections can still be checked. */
 const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
   size: 4 * 65536,
   defaults: {
@@ -62,7 +65,8 @@ function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 
 }
 
 /**
- * When some definitions could not be read, an undefined cell may only follow from that mistake, so it is not reported.
+ * Makes the cells of the section `write` writable. When some definitions could not be read, an undefined cell
+ * may only follow from that mistake, so it is not reported.
  */
 function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
   for (const item of readList(section)) {
@@ -78,7 +82,10 @@ function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): vo
   }
 }
 
-/** With shared blocks, every table is the whole list. Otherwise the tables follow one another, in pymodbus' order. */
+/**
+ * The tables of a device. With shared blocks, every table is the whole list. Otherwise the tables follow one
+ * another, in pymodbus' order.
+ */
 function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters['tables'] {
   const window = (base: number, size: number): WindowDefinition => ({
     layout,

@@ -7,18 +7,18 @@ import { pymodbusFileSections } from './schema.js';
 import { pymodbusServer } from './server.js';
 
 export interface PymodbusChoice extends ApiOverrides {
-  /** Name in `server_list`; when absent "server", or the only one. */
+  /** A name in `server_list`. Without it: "server", or the only one. */
   readonly server?: string;
-  /** Name in `device_list`; when absent "device", or the only one. */
+  /** A name in `device_list`. Without it: "device", or the only one. */
   readonly device?: string;
 }
 
-/** Where pymodbus.simulator serves REST. */
+/** The address at which pymodbus.simulator serves REST. */
 const PYMODBUS_API = { host: '127.0.0.1', port: 8081 };
 
 /**
- * The configuration for one server and one device of a pymodbus file's data, unless mistakes were reported.
- * Mistakes in servers and devices that were not chosen don't count. Never throws.
+ * Builds the configuration for one server and one device of a pymodbus file; undefined when mistakes were
+ * reported. Mistakes in servers and devices that were not chosen don't count. Never throws.
  */
 export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configuration | undefined {
   const file = readSections(at);
@@ -40,7 +40,7 @@ export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configura
   };
 }
 
-/** Says how to start although a device can't be read. */
+/** Names the other devices when the chosen one can't be read, so that the user can start with one of them. */
 function nameOthers(name: string, devices: Entries, at: At): void {
   const others = (devices ?? []).flatMap(([each, content]) =>
     each === name || hasBitfields(content) ? [] : [each],
@@ -51,24 +51,26 @@ function nameOthers(name: string, devices: Entries, at: At): void {
   );
 }
 
-/** The registers of one device of a pymodbus file's data; undefined after reporting why not. */
+/**
+ * Builds the registers of one device of a pymodbus file; undefined after reporting why that is impossible.
+ */
 export function pymodbusDeviceNamed(at: At, name: string | undefined): DeviceRegisters | undefined {
   const entries = at.key('device_list').entries('devices by name');
   const device = choose(DEVICES, entries, name, 'device', at);
   return device && pymodbusDevice(device.content);
 }
 
-/** Checks every server and every device of a pymodbus file's data. */
+/** Checks every server and every device of a pymodbus file. */
 export function checkPymodbus(at: At): void {
   const file = readSections(at);
   for (const [name, content] of file?.servers ?? []) pymodbusServer(name, '', content);
   const devices = (file?.devices ?? []).map(([, content]) => content);
-  // One sentence says all that is wrong with these.
+  // One sentence about the first device with such types is enough for all of them.
   const [first] = devices.filter(hasBitfields);
   for (const content of devices) if (content === first || !hasBitfields(content)) pymodbusDevice(content);
 }
 
-/** Is this the data of a pymodbus file, by its top-level keys? */
+/** True when data is that of a pymodbus file, by its top-level keys. */
 export function isPymodbus(at: At): boolean {
   return at.key('server_list').value !== undefined || at.key('device_list').value !== undefined;
 }

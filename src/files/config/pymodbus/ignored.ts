@@ -2,8 +2,8 @@ import type { At } from '../../../common/schema/at.js';
 import { isMapping } from '../../../common/schema/parts.js';
 
 /**
- * Keys of a server that versions of pymodbus take, or took up to 3.3, and that change nothing for clients. Their
- * sockets and ports are this program's own business.
+ * Keys of a server that pymodbus accepts, or accepted up to 3.3, and that change nothing for clients. Sockets
+ * and ports are this program's own business.
  */
 export const IGNORED_IN_SERVERS = [
   'allow_reuse_address',
@@ -13,10 +13,10 @@ export const IGNORED_IN_SERVERS = [
   'defer_start',
 ] as const;
 
-/** Keys of an entry such as `{"addr": 5}` that stand in files of pymodbus, which takes no notice of them. */
+/** Keys of an entry such as `{"addr": 5}` that occur in files of pymodbus and that it ignores. */
 export const IGNORED_IN_ENTRIES = ['args'] as const;
 
-/** The cursor without these keys, after a warning for each that is there. */
+/** Takes these keys away, with a warning for each. */
 export function withoutIgnored(at: At, keys: readonly string[]): At {
   const { value } = at;
   if (!isMapping(value)) return at;

@@ -8,8 +8,8 @@ export interface CellRange {
 }
 
 /**
- * `5` or `[5, 9]`, within a list of `size` cells; undefined after reporting what is wrong.
- * @param mayBeEmpty `[9, 5]` is no cells, with a warning: pymodbus takes it so
+ * Reads `5` or `[5, 9]`, within a list of `size` cells; undefined after reporting what is wrong.
+ * @param mayBeEmpty accepts `[9, 5]` as no cells, with a warning, as pymodbus does
  */
 export function readRange(at: At, size: number, mayBeEmpty = false): CellRange | undefined {
   const { value } = at;

@@ -4,8 +4,8 @@ import { type CellRange, readList, readRange } from './ranges.js';
 import { repeatEntrySchema } from './schema.js';
 
 /**
- * Carries out the section `repeat`: copies the cells `addr` repeatedly into `to`, replacing what is there. pymodbus
- * would also cut a value of several cells in two. Nobody intends that, so it is a mistake here.
+ * Carries out the section `repeat`: copies the cells `addr` repeatedly into `to` and replaces what is there.
+ * pymodbus would also cut a value of several cells in two. Nobody intends that, so it is a mistake here.
  */
 export function applyRepeats(builder: LayoutBuilder, section: At): void {
   for (const entry of readList(section)) {

@@ -12,12 +12,16 @@ import {
 } from '../../../common/schema/parts.js';
 import { IDENTITY_NAMES } from '../../../device/identification.js';
 
-/*
- * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator", "Configuring").
- * A key that it would refuse or overlook is a mistake here, but for those that stand in files of its own (ignored.ts).
+/**
+ * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator",
+ * "Configuring"). A key that pymodbus would refuse or overlook is a mistake here, except those that occur in
+ * its own files (ignored.ts).
  */
 
-/** Sections of a device that define cells. Releases of pymodbus have no other types than bits, uint16, uint32, float32, string. */
+/**
+ * The sections of a device that define cells. Releases of pymodbus have only the types bits, uint16, uint32,
+ * float32 and string.
+ */
 export const PYMODBUS_TYPES = [
   'bits',
   'int16',
@@ -33,7 +37,7 @@ export const PYMODBUS_TYPES = [
 
 export type PymodbusType = (typeof PYMODBUS_TYPES)[number];
 
-/** Something for each type. */
+/** Makes a record with an item for each type. */
 export function byType<Item>(itemOf: (type: PymodbusType) => Item): Record<PymodbusType, Item> {
   return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, itemOf(type)])) as Record<PymodbusType, Item>;
 }
@@ -65,7 +69,7 @@ const parameters = section({ minval: number.optional(), maxval: number.optional(
 export const cellEntrySchema = section({
   ...readApart('addr', 'value', 'action'),
   parameters: parameters.nullish(),
-  /** What pymodbus 3.4 to 3.6 call the parameters. */
+  /** The name of the parameters in pymodbus 3.4 to 3.6. */
   kwargs: parameters.nullish(),
 });
 
@@ -83,7 +87,7 @@ const DEVICE_ID = 'a whole number from 0 to 255';
 
 const seconds = z.number({ error: 'a number of seconds' }).min(0, { error: 'a number of seconds' });
 
-/** pymodbus takes its text, too. The range depends on the server. */
+/** As in pymodbus, the text of a number is accepted, too. The range depends on the server. */
 const deviceId = z.union([wholeNumber(0, 255), z.string().regex(/^\d{1,3}$/, { error: DEVICE_ID })], {
   error: DEVICE_ID,
 });
@@ -99,7 +103,7 @@ const anyServer = {
 
 const socketServer = {
   ...anyServer,
-  /** Empty text and null stand for every interface, as in Python. */
+  /** As in Python, an empty text and null stand for every interface. */
   host: z
     .string({ error: 'a host name or an address' })
     .regex(/^\P{Cc}*$/u, { error: 'a host name or an address' })

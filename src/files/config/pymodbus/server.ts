@@ -7,13 +7,13 @@ import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from '
 import { IGNORED_IN_SERVERS, withoutIgnored } from './ignored.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './schema.js';
 
-/** A server of a pymodbus file: a line, and who the device behind it says it is. */
+/** A server of a pymodbus file: a line, and the identity of the device on it. */
 export interface PymodbusServer {
   readonly line: LineDefinition;
   readonly identity: Identity;
 }
 
-/** Builds a line that `device` answers on; undefined after reporting the server's mistakes. */
+/** Builds a line on which `device` answers; undefined after reporting mistakes of the server. */
 export function pymodbusServer(name: string, device: string, server: At): PymodbusServer | undefined {
   const at = withoutIgnored(server, IGNORED_IN_SERVERS);
   switch (at.key('comm').value) {
@@ -34,7 +34,7 @@ export function pymodbusServer(name: string, device: string, server: At): Pymodb
 
 type SocketServer = z.output<typeof tcpServerSchema> | z.output<typeof udpServerSchema>;
 
-/** What a line has that pymodbus has no setting for. */
+/** The settings of a line for which pymodbus has none. */
 const SOCKET_DEFAULTS = { maxClients: 256, idleTimeout: 300_000 };
 
 function socketServer(
@@ -103,7 +103,7 @@ function serialServer(name: string, device: string, at: At): PymodbusServer | un
   return { line, identity: identityOf(server.identity) };
 }
 
-/** Without a device_id the device answers every unit identifier. */
+/** The units of a line. Without a device_id, the device answers every unit identifier. */
 function unitsOf(
   id: string | number | undefined,
   first: number,
@@ -119,7 +119,7 @@ function unitsOf(
 
 type PymodbusIdentity = Readonly<Record<string, string | undefined>>;
 
-/** `VendorName` is vendorName here. */
+/** The identity with the names of this program: `VendorName` is vendorName. */
 function identityOf(identity: PymodbusIdentity = {}): Identity {
   return compact(
     Object.fromEntries(

@@ -13,7 +13,7 @@ export interface PymodbusSetup {
   readonly holding: number;
   readonly shared: boolean;
   readonly wholeValues: boolean;
-  /** Cells over all tables. */
+  /** The cells of all tables together. */
   readonly size: number;
   readonly defaults: Readonly<Record<PymodbusType, CellDefault>>;
 }
@@ -23,7 +23,7 @@ export interface CellDefault {
   readonly action: ActionName | undefined;
 }
 
-/** Undefined, after reporting why, when not even the sizes are known. */
+/** Reads the section; undefined, after reporting why, when not even the sizes are known. */
 export function readSetup(at: At): PymodbusSetup | undefined {
   const setup = at.check(setupSchema);
   const defaults = readDefaults(at.key('defaults'));
@@ -49,10 +49,10 @@ function readDefaults(at: At): Record<PymodbusType, CellDefault> {
   return byType(read);
 }
 
-/** Cells; whether a default string fits is seen where it is used. */
+/** The longest default string, in cells. Whether the string fits is checked where it is used. */
 const LONGEST_STRING = 4 * 65536;
 
-/** The name of an action; undefined for null, for none, and after a mistake. */
+/** Reads the name of an action; undefined for null, for none, and after a mistake. */
 export function readActionName(at: At): ActionName | undefined {
   if (at.value === undefined || at.value === null) return undefined;
   const name = ACTION_NAMES.find((each) => each === at.value);

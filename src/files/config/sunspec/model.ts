@@ -2,24 +2,30 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { packageFile } from '../../../common/package.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 
-/* The models of SunSpec as they are published (https://github.com/sunspec/models), without what is not needed to serve them. */
+/**
+ * The models of SunSpec as they are published (https://github.com/sunspec/models), reduced to what serving
+ * them needs.
+ */
 
 /** A value of a model. `size` is in registers. */
 export interface SunspecPoint {
   readonly name: string;
   readonly type: SunspecType;
   readonly size: number;
-  /** The power of ten that the value is multiplied by, or the name of the point that has it. */
+  /** The power of ten by which the value is multiplied, or the name of the point that holds it. */
   readonly sf?: string | number;
   readonly units?: string;
   readonly label?: string;
   readonly access?: 'R' | 'RW';
   readonly value?: number;
-  /** Names of values by their numbers, of an enumeration; of a bit field, those of its bits. */
+  /** The names of the values of an enumeration, or of the bits of a bit field, by their numbers. */
   readonly symbols?: Readonly<Record<string, string>>;
 }
 
-/** Points side by side. `count`: how often the group is there, or the point that says so; 0 is as often as the model is long. */
+/**
+ * Points side by side. `count` is how often the group occurs, or the name of the point that says it; 0 means
+ * as often as the length of the model allows.
+ */
 export interface SunspecGroup {
   readonly name: string;
   readonly label?: string;
@@ -63,7 +69,7 @@ export type SunspecType = (typeof SUNSPEC_TYPES)[number];
 
 const DIRECTORY = packageFile('sunspec/');
 
-/** The files are a part of the program, and do not change while it runs. */
+/** Models that have been read. The files are part of the program and do not change while it runs. */
 const known = new Map<number, SunspecModel>();
 
 /** The numbers of all models. */
@@ -74,7 +80,7 @@ export function sunspecIds(): number[] {
     .sort((a, b) => a - b);
 }
 
-/** A model, or a sentence that says that there is none. */
+/** Finds a model. @returns a sentence when there is none of this number */
 export function findSunspecModel(id: number): SunspecModel | string {
   const before = known.get(id);
   if (before) return before;

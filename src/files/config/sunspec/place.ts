@@ -1,10 +1,13 @@
 import type { RegisterType } from '../native/registers-schema.js';
 import type { SunspecGroup, SunspecModel, SunspecPoint, SunspecType } from './model.js';
 
-/** Values of a model by the names of its points, in their units; the names of points in groups begin with that of the group. */
+/**
+ * Values of a model by the names of its points, in their units. The name of a point in a group begins with
+ * that of the group.
+ */
 type SunspecValues = Readonly<Record<string, unknown>>;
 
-/** An entry of holding registers, as a native file has it. */
+/** An entry of holding registers in the form of a native file. */
 export type SunspecEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
 /** How points are stored (SunSpec Device Information Model Specification V1.2, 4.4). */
@@ -21,7 +24,7 @@ const STORED: Readonly<Partial<Record<SunspecType, RegisterType>>> = {
   ipaddr: 'uint32',
 };
 
-/** Powers of ten with which values of a unit have a useful resolution; 0 for all others. */
+/** The power of ten that gives values of a unit a useful resolution; 0 for all other units. */
 const USUAL_SCALE: Readonly<Record<string, number>> = {
   V: -1,
   A: -2,
@@ -34,38 +37,39 @@ const USUAL_SCALE: Readonly<Record<string, number>> = {
   Adc: -2,
 };
 
-/** What the common model says when nobody says anything else: without a manufacturer, clients take it for no device. */
+/** The default values of the common model: clients do not accept a device without a manufacturer. */
 const COMMON_MODEL = 1;
 const COMMON: SunspecValues = { Mn: 'modbus-sim', Md: 'SunSpec', Vr: '1.0', SN: 'SIM-0001' };
 
-/** The marker that the list of models begins with, and the model that ends it. */
+/** The marker that begins the list of models, and the model that ends it. */
 export const SUNSPEC_MARKER = { type: 'string', length: 2, value: 'SunS' };
 export const SUNSPEC_END = [0xffff, 0];
 
 const PAD = -0x8000;
-/** The most points of a model: a file with more takes seconds to be read. */
+/** The most points of a model. A file with more takes seconds to be read. */
 const MOST_POINTS = 8192;
 
-/** The most repetitions of a group: more do not fit into the addresses of a device. */
+/** The most repetitions of a group. More do not fit into the addresses of a device. */
 export const MOST_REPEATS = 4096;
 
 interface Placing {
   readonly values: SunspecValues;
   readonly repeat: Readonly<Record<string, number>>;
   readonly prefix: string;
-  /** The most points that are placed. */
+  /** The most points that may be placed. */
   readonly most: number;
   readonly entries: SunspecEntry[];
-  /** Names of points that are used, so that what is left of `values` is a mistake. */
+  /** The names of points that were used. What is left of `values` is a mistake. */
   readonly names: Set<string>;
 }
 
 /**
- * The registers of a model from an address on, with its identifier and length. Points without a value say that they are not
- * available.
- * @param prefix of the names of the values, such as `m103_`
- * @param repeat how often each group is there, by its name; once when absent
- * @returns also the names that `values` may have, and the address behind the model: infinite where it has too many points
+ * Makes the registers of a model from an address on, with its identifier and length. Points without a value
+ * say that they are not available.
+ * @param prefix the beginning of the names of the values, such as `m103_`
+ * @param repeat how often each group occurs, by its name; once when absent
+ * @returns also the names that `values` may have, and the address behind the model: infinite when it has too
+ * many points
  */
 export function placeModel(
   { id, group }: SunspecModel,
@@ -107,7 +111,7 @@ function placeGroup(
   for (const inner of group.groups ?? []) {
     const times = timesOf(inner, scope, placing);
     for (let i = 1; i <= times && address < Number.POSITIVE_INFINITY; i++) {
-      // Names of values are words.
+      // Names of values consist of letters, digits and underscores.
       const name = `${inner.name.replace(/\W/g, '_')}${inner.count === undefined ? '' : i}`;
       address = placeGroup(inner, address, `${path}${name}_`, scope, placing);
     }
@@ -115,7 +119,10 @@ function placeGroup(
   return address;
 }
 
-/** How often a group is there: as `repeat` says, else as the point says that counts it, else as the model says, else once. */
+/**
+ * How often a group occurs. First counts what `repeat` says, then the point that holds the number, then the
+ * model; else it is once.
+ */
 function timesOf({ name, count }: SunspecGroup, scope: Scope, { repeat, values }: Placing): number {
   if (count === undefined) return 1;
   const wanted = repeat[name];
@@ -124,7 +131,10 @@ function timesOf({ name, count }: SunspecGroup, scope: Scope, { repeat, values }
   return typeof counted === 'number' && counted > 0 ? Math.min(counted, MOST_REPEATS) : 1;
 }
 
-/** Where the point of this name stands that a group means: in itself, or in the nearest group around it. */
+/**
+ * The path of the point of this name that a group refers to: in the group itself, or in the nearest group
+ * around it.
+ */
 function pathOf(name: string, scope: Scope): string | undefined {
   return scope.find(({ group }) => group.points.some((point) => point.name === name))?.path;
 }
@@ -149,7 +159,7 @@ function placePoint(
   else if (type === 'string')
     placing.entries.push({ ...shared, type, length: size, value: placing.values[name] ?? '' });
   else if (type === 'eui48' || type === 'ipv6addr')
-    // Addresses are longer than any number: their registers stand side by side.
+    // Addresses are longer than any number, so their registers are written one by one.
     placing.entries.push({ address, quantity: size, value: type === 'eui48' ? 0xffff : 0 });
   else {
     const power = powerOf(point, scope, placing);
@@ -165,14 +175,16 @@ function placePoint(
   }
 }
 
-/** The power of ten of a value, as its scale factor has it. */
+/** The power of ten of a value, from its scale factor. */
 function powerOf({ sf }: SunspecPoint, scope: Scope, placing: Placing): number {
   if (sf === undefined || typeof sf === 'number') return sf ?? 0;
   const path = pathOf(sf, scope);
   return path === undefined ? 0 : scaleFactor(sf, path, scope, placing);
 }
 
-/** What a scale factor is: as somebody says, else as is usual for the first value that has it. */
+/**
+ * The value of a scale factor: what the user says, or else what is usual for the first value that uses it.
+ */
 function scaleFactor(name: string, path: string, scope: Scope, { values }: Placing): number {
   const wanted = values[path + name];
   if (typeof wanted === 'number') return wanted;
@@ -184,7 +196,7 @@ function pointsOf({ points, groups = [] }: SunspecGroup): SunspecPoint[] {
   return [...points, ...groups.flatMap(pointsOf)];
 }
 
-/** The value of a point in its unit; undefined where it has none. */
+/** The value of a point in its unit; undefined when it has none. */
 function valueIn(point: SunspecPoint, name: string, scope: Scope, placing: Placing): unknown {
   const { type, value, symbols = {} } = point;
   const wanted = placing.values[name] ?? value;
@@ -194,11 +206,11 @@ function valueIn(point: SunspecPoint, name: string, scope: Scope, placing: Placi
   if (type === 'sunssf') return scaleFactor(point.name, name.slice(0, -point.name.length), scope, placing);
   const counted = scope[0]?.group.groups?.find(({ count }) => count === point.name);
   if (counted) return timesOf(counted, scope, placing);
-  // An accumulator that does not count is 0, and so is an address that nobody has.
+  // An accumulator that does not count is 0, and so is an address that is not set.
   return type.startsWith('acc') || type === 'ipaddr' || point.name === 'L' ? 0 : undefined;
 }
 
-/** As it is stored: a number in its unit, divided by its scale. */
+/** The stored form of a value: a number in its unit, divided by its scale. */
 function rawOf(value: unknown, power: number, type: SunspecType): unknown {
   if (typeof value !== 'number' || type.startsWith('float')) return value;
   return Math.round(value * Number(`1e${-power}`));

@@ -12,8 +12,8 @@ import { type Issue, type Path, type Problem, pathText } from '../../../common/s
 import { keyOf } from './yaml-nodes.js';
 
 /**
- * Finds the positions of issues. A mapping is indexed once, when first searched, because each of its lines may have a
- * mistake.
+ * Finds the positions of issues. A mapping is indexed once, at the first search, because each of its lines
+ * may have a mistake.
  */
 export class Locator {
   readonly #root: Node | null;
@@ -38,7 +38,7 @@ export class Locator {
       }));
   }
 
-  /** Offset of the key or item of the last part of `path` that exists; undefined when no part exists. */
+  /** The offset of the key or item of the last part of `path` that exists; undefined when no part exists. */
   #offsetOf(path: Path): number | undefined {
     let offset: number | undefined;
     let node = this.#root;
@@ -63,7 +63,7 @@ export class Locator {
   }
 
   #indexOf(map: YAMLMap): Map<string, Pair> {
-    // Of two equal keys the index keeps the last one, because a path to a duplicate key means that one.
+    // If a key occurs twice, the index keeps the last one, because a path to a duplicate key means that one.
     const index = this.#indices.get(map) ?? new Map(map.items.map((pair) => [keyOf(pair) ?? '', pair]));
     this.#indices.set(map, index);
     return index;

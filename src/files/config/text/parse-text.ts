@@ -5,11 +5,11 @@ import { Locator, position } from './locate.js';
 import { findUnclosed } from './unclosed.js';
 import { NodeReader } from './yaml-nodes.js';
 
-/** The data of a file, and where each part of it stands. */
+/** The data of a file, and the position of each part of it. */
 export interface SourceText {
   /** Mappings have no prototype, so any name is just a name. Integers beyond 2^53 are bigints. */
   readonly value: unknown;
-  /** Issues with their positions, in the order of the file. */
+  /** Finds the positions of issues. @returns problems in the order of the file */
   readonly locate: (issues: readonly Issue[]) => Problem[];
 }
 
@@ -17,19 +17,20 @@ export type ParsedText =
   | {
       readonly ok: true;
       readonly source: SourceText;
-      /** Where a tag such as `!secret` stands, with `foreignTags`; without, each is a problem. */
+      /** With `foreignTags`, the places of tags such as `!secret`; without, each such tag is a problem. */
       readonly tags?: readonly Issue[];
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** The most lexemes in a file. The parser keeps some 350 bytes for each of them while it runs. */
+/** The most lexemes in a file. While it runs, the parser needs about 350 bytes for each. */
 const MOST_LEXEMES = 1_000_000;
 
 /**
- * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its position. Takes
- * about a millisecond for 1 KiB, so it is not for the side of the lines while these are served.
+ * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its
+ * position. Takes about a millisecond for 1 KiB, so the main thread must not call this while it serves lines.
  * @param mostValues the most values, with aliases followed
- * @param foreignTags tags of other programs are listed, and what has one is null: nothing that it names is read
+ * @param foreignTags lists the tags of other programs, and makes their values null: nothing that they name is
+ * read
  */
 export function parseText(text: string, mostValues?: number, foreignTags = false): ParsedText {
   const lines = new LineCounter();
@@ -53,12 +54,15 @@ function failed(message: string): ParsedText {
   return { ok: false, problems: [{ path: '', message }] };
 }
 
-/** What the parser has begun besides the collections around it: the document, a scalar, and the lines behind it. */
+/**
+ * What the parser has on its stack besides the collections: the document, a scalar, and the lines behind it.
+ */
 const BESIDES = 3;
 
 /**
- * The tokens of a text, or why it has too many or is nested too deep. The composer is recursive: without this check, deep
- * nesting would leave so little of the stack that the compiler of a regular expression may end the whole process.
+ * The tokens of a text, or why the text is refused: it has too many or is nested too deep. The composer is
+ * recursive: without this check, deep nesting would leave so little of the stack that the compiler of a
+ * regular expression may end the whole process.
  */
 function tokensOf(text: string, lines: LineCounter): CST.Token[] | string {
   const parser = new Parser(lines.addNewLine);
@@ -76,7 +80,7 @@ function tokensOf(text: string, lines: LineCounter): CST.Token[] | string {
   return tokens;
 }
 
-/** The first document of a text. A second one is a mistake in the first. */
+/** Composes the first document of a text. A second one is reported as a mistake of the first. */
 function compose(tokens: readonly CST.Token[], length: number): Document.Parsed {
   // The reader checks that keys are unique, because the library would compare every key with every other.
   const composer = new Composer({ prettyErrors: false, uniqueKeys: false, intAsBigInt: true });
@@ -87,10 +91,13 @@ function compose(tokens: readonly CST.Token[], length: number): Document.Parsed 
 
 type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
 
-/** The library's message for a missing bracket, reported where the library noticed it. */
+/** The library's message for a missing bracket, at the place where the library noticed it. */
 const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
 
-/** One problem for each position. Further errors at the same position only follow from the first. */
+/**
+ * The problems of a text: one for each position, because further errors at the same position only follow from
+ * the first.
+ */
 function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
   const problems = new Map<number, Problem>();
   const report = (offset: number, message: string) => {

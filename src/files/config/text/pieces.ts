@@ -1,9 +1,9 @@
 import { isMapping } from '../../../common/schema/parts.js';
 
-/** Names, numbers and texts of one piece, about. */
+/** The approximate number of names, numbers and texts of one piece. */
 const PIECE = 400;
 
-/** A part of a value: at its path stands a value, or further items of a list. Plain data. */
+/** A part of a value, as plain data: the value that stands at `path`, or further items of a list there. */
 export interface Piece {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
@@ -21,7 +21,7 @@ export function* piecesOf(value: unknown, path: Piece['path'] = []): Generator<P
     yield* piecesOf(part, [...path, isList ? Number(key) : key]);
 }
 
-/** How many parts a value has; at least `most` where it has more than that. */
+/** How many parts a value has. Counting stops at `most`. */
 function sizeOf(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let size = 1;

@@ -5,7 +5,9 @@ import { type ParsedText, parseText } from './parse-text.js';
 export const LARGEST_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-/** Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line. */
+/**
+ * Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line.
+ */
 export function readConfigFile(path: string): ParsedText {
   const text = readText(path, LARGEST_BYTES);
   return text.ok ? parseText(text.text) : { ok: false, problems: [{ path: '', message: text.message }] };
@@ -26,7 +28,7 @@ export function readText(path: string, most: number): ReadText {
   }
 }
 
-/** Reads a file of any bytes. Never throws. @param most how many it may have */
+/** Reads a file of any bytes. Never throws. @param most how many bytes it may have */
 export function readBytes(
   path: string,
   most: number,
@@ -45,7 +47,10 @@ export function readBytes(
   }
 }
 
-/** The first bytes of a file. Its size says nothing: that of a file in /proc is 0, however much it gives. */
+/**
+ * Reads the first bytes of a file. The size of the file is not used: a file in /proc has size 0, however much
+ * can be read from it.
+ */
 function readAtMost(path: string, most: number): Buffer {
   const file = openSync(path, 'r');
   try {

@@ -14,9 +14,9 @@ const FLOW_END = '\x18';
 const SCALAR = '\x1f';
 
 /**
- * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line or the
- * end of the file. When a closing bracket begins a line and is indented less than the line of the innermost open
- * bracket, it belongs to another bracket, so the innermost one is not closed.
+ * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line
+ * or the end of the file. When a closing bracket begins a line and is indented less than the line of the
+ * innermost open bracket, it belongs to another bracket, so the innermost one is not closed.
  */
 export function findUnclosed(text: string): Unclosed | undefined {
   const open: (Unclosed & { readonly indent: number })[] = [];

@@ -5,13 +5,19 @@ import { describeFound, type Issue, type Path, quote } from '../../../common/sch
 /** The most nodes of a file with its aliases followed. A device with every address listed takes 262,144. */
 const MOST_VALUES = 2_000_000;
 
-/** So many characters may its texts have for each of these: one long text with many aliases is as large as many values. */
+/**
+ * The texts of a file may have this many characters for each allowed value: one long text with many aliases
+ * is as large as many values.
+ */
 const CHARACTERS_OF_A_VALUE = 64;
 
-/** Turns nodes into data. Aliases are followed within a budget: a short file can stand for a huge one. */
+/**
+ * Turns nodes into data. The number of values that aliases stand for is limited: a short file can stand for a
+ * huge one.
+ */
 export class NodeReader {
   readonly issues: Issue[] = [];
-  /** Where tags of other programs stand, such as `!secret`. */
+  /** The places of tags of other programs, such as `!secret`. */
   readonly tags: Issue[] = [];
   readonly targets = new Map<Alias, Node>();
   tooMuch: string | undefined;
@@ -22,8 +28,8 @@ export class NodeReader {
   #characters = 0;
 
   /**
-   * @param mostValues the most nodes with aliases followed
-   * @param foreignTags what has a tag of another program is null
+   * @param mostValues the most nodes, with aliases followed
+   * @param foreignTags makes values with a tag of another program null
    */
   constructor(mostValues: number = MOST_VALUES, foreignTags = false) {
     this.#mostValues = mostValues;
