@@ -3,7 +3,7 @@
  * their own.
  */
 export interface Clock {
-  /** Only the difference between two of these times means something. */
+  /** Returns the time in ms. Only the difference between two of these times means something. */
   now(): number;
   /**
    * Calls back as soon as possible at or after `at`, never before and never at once. The end of the wait is
@@ -12,7 +12,7 @@ export interface Clock {
    */
   callAt(at: number, callback: () => void): () => void;
   /**
-   * Calls back some ms after `ms`, when everything that has arrived by then has been read. This holds even if
+   * Calls back some ms after `ms`, when everything that has arrived by then has been read. That holds even if
    * the process was stalled: after a stall, timers fire before received bytes are read. Returns a function
    * that calls it off.
    */
@@ -20,8 +20,8 @@ export interface Clock {
 }
 
 /**
- * Calls `wake` in a later turn of the event loop and as near as possible to `ms` from now, but mostly
- * earlier: then sleep again for the rest. Returns a function that calls it off.
+ * Calls `wake` in a later turn of the event loop, as near as possible to `ms` from now but mostly earlier;
+ * the caller then sleeps again for the rest. Returns a function that calls it off.
  */
 export type Sleep = (ms: number, wake: () => void) => () => void;
 
@@ -37,7 +37,7 @@ let sleep: Sleep = (ms, wake) => {
   return () => clearTimeout(timeout);
 };
 
-/** Lets all waits use a better sleep from now on. */
+/** Makes all waits use a better sleep from now on. */
 export function useSleep(better: Sleep): void {
   sleep = better;
 }

@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /**
- * Reads a regular file, and throws for anything else: somebody may have put a pipe there, or what never ends.
- * @param most how many bytes it may have. Of a larger file, at most 64 KiB more are read.
+ * Reads a regular file. Throws for anything else, such as a pipe or a file that never ends.
+ * @param most how many bytes the file may have. From a larger file, at most 64 KiB more are read.
  */
 export async function readShort(path: string, most: number): Promise<string> {
   // Without this flag, opening a pipe would take a thread of the pool until somebody writes to it.
@@ -14,7 +14,7 @@ export async function readShort(path: string, most: number): Promise<string> {
     if (!stat.isFile()) throw new Error('is not a regular file');
     const pieces: Buffer[] = [];
     let length = 0;
-    // The size of a file in /proc is 0, however much it gives.
+    // A file in /proc has size 0, however much can be read from it.
     for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
       pieces.push(piece);
       length += piece.length;

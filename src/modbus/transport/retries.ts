@@ -8,11 +8,11 @@ interface RetryTimes {
 
 interface Attempts {
   /**
-   * Tries once; resolves with the reason of a failure. An attempt that finds itself called off undoes what it
-   * has opened.
+   * Tries once, and resolves with the reason of a failure. An attempt that finds itself called off undoes
+   * what it has opened.
    */
   attempt(isCalledOff: () => boolean): Promise<string | undefined>;
-  /** Called at every failed attempt, with the pause before the next one. */
+  /** Is called at every failed attempt, with the pause before the next attempt in ms. */
   failed(reason: string, inMs: number): void;
 }
 
@@ -24,7 +24,7 @@ export class Retries {
   #cancel = (): void => {};
   /** The last attempt, under way or over. */
   #attempt: Promise<void> | undefined;
-  /** Number of ends. An attempt that began before the last end is called off. */
+  /** How often `end` was called. An attempt that began before the last call is called off. */
   #ends = 0;
 
   constructor(clock: Clock, times: RetryTimes, attempts: Attempts) {
@@ -37,7 +37,7 @@ export class Retries {
     this.#tryIn(this.#times.firstMs);
   }
 
-  /** Calls the attempts off. Resolves when none is under way any more. */
+  /** Calls the attempts off. Resolves when no attempt is under way any more. */
   async end(): Promise<void> {
     this.#ends++;
     this.#cancel();

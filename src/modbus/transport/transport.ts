@@ -5,8 +5,7 @@ import type { BytePort } from './port/port.js';
 import type { SerialSettings } from './settings.js';
 
 /**
- * Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in
- * ms.
+ * Bytes and when they came: the arrival times of the chunks that brought the first and the last byte, in ms.
  */
 export interface TimedBytes {
   readonly bytes: Uint8Array;
@@ -17,50 +16,53 @@ export interface TimedBytes {
 /** A complete request, whatever carried it. */
 export interface LineRequest {
   readonly unitId: number;
-  /** 1 to 253 bytes, a copy. */
+  /** The request PDU of 1 to 253 bytes, a copy. */
   readonly pdu: Uint8Array;
-  /** May be a view of everything that arrived with it (up to 64 KiB): copy it to keep it for long. */
+  /**
+   * The request ADU. It may be a view of everything that arrived with it (up to 64 KiB): copy it to keep it
+   * for long.
+   */
   readonly adu: Uint8Array;
-  /** 0 where the framing has none. */
+  /** The transaction identifier; 0 where the framing has none. */
   readonly transactionId: number;
-  /** When its first byte came, as far as the adapter shows it; `performance.now()` ms. */
+  /** When the first byte came, as far as the adapter shows it; `performance.now()` ms. */
   readonly startedAt: number;
-  /** When its last byte was read; `performance.now()` ms. */
+  /** When the last byte was read; `performance.now()` ms. */
   readonly receivedAt: number;
   /** The number from `LineHandler.newClientId`; 0 on a serial line, which has one client. */
   readonly clientId: number;
-  /** Address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
+  /** The address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
   readonly client?: string;
   /** The address of ours that the client came to, on a line that has several. */
   readonly host?: string | undefined;
 }
 
-/** What a line does about a request. */
+/** What a line is to do about a request. */
 export interface LineReply {
   /**
-   * The bytes of the plan are complete ADUs, or what a fault made of them. Undefined while a real device has
+   * The plan, whose bytes are complete ADUs or what a fault made of them. Undefined while a real device has
    * not answered.
    */
   readonly plan: ReplyPlan | undefined;
   /**
-   * Calls back once, in a later turn, when the plan is there. Call it only while there is none; other replies
-   * lack it.
+   * Calls back once, in a later turn, when the plan is there. Call this only while there is no plan; other
+   * replies lack it.
    */
   whenPlanned?(callback: () => void): void;
-  /** Call once, when the plan has ended, with what was really done of it. */
+  /** Reports what was really done of the plan. Call this once, when the plan has ended. */
   played(report: PlayReport): void;
 }
 
 /** What a transport needs from the rest of the simulator. None of these functions may throw. */
 export interface LineHandler {
-  /** A number for a new client. Numbers count from 1, and the line never uses one twice. */
+  /** Returns a number for a new client. Numbers count from 1, and the line never uses a number twice. */
   newClientId(): number;
-  /** Does one of our devices answer for this unit identifier? */
+  /** Tells whether one of our devices answers for this unit identifier. */
   owns(unitId: number): boolean;
   /**
    * Decides about a request, in the order of arrival.
-   * @param begin is called once, within this call, with the reply: writes it, or lets it wait. Only then the
-   * line reports the request, which takes longer than answering it
+   * @param begin is called once, within this call, with the reply: writes the reply, or lets it wait. The
+   * line reports the request only after that, because reporting takes longer than answering
    */
   request(request: LineRequest, begin: (reply: LineReply) => void): void;
   event(event: LineEvent): void;
@@ -68,9 +70,12 @@ export interface LineHandler {
 
 /** Why a socket turned a client away. */
 export type Rejection =
-  /** Not Modbus TCP: a length that no frame has. */
+  /** The client does not speak Modbus TCP: it sent a length that no frame has. */
   | 'protocol'
-  /** No complete request within the idle timeout. A client that sends half a header and stops is idle too. */
+  /**
+   * There was no complete request within the idle timeout. A client that sends half a header and stops is
+   * idle, too.
+   */
   | 'idle'
   /** The client sends requests and does not read the replies. */
   | 'slow'
@@ -82,14 +87,14 @@ export type Rejection =
 interface OfClient {
   readonly client: string;
   readonly clientId: number;
-  /** The address of ours that it came to, on a line that has several. */
+  /** The address of ours that the client came to, on a line that has several. */
   readonly host?: string | undefined;
 }
 
-/** Who sent a frame; absent on a serial line, and where an address is no client. */
+/** The client that sent a frame; absent on a serial line, and where an address is no client. */
 type FromClient = Partial<OfClient>;
 
-/** What happens on a line besides requests. */
+/** An event on a line other than a request. */
 export type LineEvent =
   | { readonly kind: 'open'; readonly endpoint: string; readonly notes: readonly string[] }
   /** The port is gone, and the line waits for it. */
@@ -101,41 +106,43 @@ export type LineEvent =
    * can't do what was asked for; the line waits for another one.
    */
   | { readonly kind: 'failed'; readonly text: string }
-  /** A frame between others on the bus. */
+  /** A frame between other stations on the bus. */
   | ({
       readonly kind: 'foreign';
       readonly role: 'request' | 'response';
       readonly frame: TimedBytes;
     } & FromClient)
-  /** Bytes that belong to no valid frame; `isRest` when damage of the same message was reported before. */
+  /**
+   * Bytes that belong to no valid frame. `isRest` is true when damage of the same message was reported
+   * before.
+   */
   | ({ readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean } & FromClient)
   /** A reply came back because the adapter hears what it sends. The echo was removed. */
   | { readonly kind: 'echo' }
-  /** So many copies of our replies came in a row that the next ones are taken for echoes. */
+  /** Many copies of our replies came in a row, so that the next ones are taken for echoes. */
   | { readonly kind: 'loop' }
   /** Somebody else spoke while a reply was on the wire. */
   | { readonly kind: 'collision' }
   /** Another device answered a request to one of our units. */
   | ({ readonly kind: 'duplicate'; readonly frame: TimedBytes } & FromClient)
-  /** Bytes of ours that nobody had asked for have left; to each client of a socket. */
+  /** Bytes of ours that nobody had asked for have left; on a socket, once for each client. */
   | ({ readonly kind: 'unasked'; readonly frame: TimedBytes } & FromClient)
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
   /**
-   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest` when
-   * damage of the same message was reported before.
+   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest` is true
+   * when damage of the same message was reported before.
    */
   | { readonly kind: 'damaged'; readonly count: number; readonly isRest: boolean }
   /**
-   * A request that came while too many replies were pending; on a line that drops requests, while any reply
-   * was.
+   * A request came while too many replies were pending; on a line that drops requests, while any reply was.
    */
   | ({ readonly kind: 'dropped'; readonly frame: TimedBytes } & FromClient)
-  /** `role` is the role in the client's certificate (Modbus/TCP Security). */
+  /** A client came. `role` is the role in the client's certificate (Modbus/TCP Security). */
   | ({ readonly kind: 'client'; readonly role?: string } & OfClient)
-  /** Follows every `client`, once. */
+  /** A client is gone. This follows every `client`, once. */
   | ({ readonly kind: 'client-gone'; readonly text: string } & OfClient)
-  /** Comes before `client-gone`, or alone when a newcomer was refused. */
+  /** A client was turned away. This comes before `client-gone`, or alone when a newcomer was refused. */
   | ({ readonly kind: 'rejected'; readonly reason: Rejection; readonly text: string } & OfClient);
 
 export type LineState =
@@ -147,29 +154,31 @@ export type LineState =
   /** The port vanished or does not open. The line keeps trying. */
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'stopped' }
-  /** Nothing more comes of it by itself, unless another serial port takes the place of this one. */
+  /**
+   * The line does not work, and does not try again, unless another serial port takes the place of this one.
+   */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TransportStart =
   | { readonly ok: true; readonly endpoint: string; readonly port?: number }
   /**
-   * One sentence that names the endpoint, what is wrong and what to do. `inUse`: somebody else listens on the
-   * port.
+   * The error is one sentence that names the endpoint, what is wrong and what to do. `inUse`: somebody else
+   * listens on the port.
    */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
-/** What a serial line has besides, for its status and its self-test. */
+/** The parts that only a serial line has, for its status and its self-test. */
 export interface SerialSide {
   /** The port, while it is open. */
   readonly port: BytePort | undefined;
   /** The adapter found last. While it is unplugged it can't be identified. */
   readonly adapter: Adapter | undefined;
-  /** How many reads had so many bytes, and the longest pause between the reads of one frame, in ms. */
+  /** How many reads had each number of bytes, and the longest pause between the reads of one frame, in ms. */
   readonly chunks: {
     readonly sizes: readonly (readonly [size: number, count: number])[];
     readonly longestPause: number;
   };
-  /** Serves with other settings from now on, without closing the port. */
+  /** Changes the settings without closing the port. */
   change(settings: SerialSettings, framing: Framing): void;
 }
 
@@ -179,25 +188,26 @@ export interface SerialSide {
  */
 export interface Transport {
   readonly state: LineState;
-  /** Clients connected now; undefined where that can't be known. */
+  /** How many clients are connected now; undefined where that can't be known. */
   readonly clients: number | undefined;
-  /** Absent on a socket. */
+  /** The serial side; absent on a socket. */
   readonly serial?: SerialSide;
   /**
-   * May be called again after `stop`. With `waits`, a port that can't be opened now is waited for; otherwise
-   * that is an error.
+   * Starts the line, and may be called again after `stop`. With `waits`, the line waits for a port that can't
+   * be opened now; otherwise that is an error.
    */
   start(how?: { readonly waits: boolean }): Promise<TransportStart>;
-  /** Does not wait for plans to end. Calling it twice is harmless. */
+  /** Stops the line without waiting for plans to end. Calling it twice is harmless. */
   stop(): Promise<void>;
   /**
-   * From now on the line sends and receives in this framing: the same one as before, with another delimiter.
+   * Makes the line send and receive in this framing from now on: the same framing as before, with another
+   * delimiter.
    */
   reframe(framing: Framing): void;
   /**
    * Sends bytes that nobody asked for, if the line is free now: no reply is pending, and a serial line has
-   * been silent for t3.5. What has left is reported as an event `unasked`. Absent where there is nobody to
-   * send to.
+   * been silent for t3.5. Bytes that have left are reported as an event `unasked`. Absent where there is
+   * nobody to send to.
    * @returns in how many ms to ask again, because the line is not free; undefined when the bytes were sent,
    * or nobody is there
    */

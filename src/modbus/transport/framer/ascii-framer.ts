@@ -30,21 +30,21 @@ import type { Carrier, Framer, FramerEvent, FramerOptions, Noise } from './frame
  */
 export class AsciiFramer implements Framer {
   readonly #owns: (unitId: number) => boolean;
-  /** Longest pause between two damaged characters of one message. */
+  /** The longest pause between two damaged characters of one message, in ms. */
   readonly #longestPause: number;
   readonly #carrier: Carrier;
   #framing: Framing;
   #burst = new Burst();
-  /** Where in the pending bytes a message has begun; everything before it is noise. */
+  /** Where in the pending bytes the message under way begins; everything before that offset is noise. */
   #begun: number | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
   /** The last message, unless it was a broadcast or another device's response to one of ours. */
   #asked: AduContent | undefined;
   readonly #unanswered = new UnansweredRequests();
-  /** Damage of the message under way was reported. */
+  /** True when damage of the message under way was reported. */
   #isDamageReported = false;
 
-  /** @param owns whether a unit identifier is ours */
+  /** Makes the framer. @param owns tells whether a unit identifier is ours */
   constructor(
     owns: (unitId: number) => boolean,
     framing: Framing,
@@ -56,7 +56,7 @@ export class AsciiFramer implements Framer {
     this.#carrier = carrier;
   }
 
-  /** The line is busy from a colon to the end of its message. Noise does not make it busy. */
+  /** True from a colon to the end of its message. Noise does not make the line busy. */
   get busy(): boolean {
     return this.#begun !== undefined;
   }
@@ -65,7 +65,7 @@ export class AsciiFramer implements Framer {
     return this.#lastAt;
   }
 
-  /** `aligned` does not matter: the first colon shows where a message begins. */
+  /** Forgets everything. `aligned` does not matter, because the first colon shows where a message begins. */
   reset(): void {
     this.#burst = new Burst();
     this.#begun = undefined;
@@ -111,7 +111,7 @@ export class AsciiFramer implements Framer {
     return events;
   }
 
-  /** Outside of messages: looks for the next colon. Returns where to go on. */
+  /** Looks for the next colon, outside of messages. Returns the offset to go on from. */
   #seek(next: number): number {
     const colon = this.#burst.bytes.indexOf(COLON, next);
     if (colon < 0) return this.#burst.length;
@@ -119,9 +119,7 @@ export class AsciiFramer implements Framer {
     return colon + 1;
   }
 
-  /**
-   * Inside the message that begins at `begun`: reads up to its end, or to a character that makes it invalid.
-   */
+  /** Reads the message that begins at `begun` up to its end, or to a character that makes it invalid. */
   #follow(begun: number, next: number, events: FramerEvent[]): number {
     const { bytes } = this.#burst;
     for (let i = next; i < bytes.length; i++) {
@@ -151,8 +149,8 @@ export class AsciiFramer implements Framer {
   }
 
   /**
-   * Whether this is another device's response to the request right before it: it is as long as a response and
-   * not as a request. A stream has no other devices.
+   * Tells whether this is another device's response to the request right before it: it is as long as a
+   * response and not as long as a request. A stream has no other devices.
    */
   #isDuplicate({ unitId, pdu }: AduContent): boolean {
     if (this.#carrier === 'stream' || this.#asked?.unitId !== unitId) return false;
@@ -179,7 +177,9 @@ export class AsciiFramer implements Framer {
     if (this.#begun !== undefined) this.#begun = 0;
   }
 
-  /** Reports the first `length` bytes as noise, if there are any. A colon in them began another message. */
+  /**
+   * Reports the first `length` bytes as noise, if there are any. A colon among them began another message.
+   */
   #discard(length: number, events: FramerEvent[]): void {
     if (length === 0) return;
     const noise = this.#burst.take(length);

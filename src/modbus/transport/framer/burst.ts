@@ -2,7 +2,7 @@ import { concatBytes } from '../../protocol/bytes.js';
 import type { TimedBytes } from '../transport.js';
 
 interface Chunk {
-  /** Where the chunk begins in the pending bytes; negative when its beginning was taken already. */
+  /** Where the chunk begins in the pending bytes; negative when its first bytes were taken already. */
   offset: number;
   readonly at: number;
   readonly afterPause: boolean;
@@ -28,7 +28,7 @@ export class Burst {
     this.#bytes = this.length > 0 ? concatBytes(this.#bytes, bytes) : bytes;
   }
 
-  /** Offsets, in ascending order, of bytes that came first after a pause of t3.5. */
+  /** Returns the offsets of bytes that came first after a pause of t3.5, in ascending order. */
   pauses(): number[] {
     return this.#chunks
       .filter(({ offset, afterPause }) => afterPause && offset >= 0)
@@ -36,8 +36,8 @@ export class Burst {
   }
 
   /**
-   * The longest time between two chunks that brought the first `length` bytes, in ms; 0 when one brought them
-   * all.
+   * Returns the longest time between two chunks that brought the first `length` bytes, in ms; 0 when one
+   * chunk brought all of them.
    */
   longestPause(length: number): number {
     let longest = 0;
@@ -61,7 +61,7 @@ export class Burst {
     return { bytes, startedAt, receivedAt: last.at };
   }
 
-  /** Nearly every frame comes alone. */
+  /** Takes all bytes without cutting a chunk. Nearly every frame comes alone, so this is the usual case. */
   #takeAll(): TimedBytes {
     const chunks = this.#chunks;
     const startedAt = (chunks[0] as Chunk).at;

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/rtu.js';
 import type { Carrier, FrameRole } from './framer.js';
 
-/** Older requests are forgotten: a response to one of them is not recognised. */
+/** How many requests are kept. A response to an older request is not recognised. */
 const MOST = 32;
 
 /**
@@ -18,7 +18,7 @@ const MOST = 32;
  * that it is a response.
  */
 export class UnansweredRequests {
-  /** As RTU frames, the oldest first. */
+  /** The requests as RTU frames, the oldest first. */
   #requests: Uint8Array[] = [];
 
   /**
@@ -33,8 +33,8 @@ export class UnansweredRequests {
 
   /**
    * Remembers a frame between others if it may be a request.
-   * @param isAnswer the frame has answered an earlier request. It may be a new request all the same, unless
-   * it is a copy
+   * @param isAnswer true when the frame has answered an earlier request. Such a frame may be a new request
+   * all the same, unless it is a copy of that request
    */
   remember(frame: Uint8Array, isAnswer: boolean): void {
     const code = frame[1] as number;
@@ -63,13 +63,13 @@ const REQUEST: readonly FrameRole[] = ['request'];
 const REQUEST_OR_RESPONSE: readonly FrameRole[] = ['request', 'response'];
 const RESPONSE_OR_REQUEST: readonly FrameRole[] = ['response', 'request'];
 
-/** Who asked whom in RTU: requests and responses look alike, and only what came before distinguishes them. */
+/** Tells requests from responses in RTU. They look alike, and only the frames before distinguish them. */
 export class Conversation {
   readonly #owns: (unitId: number) => boolean;
   readonly #carrier: Carrier;
   /**
-   * The last frame, if it was a request that somebody may answer: a device, or another one that has a unit of
-   * ours.
+   * The last frame, if it was a request that somebody may answer: one of our devices, or another device with
+   * a unit of ours.
    */
   #asked: Uint8Array | undefined;
   readonly #unanswered = new UnansweredRequests();
@@ -90,8 +90,8 @@ export class Conversation {
   }
 
   /**
-   * What a frame at `start` may be, the likeliest first. One to a unit of ours is a request, unless another
-   * device on the wire may have the same unit identifier and be answering the last request.
+   * Returns what a frame at `start` may be, the likeliest first. A frame to a unit of ours is a request,
+   * unless another device on the wire may have the same unit identifier and be answering the last request.
    */
   rolesAt(bytes: Uint8Array, start: number): readonly FrameRole[] {
     const unitId = bytes[start] as number;
@@ -100,7 +100,7 @@ export class Conversation {
     return asked && this.#mayAnswer(asked, bytes.subarray(start + 1)) ? REQUEST_OR_RESPONSE : REQUEST;
   }
 
-  /** A valid frame was found that looks like a `supposed`. Returns what it is. */
+  /** Decides what a valid frame is that looks like a `supposed`. */
   settle(frame: Uint8Array, supposed: FrameRole): FrameRole {
     const unitId = frame[0] as number;
     const role = this.isOurs(unitId) ? supposed : this.#roleBetweenOthers(frame, supposed);
@@ -108,20 +108,23 @@ export class Conversation {
     return role;
   }
 
-  /** The last request, if it was for this unit and this function. */
+  /** Returns the last request, if it was for this unit and this function. */
   #askedBefore(unitId: number, functionCode = 0): Uint8Array | undefined {
     const asked = this.#asked;
     return asked?.[0] === unitId && asked?.[1] === (functionCode & ~EXCEPTION_FLAG) ? asked : undefined;
   }
 
-  /** Whether another device with our unit identifier may answer so. A stream has no other devices. */
+  /**
+   * Tells whether this may be the response of another device that has our unit identifier. A stream has no
+   * other devices.
+   */
   #mayAnswer(asked: Uint8Array, response: Uint8Array): boolean {
     return this.#carrier !== 'stream' && hasQuantityOf(response, asked.subarray(1));
   }
 
   /**
-   * While a request to us waits for its answer, a frame that may be another device's late response counts as
-   * one.
+   * Returns `response` for a frame that may be another device's late response while a request to us waits for
+   * its answer; otherwise `supposed`.
    */
   #roleBetweenOthers(frame: Uint8Array, supposed: FrameRole): FrameRole {
     const asked = this.#asked?.[0];

@@ -3,10 +3,7 @@ import { AsciiFramer } from './ascii-framer.js';
 import type { Framer, FramerOptions } from './framer.js';
 import { RtuFramer } from './rtu-framer.js';
 
-/**
- * What finds the frames of a serial framing in bytes.
- * @param owns whether a unit identifier is ours
- */
+/** Makes the framer for a framing. @param owns tells whether a unit identifier is ours */
 export function newFramer(
   framing: Framing,
   owns: (unitId: number) => boolean,

@@ -10,15 +10,15 @@ import { Burst } from './burst.js';
 import { Conversation } from './conversation.js';
 import type { Carrier, FrameRole, Framer, FramerEvent, FramerOptions, Noise } from './framer.js';
 
-/** A valid frame at some offset. */
+/** A valid frame at an offset that the caller knows. */
 interface FoundFrame {
   readonly length: number;
   readonly role: FrameRole;
 }
 
 /**
- * The most stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves
- * them.
+ * How many stray bytes there may be before a frame at the beginning of a burst. A driver that switches on
+ * late leaves such bytes.
  */
 const MAX_STRAY_BYTES = 2;
 
@@ -53,17 +53,17 @@ export class RtuFramer implements Framer {
   readonly #characterTime: number;
   readonly #carrier: Carrier;
   readonly #conversation: Conversation;
-  /** Bytes that are in no event yet. */
+  /** The bytes that are in no event yet. */
   #pending = new Burst();
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** Whether a frame begins at the first pending byte, as far as can be known. */
+  /** True when a frame begins at the first pending byte, as far as can be known. */
   #isAligned = true;
   /** The longest pause inside a frame: the one given, or a longer one that was seen in a valid frame. */
   #longestPause: number;
-  /** Damage of the message under way was reported. */
+  /** True when damage of the message under way was reported. */
   #isDamageReported = false;
 
-  /** @param owns whether a unit identifier is ours */
+  /** Makes the framer. @param owns tells whether a unit identifier is ours */
   constructor(owns: (unitId: number) => boolean, options: FramerOptions) {
     const { t35, characterTime = 0, longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' } = options;
     this.#t35 = t35;
@@ -104,8 +104,8 @@ export class RtuFramer implements Framer {
     const afterPause = idle >= this.#t35;
     const isWire = this.#carrier === 'wire';
     this.#endDamagedMessage(at, events);
-    // A busy bus may never be silent for the discard gap, so t3.5 has to do where everything before it is
-    // valid.
+    // A busy bus may never be silent for the discard gap, so a pause of t3.5 is enough where everything
+    // before it is valid.
     if (isWire && afterPause && this.busy && this.#isAligned) this.#framesThatFill([0], false, events);
     this.#pending.append(chunk, at, afterPause);
     this.#lastAt = at;
@@ -150,8 +150,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The frame at the front, if it is complete. While the likelier reading of the front still lacks bytes, the
-   * other reading does not count, because a response may begin like a request.
+   * Returns the frame at the front, if it is complete. While the likelier reading of the front still lacks
+   * bytes, the other reading does not count, because a response may begin like a request.
    */
   #frameAtFront(): FoundFrame | undefined {
     const { bytes } = this.#pending;
@@ -180,7 +180,7 @@ export class RtuFramer implements Framer {
     if (this.#framesThatFill([pending - length], false, events)) this.#isAligned = true;
   }
 
-  /** All pending bytes as one frame, unless the predicted length is greater. */
+  /** Returns all pending bytes as one frame, unless the predicted length is greater. */
   #wholeFrame(): FoundFrame | undefined {
     const { bytes } = this.#pending;
     const expected = requestLength(bytes, 0, bytes.length);
@@ -211,8 +211,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * Frames one behind the other from `start` to the last pending byte; none if that can't be.
-   * @param deadEnds offsets from which no frames are known to lead to the end
+   * Returns frames that follow each other from `start` to the last pending byte; none if that can't be.
+   * @param deadEnds offsets from which no frames lead to the end, as known so far
    */
   #chainFrom(start: number, anyLength: boolean, deadEnds: Set<number>): FoundFrame[] {
     const { bytes } = this.#pending;
@@ -228,9 +228,9 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The valid frames that may begin at `start`, likeliest first. Some functions do not fix the length, and
-   * the adapter or the system may have swallowed the pause after the frame. Then the frame may end wherever a
-   * CRC closes.
+   * Returns the valid frames that may begin at `start`, likeliest first. Some functions do not fix the
+   * length, and the adapter or the system may have swallowed the pause after the frame. Then the frame may
+   * end wherever a CRC closes.
    */
   #validFramesAt(start: number, anyLength: boolean): FoundFrame[] {
     const { bytes } = this.#pending;
@@ -268,8 +268,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * When more bytes are pending than any frame has, none begins at the front: discards up to the next pause,
-   * where one may.
+   * Discards up to the next pause, where a frame may begin, while more bytes are pending than any frame has.
+   * Then no frame begins at the front.
    */
   #boundMemory(events: FramerEvent[]): void {
     while (this.#pending.length > MAX_RTU_LENGTH) {

@@ -4,13 +4,13 @@ import { basename, dirname, join } from 'node:path';
 /** What carries the bytes between the wire and the kernel, and how long it may hold them back. */
 export interface Adapter {
   readonly kind: 'pl011' | 'mini-uart' | '16550' | 'ftdi' | 'usb' | 'pty' | 'unknown';
-  /** For people: the driver's name and what is special about it. */
+  /** The driver's name and what is special about the driver, for people. */
   readonly name: string;
-  /** K: characters of one unbroken frame that may lie between two chunks. */
+  /** How many characters of one unbroken frame may lie between two chunks ("K"). */
   readonly fifoCharacters: number;
-  /** L: time for which a USB adapter may hold bytes back, in ms. */
+  /** How long a USB adapter may hold bytes back, in ms ("L"). */
   readonly latencyMs: number;
-  /** What its user should know or do. */
+  /** What the user of the adapter should know or do. */
   readonly hint?: string;
 }
 
@@ -26,25 +26,28 @@ export const ptyAdapter: Adapter = {
 };
 
 /**
- * Where nothing is known of an USB adapter: above the 16 ms that FTDI, the slowest common one, waits by
- * default.
+ * The latency assumed for an unknown USB adapter, in ms. It is above the 16 ms that FTDI, the slowest common
+ * adapter, waits by default.
  */
 const UNKNOWN_USB_LATENCY = 20;
-/** A UART that reports characters as they come: one, and one in the making. */
+/**
+ * The characters in a UART that reports each character as it comes: that one, and one that is being received.
+ */
 const SHORT_FIFO = 2;
 
 /**
- * How far apart an adapter may deliver the pieces of one unbroken frame, in ms: K characters and its latency.
- * @param characterTime of one character on the wire, in ms
+ * Returns how far apart an adapter may deliver the pieces of one unbroken frame, in ms: its characters and
+ * its latency.
+ * @param characterTime the time of one character on the wire, in ms
  */
 export function inputPause({ fifoCharacters, latencyMs }: Adapter, characterTime: number): number {
   return fifoCharacters * characterTime + latencyMs;
 }
 
 /**
- * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because of the
- * pauses that the adapter may make (see `inputPause`).
- * @param characterTime of one character on the wire, in ms
+ * Returns the silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because of
+ * the pauses that the adapter may make (see `inputPause`).
+ * @param characterTime the time of one character on the wire, in ms
  * @param t35 in ms
  */
 export function discardGap(adapter: Adapter, characterTime: number, t35: number): number {
@@ -55,9 +58,9 @@ export function discardGap(adapter: Adapter, characterTime: number, t35: number)
 const USB_FRAME_MS = 1;
 
 /**
- * How long a written byte may wait in the adapter before it is on the wire, in ms, as far as that is known:
- * a USB frame, the character that a UART is shifting out, nothing at all on a pseudo-terminal.
- * @param characterTime of one character on the wire, in ms
+ * Returns how long a written byte may wait in the adapter before it is on the wire, in ms, as far as that is
+ * known: a USB frame, the character that a UART is shifting out, nothing at all on a pseudo-terminal.
+ * @param characterTime the time of one character on the wire, in ms
  */
 export function outputHold({ kind }: Adapter, characterTime: number): number {
   if (kind === 'pty') return 0;
@@ -117,7 +120,8 @@ function usbAdapter(driver: string | undefined, entry: string): Adapter {
 }
 
 /**
- * The PL011 hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from the Pi 4 on.
+ * Describes a PL011. It hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from
+ * the Pi 4 on.
  */
 function pl011Adapter(root: string): Adapter {
   const model = (smallText(join(root, 'proc/device-tree/model')) ?? '').replace(/\0.*$/s, '').trim();
@@ -130,10 +134,13 @@ function pl011Adapter(root: string): Adapter {
   };
 }
 
-/** PORT_16550A of linux/serial_core.h; all later ones are its descendants. */
+/** PORT_16550A of linux/serial_core.h. All types with greater numbers descend from it. */
 const PORT_16550A = 4;
 
-/** 8 characters trigger a 16550A, or what its port says in sysfs; the rest comes after 4 character times. */
+/**
+ * Describes a UART of the 16550 family. A 16550A hands over 8 characters at once, or as many as its port says
+ * in sysfs; the rest comes after 4 character times.
+ */
 function uart16550(entry: string, driver: string | undefined): Adapter | undefined {
   const type = Number.parseInt(smallText(join(entry, 'type')) ?? '', 10);
   const trigger = Number.parseInt(smallText(join(entry, 'rx_trig_bytes')) ?? '', 10);
@@ -151,7 +158,7 @@ function unknownAdapter(driver: string | undefined): Adapter {
   return { kind: 'unknown', name, fifoCharacters: SHORT_FIFO, latencyMs: 0 };
 }
 
-/** The directory and those above it, up to sys/devices, nearest first. */
+/** Returns the directory and those above it, up to sys/devices, nearest first. */
 export function ancestorsOf(directory: string | undefined, root: string): string[] {
   const top = realPathOf(join(root, 'sys/devices'));
   const found: string[] = [];
@@ -168,7 +175,7 @@ function driverOf(directory: string): string | undefined {
   return driver === undefined ? undefined : basename(driver);
 }
 
-/** The path with all links followed, or undefined where it leads nowhere. */
+/** Returns the path with all links followed, or undefined where it leads nowhere. */
 export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -177,7 +184,7 @@ export function realPathOf(path: string): string | undefined {
   }
 }
 
-/** The text of a small file without the white space around it; undefined when it can't be read. */
+/** Returns the text of a small file without the white space around it; undefined when it can't be read. */
 export function smallText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -186,7 +193,7 @@ export function smallText(path: string): string | undefined {
   }
 }
 
-/** The names in a directory, sorted; none when it can't be read. */
+/** Returns the names in a directory, sorted; none when it can't be read. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort();

@@ -5,14 +5,16 @@ import { NOTHING, newPoller, READABLE } from './poller.js';
 /** Tells when a program closes a file that it had open for writing. */
 export interface ClientClosings {
   /**
+   * Watches a file.
    * @param closed is called soon after one closing or several
-   * @returns what ends it
+   * @returns a function that ends the watch
    */
   watch(path: string, closed: () => void): () => void;
 }
 
 /**
- * `struct inotify_event`: the watch (i32), its mask and cookie, and the length of the name behind it (u32).
+ * The length and a field of `struct inotify_event`: the watch (i32), its mask and cookie, and the length of
+ * the name behind it (u32).
  */
 const EVENT_BYTES = 16;
 const NAME_LENGTH_AT = 12;
@@ -20,8 +22,8 @@ const NAME_LENGTH_AT = 12;
 let loading: Promise<ClientClosings | undefined> | undefined;
 
 /**
- * Begins on first use; later calls share the result, because a user has only some 128 descriptors of this
- * kind.
+ * Begins to watch on first use. Later calls share the result, because a user has only some 128 inotify
+ * descriptors.
  * @returns undefined where the kernel, the C library or serialport can't do it, or in a worker thread
  */
 export function clientClosings(): Promise<ClientClosings | undefined> {
@@ -63,7 +65,7 @@ async function open(): Promise<ClientClosings | undefined> {
   };
 }
 
-/** @returns the watches that the next events name; more events stay for the next turn. */
+/** Reads the next events. More events stay for the next turn. @returns the watches that the events name */
 function readWatches(fd: number, events: Buffer): ReadonlySet<number> {
   const found = new Set<number>();
   let length = 0;

@@ -24,7 +24,7 @@ const MARKED = '/dev/./pts/';
  * Makes `link` lead to the client's side of a pseudo-terminal. Replaces a link that an earlier run of this
  * program left behind, and nothing else. The directory of the link has to exist.
  * @param target `/dev/pts/3`
- * @returns what is wrong, as a sentence.
+ * @returns what is wrong, as a sentence
  */
 export function createClientLink(link: string, target: string): string | undefined {
   try {
@@ -47,8 +47,8 @@ export function removeClientLink(link: string, target: string): void {
 }
 
 /**
- * The process that serves the line behind `link`; undefined when no line is served there, or its process is
- * hidden.
+ * Returns the process that serves the line behind `link`; undefined when no line is served there, or its
+ * process is hidden.
  */
 export function servingProcess(link: string): number | undefined {
   const target = targetOf(link);
@@ -59,7 +59,7 @@ function marked(target: string): string {
   return target.replace(PLAIN, MARKED);
 }
 
-/** The pseudo-terminal that a link of ours leads to; undefined of anything else. */
+/** Returns the pseudo-terminal that a link of ours leads to; undefined for anything else. */
 function targetOf(link: string): string | undefined {
   try {
     const text = readlinkSync(link);
@@ -81,8 +81,8 @@ function refusal(link: string, present: Stats): string | undefined {
 }
 
 /**
- * A killed program's link leads nowhere, or to a pseudo-terminal that somebody got later under the same
- * number.
+ * Tells whether a link leads to a line that is served. The link of a killed program leads nowhere, or to a
+ * pseudo-terminal that somebody got later under the same number.
  */
 function isServed(link: string, itself: Stats): boolean {
   const line = statSync(link, { throwIfNoEntry: false });
@@ -102,9 +102,9 @@ function replace(link: string, target: string): undefined {
 }
 
 /**
- * The process that has the master side of a pseudo-terminal open: Linux shows its number in fdinfo (proc(5),
- * `tty-index`). Undefined when there is none, or when it belongs to another user, whose descriptors are
- * hidden.
+ * Returns the process that has the master side of a pseudo-terminal open: Linux shows the terminal's number
+ * in fdinfo (proc(5), `tty-index`). Undefined when there is no such process, or when it belongs to another
+ * user, whose descriptors are hidden.
  * @param path the client's side, `/dev/pts/3`
  */
 function masterHolder(path: string): number | undefined {
@@ -123,7 +123,10 @@ function masterHolder(path: string): number | undefined {
   );
 }
 
-/** Processes end and hide while they are looked at. */
+/**
+ * Returns the names in a directory that are numbers; none when it can't be read, since processes end and hide
+ * while they are looked at.
+ */
 function numbersIn(directory: string): number[] {
   try {
     return readdirSync(directory).map(Number).filter(Number.isInteger);

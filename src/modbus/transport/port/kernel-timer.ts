@@ -4,15 +4,15 @@ import { loadLibc } from './libc.js';
 import { NOTHING, newPoller, READABLE } from './poller.js';
 
 /**
- * How long before the time the kernel's timer wakes the loop, which then needs about half of that to run.
- * With 0.1 ms the median is late by 0.05 ms, with 0.2 by 0.005 for 0.1 ms more of processor time, and 0.3 is
- * no better (measured).
+ * How long before the time the kernel's timer wakes the loop, in ms. The loop needs about half of that to
+ * run. With 0.1 ms the median is late by 0.05 ms, with 0.2 by 0.005 for 0.1 ms more of processor time, and
+ * 0.3 is no better (measured).
  */
 const KERNEL_LEAD_MS = 0.2;
 
 let loading: Promise<void> | undefined;
 
-/** Lets all waits use the kernel's timer from now on, where it can be had. */
+/** Makes all waits use the kernel's timer from now on, where there is one. */
 export function useKernelTimer(): Promise<void> {
   loading ??= sleepByKernel().then((better) => {
     if (better) useSleep(better);
@@ -22,16 +22,16 @@ export function useKernelTimer(): Promise<void> {
 
 interface Sleeper {
   readonly at: number;
-  /** Absent when the sleep was called off. */
+  /** Wakes the sleeper; absent when the sleep was called off. */
   wake?: (() => void) | undefined;
 }
 
 /**
- * Sleeps by one timer of the kernel, set for the sleeper that is due first.
- * @returns undefined where there is no such timer.
+ * Makes a sleep from one timer of the kernel, which is set for the sleeper that is due first.
+ * @returns undefined where there is no such timer
  */
 async function sleepByKernel(): Promise<Sleep | undefined> {
-  /** By the time at which they are due; the one that is due first stands last. */
+  /** The sleepers in the order of their times; the sleeper that is due first stands last. */
   const sleepers: Sleeper[] = [];
   const timer = await openKernelTimer(() => {
     const now = performance.now();
@@ -68,11 +68,11 @@ async function sleepByKernel(): Promise<Sleep | undefined> {
   };
 }
 
-/** Wakes the event loop at one time. Setting another time takes the place of the one before. */
+/** Wakes the event loop at one time. Setting another time replaces the time before. */
 interface WakeUp {
-  /** @param ms from now, more than 0 */
+  /** Sets the time. @param ms from now, more than 0 */
   set(ms: number): void;
-  /** Does not keep the process alive from now on. */
+  /** Stops the timer, so that it does not keep the process alive. */
   clear(): void;
 }
 
@@ -86,14 +86,15 @@ const ITIMERSPEC_BYTES = 32;
 const SECONDS_AT = 16;
 const NANOSECONDS_AT = 24;
 
-/** Where the fields have 64 bits, whatever C library it is. */
+/** The machines on which the fields have 64 bits with any C library. */
 const KNOWN_MACHINES = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 /**
- * A timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one wakes the
- * loop within 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
+ * Opens a timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one
+ * wakes the loop within 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
  * @param woken is called once after each `set`, soon after the time; if the poller fails, before it
- * @returns undefined where it can't be had: no koffi, no serialport, a machine of 32 bits, or a worker thread
+ * @returns undefined where there is no such timer: no koffi, no serialport, a machine of 32 bits, or a worker
+ * thread
  */
 export async function openKernelTimer(woken: () => void): Promise<WakeUp | undefined> {
   if (!KNOWN_MACHINES.includes(process.arch)) return undefined;
@@ -107,8 +108,8 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
     closeSync(fd);
     return undefined;
   }
-  // A timer that went off stays readable until it is set again, and the poller reports it once for each time
-  // it is asked.
+  // A timer that went off stays readable until it is set again, and the poller reports it once each time the
+  // poller is asked.
   poller.on('readable', woken);
   return {
     set(ms) {
@@ -119,10 +120,13 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
   };
 }
 
-/** Reused for each time. */
+/** The structure that is passed to the kernel, reused for each time. */
 const time = Buffer.alloc(ITIMERSPEC_BYTES);
 
-/** `struct itimerspec` of a time `ms` from now, more than 0, valid until the next call. */
+/**
+ * Returns the `struct itimerspec` of a time `ms` from now, more than 0. The result is valid until the next
+ * call.
+ */
 export function itimerspec(ms: number): Uint8Array {
   // Zero would stop the timer.
   const nanoseconds = Math.max(1, Math.round(ms * 1e6));

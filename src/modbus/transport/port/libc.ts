@@ -21,28 +21,30 @@ export interface Libc {
   tcflush(fd: number, queue: 0 | 1): number;
   /** `action`: 0 holds output back (TCOOFF), 1 lets it go on (TCOON). */
   tcflow(fd: number, action: 0 | 1): number;
-  /** The events of one descriptor at this moment (poll(2) with timeout 0). */
+  /** Returns the events of one descriptor at this moment (poll(2) with timeout 0). */
   pollNow(fd: number): number;
   /**
-   * Locks the file for this open descriptor alone, or fails at once when another one has it locked
+   * Locks the file for this open descriptor alone, or fails at once when another descriptor has it locked
    * (flock(2)).
    */
   lockNow(fd: number): number;
   /**
-   * A descriptor that is readable when something happens to a file that it watches (inotify(7)). It never
-   * blocks.
+   * Returns a descriptor that is readable when something happens to a file that it watches (inotify(7)).
+   * Reading never blocks.
    */
   inotifyInit(): number;
-  /** Watches a file for the events of `mask`. @returns the number by which events name it. */
+  /** Watches a file for the events of `mask`. Returns the number by which events name it. */
   inotifyAddWatch(fd: number, path: string, mask: number): number;
   inotifyRmWatch(fd: number, watch: number): number;
-  /** A descriptor that is readable from a time on. */
+  /** Returns a descriptor that is readable from a time on. */
   timerfdCreate(clock: number, flags: number): number;
-  /** Sets the time, from now, of such a descriptor. `time` is a `struct itimerspec` with 64-bit fields. */
+  /**
+   * Sets the time of such a descriptor, counted from now. `time` is a `struct itimerspec` with 64-bit fields.
+   */
   timerfdSettime(fd: number, time: Uint8Array): number;
   /**
-   * A descriptor whose writes are datagrams to a socket; `@name` is in the abstract namespace. It never
-   * blocks.
+   * Returns a descriptor whose writes are datagrams to a socket. `@name` is in the abstract namespace.
+   * Writing never blocks.
    */
   connectDatagrams(path: string): number;
   /**
@@ -53,7 +55,7 @@ export interface Libc {
   schedSetattr(attributes: Uint8Array): number;
 }
 
-/** `reason` is the middle of a sentence: 'koffi did not load (…)'. */
+/** The library, or why it did not load. `reason` is the middle of a sentence: 'koffi did not load (…)'. */
 export type LibcResult =
   | { readonly ok: true; readonly libc: Libc }
   | { readonly ok: false; readonly reason: string };
@@ -67,42 +69,45 @@ export const TIOCNXCL = 0x540d;
 export const TIOCGEXCL = 0x80045440;
 /** Sets CLOCAL, or clears it when the number is 0, and leaves all other settings alone. */
 export const TIOCSSOFTCAR = 0x541a;
-/** Number of bytes that can be read. */
+/** Reads the number of bytes that can be read. */
 export const FIONREAD = 0x541b;
-/** Number of bytes that were written and that the driver has not taken into its FIFO. */
+/** Reads the number of bytes that were written and that the driver has not taken into its FIFO. */
 export const TIOCOUTQ = 0x5411;
-/** A word of flags; of them only TIOCSER_TEMT is defined: FIFO and shift register are empty. */
+/** Reads a word of flags, of which only TIOCSER_TEMT is defined: FIFO and shift register are empty. */
 export const TIOCSERGETLSR = 0x5459;
 export const TIOCSER_TEMT = 1;
-/** Modem lines: all of them, and setting and clearing those of a mask. */
+/** Requests for modem lines: reading all, and setting and clearing those of a mask. */
 export const TIOCMGET = 0x5415;
 export const TIOCMBIS = 0x5416;
 export const TIOCMBIC = 0x5417;
 export const TIOCM_RTS = 4;
-/** The kernel's RS-485 mode, struct serial_rs485. */
+/** Requests for the kernel's RS-485 mode, struct serial_rs485. */
 export const TIOCGRS485 = 0x542e;
 export const TIOCSRS485 = 0x542f;
 
-/** socket(2) and unix(7). */
+/** Constants of socket(2) and unix(7). */
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 
-/** flock(2): for one alone, and without waiting. */
+/** Flags of flock(2): an exclusive lock, and no waiting for it. */
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
 /** Flags of inotify_init1(2), as for open(2). */
 const IN_NONBLOCK = 0o4000;
 const IN_CLOEXEC = 0o2000000;
-/** inotify(7): somebody closed a file that was open for writing. */
+/** The event of inotify(7) that somebody closed a file that was open for writing. */
 export const IN_CLOSE_WRITE = 8;
 
-/** poll(2): the other side is closed, or the device behind the descriptor is gone; it is reported unasked. */
+/**
+ * The event of poll(2) that the other side is closed, or the device behind the descriptor is gone. It is
+ * reported unasked.
+ */
 export const POLLHUP = 0x10;
 
-/** System calls that C libraries lack: sched_setattr(2) is in glibc since 2.41 only. */
+/** The numbers of system calls that C libraries lack: sched_setattr(2) is in glibc since 2.41 only. */
 interface SystemCalls {
   readonly schedSetattr: number;
   readonly schedGetattr: number;
@@ -110,7 +115,10 @@ interface SystemCalls {
 
 const GENERIC: SystemCalls = { schedSetattr: 274, schedGetattr: 275 };
 
-/** Little-endian machines with the ioctl numbers of asm-generic; mips, ppc and s390x differ. */
+/**
+ * The machines that are known to work: little-endian, with the ioctl numbers of asm-generic. On mips, ppc and
+ * s390x the numbers differ.
+ */
 const KNOWN_MACHINES: ReadonlyMap<string, SystemCalls> = new Map([
   ['x64', { schedSetattr: 314, schedGetattr: 315 }],
   ['arm64', GENERIC],
@@ -125,8 +133,8 @@ type Native = (...args: (number | Uint8Array | null)[]) => number;
 let loading: Promise<LibcResult> | undefined;
 
 /**
- * Loads the C library on first use; later calls share the result, because koffi never frees a function it
- * defined and a vanished port is reopened again and again.
+ * Loads the C library on first use. Later calls share the result, because koffi never frees a function it
+ * defined, and a port that vanished may be opened again many times.
  */
 export function loadLibc(): Promise<LibcResult> {
   loading ??= load();
@@ -161,10 +169,10 @@ async function load(): Promise<LibcResult> {
 }
 
 /**
- * What koffi's binary for 32-bit ARM is built for: Thumb-2, so the first call into it ends a process on a Pi
- * 1, Zero or Zero W with SIGILL. The name of the machine says it; /proc/cpuinfo calls an ARMv6 "CPU
- * architecture: 7", and services don't see it. What Node itself was built for says nothing about the
- * processor.
+ * Says why koffi can't run on this processor. Its binary for 32-bit ARM is built for Thumb-2, so the first
+ * call into it ends a process on a Pi 1, Zero or Zero W with SIGILL. The name of the machine tells;
+ * /proc/cpuinfo calls an ARMv6 "CPU architecture: 7", and services don't see that file. What Node itself was
+ * built for says nothing about the processor.
  * @param machine as uname(2) has it: armv6l, armv7l, or aarch64 with programs of 32 bits
  * @returns what is missing, in the middle of a sentence; undefined where koffi can run
  */
@@ -219,8 +227,8 @@ function bind(define: (name: string, args: string[]) => Native, systemCalls: Sys
 }
 
 /**
- * `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the abstract
- * namespace.
+ * Returns a `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the
+ * abstract namespace.
  */
 function unixAddress(path: string): Uint8Array {
   const name = path.startsWith('@') ? `\0${path.slice(1)}` : `${path}\0`;

@@ -4,7 +4,10 @@ import { type Adapter, ancestorsOf, identifyAdapter, namesIn, realPathOf, smallT
 
 /** A serial port of this machine. */
 export interface PortInfo {
-  /** For example /dev/ttyUSB0; may be another one after the next start of the machine. */
+  /**
+   * The path, for example /dev/ttyUSB0. The same port may have another path after the next start of the
+   * machine.
+   */
   readonly path: string;
   /**
    * Names that stay the same: links in /dev/modbus-sim (made by this program's udev rules), in
@@ -13,12 +16,13 @@ export interface PortInfo {
   readonly stableNames: readonly string[];
   readonly adapter: Adapter;
   readonly usb?: UsbIdentity;
-  /** What its user should know or do, the adapter's own hint among them. */
+  /** What the user of the port should know or do, the adapter's own hint included. */
   readonly hints: readonly string[];
 }
 
 /**
- * What a USB adapter says of itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write them.
+ * What a USB adapter says about itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write
+ * them.
  */
 interface UsbIdentity {
   readonly vendorId: string;
@@ -29,8 +33,8 @@ interface UsbIdentity {
 }
 
 /**
- * Lists the serial ports that have hardware behind them, in the order of their names. It reads /sys and /dev
- * itself: serialport's own list() starts udevadm and ends the process where that is missing.
+ * Lists the serial ports that have hardware behind them, in the order of their names. Reads /sys and /dev
+ * directly, because serialport's own list() starts udevadm and ends the process where that is missing.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
 export async function listPorts(root = '/'): Promise<PortInfo[]> {
@@ -56,9 +60,9 @@ export async function listPorts(root = '/'): Promise<PortInfo[]> {
 }
 
 /**
- * The 8250 driver registers ttyS0 to ttyS3 whether or not there is a UART; their `type` is 0, PORT_UNKNOWN.
- * Only root may read `type`; to others the ports without hardware are those of the platform device
- * 'serial8250'.
+ * Tells whether a port has no hardware. The 8250 driver registers ttyS0 to ttyS3 whether or not there is a
+ * UART; their `type` is 0, PORT_UNKNOWN. Only root may read `type`; to others the ports without hardware are
+ * those of the platform device 'serial8250'.
  */
 function isPhantom(entry: string, ancestors: readonly string[]): boolean {
   const type = smallText(join(entry, 'type'));
@@ -94,8 +98,8 @@ function usbIdentity(ancestors: readonly string[]): UsbIdentity | undefined {
 }
 
 /**
- * Finds out whether the kernel writes its messages to a serial port, and may read commands from it: then a
- * bus there hears the boot messages.
+ * Finds out whether the kernel writes its messages to a serial port, and may read commands from it. If so, a
+ * bus on that port hears the boot messages.
  * @param path the port's path or a link to it
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  * @returns what to do about it; undefined when there is no such console
@@ -109,7 +113,10 @@ export function consoleHint(path: string, root = '/'): string | undefined {
   return `the kernel console is on this port; take console=${parameter ?? name} off the kernel command line, and see that no login waits there`;
 }
 
-/** Documentation/admin-guide/serial-console.rst: `console=device,options`, any number of times. */
+/**
+ * Returns the devices of `console=device,options`, which may stand any number of times
+ * (Documentation/admin-guide/serial-console.rst).
+ */
 function consolesOf(commandLine: string): string[] {
   return commandLine
     .split(/\s+/)
@@ -117,7 +124,7 @@ function consolesOf(commandLine: string): string[] {
     .map((word) => (word.slice('console='.length).split(',')[0] ?? '').replace(/^\/dev\//, ''));
 }
 
-/** A Raspberry Pi's command line says serial0, which is a link. */
+/** Follows a device name that is a link, such as serial0 on the command line of a Raspberry Pi. */
 function alias(device: string, root: string): string {
   return realPathOf(join(root, 'dev', device)) ?? device;
 }

@@ -12,14 +12,15 @@ import { isClientSide, openVirtualPort } from './virtual-port.js';
 const ROOT = 0;
 
 /**
- * A service of systemd has a /tmp of its own, which no client sees; its links are in its runtime directory.
+ * Returns the directory of the links. A service of systemd has a /tmp of its own, which no client sees, so
+ * its links are in its runtime directory.
  */
 function directory(): string {
   return process.env.RUNTIME_DIRECTORY ?? join(tmpdir(), 'modbus-sim');
 }
 
 /**
- * Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`, or
+ * Returns the stable name by which clients find a virtual line: `/tmp/modbus-sim/bench`, or
  * `/run/modbus-sim/bench`.
  */
 export function defaultLink(line: string): string {
@@ -28,9 +29,9 @@ export function defaultLink(line: string): string {
 }
 
 /**
- * Makes the directory of the default links. A symbolic link in its place is not followed: anybody may put one
- * into /tmp.
- * @returns what is wrong, as a sentence.
+ * Makes the directory of the default links. A symbolic link in its place is not followed, because anybody may
+ * put one into /tmp.
+ * @returns what is wrong, as a sentence
  */
 function makeDefaultDirectory(): string | undefined {
   const path = directory();
@@ -38,7 +39,7 @@ function makeDefaultDirectory(): string | undefined {
     if (!lstatSync(path, { throwIfNoEntry: false })) mkdirSync(path, { mode: 0o755 });
     const found = lstatSync(path);
     if (!found.isDirectory()) return `${path}: is not a directory, so virtual lines have no links there`;
-    // Its owner could lead clients elsewhere.
+    // The owner of the directory could lead clients elsewhere.
     return found.uid === process.geteuid?.() || found.uid === ROOT
       ? undefined
       : `${path}: belongs to another user (${found.uid}), so virtual lines have no links there`;
@@ -49,25 +50,25 @@ function makeDefaultDirectory(): string | undefined {
 
 /** Opens the port of a serial line: a real one, or a pseudo-terminal. */
 export async function openPort(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
-  // Only serial lines wait precisely. What takes time to load is loaded before anything waits.
+  // Only serial lines wait precisely, so only they load the timer. It is loaded before anything waits.
   await useKernelTimer();
   return settings.path === 'virtual' ? openVirtual(settings, listener) : openReal(settings, listener);
 }
 
-/** How a virtual line is to hand over bytes; undefined where they pass at once. */
+/** Returns how a virtual line hands over bytes; undefined where bytes pass at once. */
 export function pacingOf(settings: SerialSettings): Pacing | undefined {
   const { pacing, baudRate, dataBits, parity, stopBits } = settings;
   return pacing && { ...pacing, baudRate, dataBits, parity, stopBits };
 }
 
-/** Where clients find a virtual line by a name that stays. */
+/** Returns the stable name by which clients find a virtual line. */
 export function linkOf({ link, name }: SerialSettings): string {
   return link ?? defaultLink(name);
 }
 
 /**
- * A line of ours on the client's side of another would be two servers on one bus, and on its own side end
- * itself.
+ * Opens a real port, but not a virtual line of ours: on the client's side of another line, that would be two
+ * servers on one bus; on the client's side of the same line, the line would answer itself.
  */
 async function openReal(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const { path } = settings;
@@ -87,7 +88,7 @@ async function openVirtual(settings: SerialSettings, listener: PortListener): Pr
       ? await openVirtualPort({ ...options, link: linkOf(settings) }, listener)
       : { ok: false, error: problem };
   if (linked.ok) return linked;
-  // Nobody asked for this link: when it can't be had, or another user has the directory, the line works
+  // Nobody asked for this link. If it can't be made, or another user has the directory, the line works
   // without it.
   const unlinked = await openVirtualPort(options, listener);
   return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;

@@ -8,27 +8,32 @@ import type { PacingSettings } from '../settings.js';
  */
 export type Pacing = PacingSettings & CharacterSettings;
 
-/** One direction of a paced line as pure arithmetic. All times in ms on one clock of the caller's. */
+/** One direction of a paced line, as pure arithmetic. All times are in ms on one clock of the caller's. */
 export interface PacedQueue {
-  /** Bytes are put on the wire at `now`, behind those still being sent. */
+  /** Puts bytes on the wire at `now`, behind those still being sent. */
   put(bytes: Uint8Array, now: number): void;
-  /** When the next chunk is due, as far as known now; undefined when nothing is under way. */
+  /** Returns when the next chunk is due, as far as is known now; undefined when nothing is under way. */
   nextDue(): number | undefined;
-  /** The earliest chunk that is due at `now`, alone: separate chunks of an adapter are never merged. */
+  /**
+   * Removes and returns the earliest chunk that is due at `now`, alone: separate chunks of an adapter are
+   * never merged.
+   */
   take(now: number): Uint8Array | undefined;
-  /** Number of bytes under way. */
+  /** Returns the number of bytes under way. */
   pending(): number;
   /** Removes and returns all bytes under way. */
   takeAll(): Uint8Array;
 }
 
-/** Payload of a full-speed bulk packet of an FTDI adapter: 64 bytes less 2 of status. */
+/** The payload of a full-speed bulk packet of an FTDI adapter, in bytes: 64 less 2 of status. */
 const USB_PAYLOAD = 62;
 
-/** No chunk is longer. Bytes further behind do not affect the next chunk. */
+/** The longest chunk, in bytes. Bytes further behind do not affect the next chunk. */
 const LONGEST_CHUNK = USB_PAYLOAD;
 
-/** @returns an empty queue for one direction. What a chunk costs does not grow with the bytes behind it. */
+/**
+ * Makes an empty queue for one direction. The time that a chunk takes does not grow with the bytes behind it.
+ */
 export function createPacedQueue(pacing: Pacing): PacedQueue {
   const perCharacter = characterTime(pacing);
   const nextChunk =
@@ -37,14 +42,15 @@ export function createPacedQueue(pacing: Pacing): PacedQueue {
       : fifoChunk(pacing.chunk, 32_000 / pacing.baudRate);
   let bytes: number[] = [];
   let arrivals: number[] = [];
-  /** How many of them were taken already. */
+  /** How many of these bytes were taken already. */
   let taken = 0;
   let lineFreeAt = Number.NEGATIVE_INFINITY;
 
   const next = () => nextChunk(arrivals.slice(taken, taken + LONGEST_CHUNK));
   const drop = (count: number): void => {
     taken += count;
-    // Only when half of the bytes are old: moving the rest at each chunk would take quadratic time.
+    // Old bytes are removed only when they are half of all: moving the rest at each chunk would take
+    // quadratic time.
     if (2 * taken < bytes.length) return;
     bytes = bytes.slice(taken);
     arrivals = arrivals.slice(taken);
@@ -78,7 +84,7 @@ export function createPacedQueue(pacing: Pacing): PacedQueue {
   };
 }
 
-/** @param arrivals of the next bytes, `LONGEST_CHUNK` or all there are */
+/** Decides about the next chunk. @param arrivals of the next bytes, `LONGEST_CHUNK` or all there are */
 type NextChunk = (arrivals: readonly number[]) => { dueAt: number; count: number } | undefined;
 
 function fifoChunk(depth: number, idle: number): NextChunk {
@@ -106,20 +112,20 @@ function usbChunk(latency: number): NextChunk {
 }
 
 /**
- * A running direction: `deliver` gets the written bytes when, and in the chunks in which, an adapter would
- * deliver them.
+ * A running direction of a paced line: `deliver` gets the written bytes at the times and in the chunks in
+ * which an adapter would deliver them.
  */
 export interface PacedLane {
   write(bytes: Uint8Array): void;
-  /** Number of bytes under way. */
+  /** Returns the number of bytes under way. */
   pending(): number;
-  /** Delivers what is under way at once, in one piece. */
+  /** Delivers the bytes under way at once, in one piece. */
   finish(): void;
-  /** Forgets what is under way. */
+  /** Forgets the bytes under way. */
   stop(): void;
 }
 
-/** Starts a lane. A late one delivers each due chunk by itself, one per turn of the event loop. */
+/** Starts a lane. When it is late, it delivers each due chunk separately, one per turn of the event loop. */
 export function startPacedLane(
   pacing: Pacing,
   deliver: (chunk: Uint8Array) => void,

@@ -1,15 +1,15 @@
 /**
- * What a port with parity marks received, in the order of the wire: good characters or damaged ones, never
- * none.
+ * A piece of what a port with parity marks received, in the order of the wire: good characters or damaged
+ * ones, at least one.
  */
 interface ReceivedCharacters {
   readonly kind: 'bytes' | 'damaged';
   readonly bytes: Uint8Array;
 }
 
-/** Takes the marks out of what a port delivers; a mark may be cut at any place. */
+/** Removes the marks from the bytes that a port delivers. A mark may be cut at any place. */
 export interface MarkDecoder {
-  /** @param chunk is not kept, but the bytes returned may be views of it */
+  /** Takes the next bytes. @param chunk is not kept, but the bytes returned may be views of it */
   push(chunk: Uint8Array): readonly ReceivedCharacters[];
 }
 
@@ -20,7 +20,7 @@ export interface MarkDecoder {
 const MARK = 0xff;
 const DAMAGED = 0x00;
 
-/** @returns a decoder that stands at the start of a character. */
+/** Makes a decoder that expects the start of a character. */
 export function createMarkDecoder(): MarkDecoder {
   let state: 'character' | 'marked' | 'damaged' = 'character';
 
@@ -40,7 +40,7 @@ export function createMarkDecoder(): MarkDecoder {
         } else if (byte === DAMAGED) {
           state = 'damaged';
         } else {
-          // Nothing but a mark follows a mark, unless somebody has switched the marks off: then it was a
+          // After a mark there is another mark, unless somebody has switched the marks off. Then this was a
           // character.
           found.add('bytes', MARK);
           if (byte !== MARK) found.add('bytes', byte);

@@ -1,16 +1,16 @@
 import { isMainThread } from 'node:worker_threads';
 import type { LinuxPortBinding } from '@serialport/bindings-cpp';
 
-/** `EVENTS` of serialport's poller, which does not export them. */
+/** Numbers of `EVENTS` of serialport's poller, which does not export them. */
 export const READABLE = 1;
 export const NOTHING = 0;
 
-/** The poller needs none of the settings of a port. */
+/** Settings for a port of serialport of which only the poller is used. */
 const NO_OPTIONS = {} as never;
 
 /**
- * Lets the event loop watch a descriptor that Node has no stream for. The poller watches any; only the port
- * of serialport knows how to make one.
+ * Makes the event loop watch a descriptor for which Node has no stream. serialport's poller can watch any
+ * descriptor, but only serialport's port can make a poller.
  * @returns undefined where the loop can't watch it: no serialport, or a worker thread, where the poller would
  * wake the loop of another thread
  */

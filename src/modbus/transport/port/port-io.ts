@@ -2,17 +2,17 @@ import { readSync, writeSync } from 'node:fs';
 import type { SerialPort } from 'serialport';
 import { copyOf } from '../../protocol/bytes.js';
 
-/** What a reader needs of a port. */
+/** What a reader needs from a port. */
 export interface Reading {
   readonly port: SerialPort;
-  /** What one read(2) delivered: at least one byte, in an array of its own. */
+  /** Gets what one read(2) delivered: at least one byte, in an array of its own. */
   heard(chunk: Uint8Array): void;
-  /** Why the port is gone, as far as the kernel shows it now; undefined while it is there. */
+  /** Returns why the port is gone, as far as the kernel shows it now; undefined while the port is there. */
   hangUp(): string | undefined;
   gone(reason: string): void;
 }
 
-/** A terminal's buffer holds no more (N_TTY_BUF_SIZE). */
+/** How many bytes are read at once. A terminal's buffer holds no more (N_TTY_BUF_SIZE). */
 const READ_LIMIT = 4096;
 
 /** `EVENTS.UV_READABLE` of serialport's poller, which does not export it. */
@@ -49,8 +49,8 @@ export function startReader({ port, heard, hangUp, gone }: Reading): () => void 
       const { code, message } = error as NodeJS.ErrnoException;
       return code === 'EAGAIN' || code === 'EINTR' ? undefined : `hung up (${message})`;
     }
-    // A terminal that was hung up delivers nothing for ever; one that somebody set to VMIN 0 does so now and
-    // then.
+    // A terminal that was hung up delivers nothing for ever; a terminal that somebody set to VMIN 0 does so
+    // now and then.
     if (length === 0) return hangUp();
     heard(copyOf(buffer, 0, length));
     return undefined;
@@ -65,11 +65,14 @@ export function startReader({ port, heard, hangUp, gone }: Reading): () => void 
 }
 
 export interface PortWriter {
-  /** @returns why the bytes are lost, as far as that is known at once; then `gone` has been called, too. */
+  /**
+   * Writes bytes.
+   * @returns why the bytes are lost, as far as that is known at once; then `gone` has been called, too
+   */
   write(bytes: Uint8Array): string | undefined;
-  /** Number of bytes that the driver has not taken yet. */
+  /** Returns the number of bytes that the driver has not taken yet. */
   pending(): number;
-  /** Gives up what is pending. */
+  /** Gives up the pending bytes. */
   stop(): void;
 }
 

@@ -3,7 +3,10 @@ import { basename } from 'node:path';
 import { realPathOf } from './adapter.js';
 import type { Libc } from './libc.js';
 
-/** @returns the device, or what is wrong with the path. Opening a strange device could set off something. */
+/**
+ * Checks that a path is a serial port. Another device is not opened, since that could set off something.
+ * @returns the device, or what is wrong with the path
+ */
 export function checkPath(path: string): Stats | string {
   const stats = statOf(path);
   if (typeof stats === 'string') return stats;
@@ -27,13 +30,13 @@ export function statOf(path: string): Stats | string {
   }
 }
 
-/** Differs when something else is at the path, an adapter that was plugged in again too. */
+/** Returns a text that differs when something else is at the path, even the same adapter plugged in again. */
 export function identityOf(path: string): string {
   const stats = statOf(path);
   return typeof stats === 'string' ? stats : [stats.rdev, stats.ino, stats.ctimeMs].join(' ');
 }
 
-/** dev_t as glibc packs it. */
+/** Splits a dev_t as glibc packs it. */
 function deviceNumber(dev: number): { major: number; minor: number } {
   return {
     major: Math.floor(dev / 256) & 0xfff,
@@ -41,14 +44,18 @@ function deviceNumber(dev: number): { major: number; minor: number } {
   };
 }
 
-/** Documentation/admin-guide/devices.txt: 136–143 are the client sides of Unix98 pseudo-terminals. */
+/**
+ * Tells whether a file is the client side of a pseudo-terminal. The client sides of Unix98 pseudo-terminals
+ * have the major numbers 136–143 (Documentation/admin-guide/devices.txt).
+ */
 export function isPseudoTerminal(stats: Stats): boolean {
   const { major } = deviceNumber(stats.rdev);
   return major >= 136 && major <= 143;
 }
 
 /**
- * The process that has an flock(2) on a file, from /proc/locks; undefined when none has, or none is shown.
+ * Returns the process that has an flock(2) on a file, from /proc/locks; undefined when no process has, or
+ * none is shown.
  */
 export function lockHolder(path: string): { readonly pid: number; readonly name: string } | undefined {
   try {
@@ -75,9 +82,9 @@ interface PortLock {
 
 /**
  * Locks a port without changing any of its settings. /proc/locks would show who has a port, but the services
- * of systemd don't see that file (ProcSubset=pid), and no look at it rules out a program that comes a moment
+ * of systemd don't see that file (ProcSubset=pid), and reading it rules out no program that comes a moment
  * later.
- * @returns the lock, or the text of the error.
+ * @returns the lock, or the text of the error
  */
 export function lockPort(path: string, libc: Libc): PortLock | string {
   let fd: number;

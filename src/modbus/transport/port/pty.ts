@@ -12,46 +12,52 @@ import {
 } from './libc.js';
 import { changeTermios2, rawTermios2 } from './termios.js';
 
-/** A pseudo-terminal pair in raw mode: we own the master side, a client opens the other one by its path. */
+/** A pseudo-terminal pair in raw mode. We own the master side; a client opens the other side by its path. */
 export interface Pty {
-  /** Non-blocking. Whoever makes a stream of it owns it; `close` leaves it alone. */
+  /**
+   * The descriptor of the master side, non-blocking. Whoever makes a stream of it owns it; `close` leaves it
+   * alone.
+   */
   readonly masterFd: number;
   /** The client's side, for example /dev/pts/3. */
   readonly path: string;
-  /** Whether a program has the client's side open at this moment. About 7 µs, measured. */
+  /** Tells whether a program has the client's side open at this moment. Takes about 7 µs, measured. */
   hasClient(): boolean;
   /**
-   * Number of bytes written to the master that no client has read. The kernel needs a moment to count new
-   * ones.
+   * Returns the number of bytes written to the master that no client has read. The kernel needs a moment to
+   * count new ones.
    */
   unread(): number;
-  /** Throws away what was written to the master and not read. */
+  /** Throws away the bytes that were written to the master and not read. */
   discardUnread(): void;
   /**
-   * Makes the settings differ from those of any client that is a serial one, so that it can set them again. A
+   * Makes the settings differ from those of any serial client, so that a client can set them again. A
    * pseudo-terminal has no parity and 8 bits, whatever is set, and the C library of Debian and others reports
-   * EINVAL when such a setting is all that was to be changed: a second client with even parity could not open
-   * the line. The difference is CLOCAL, which such clients set and a pseudo-terminal makes no use of.
+   * EINVAL when such a setting is the only change: a second client with even parity could not open the line.
+   * The difference is CLOCAL, which such clients set and a pseudo-terminal does not use.
    */
   makeSettable(): void;
   /**
-   * Lets the client's side send again, which a client (TCOOFF) or a byte 0x13 sent to it (IXON) may have
-   * stopped.
+   * Lets the client's side send again. A client (TCOOFF) or a byte 0x13 sent to it (IXON) may have stopped
+   * it.
    */
   letClientSend(): void;
-  /** Gives up the descriptor that keeps the client's side open. */
+  /** Closes the descriptor that keeps the client's side open. */
   close(): void;
 }
 
 export type PtyResult =
   | { readonly ok: true; readonly pty: Pty }
-  /** One sentence. `unfit` where there will never be one. */
+  /** The error is one sentence. `unfit` is true where there will never be a pseudo-terminal. */
   | { readonly ok: false; readonly error: string; readonly unfit?: true };
 
 const masterFlags = constants.O_RDWR | constants.O_NOCTTY;
-/** Only to read: so our own closings are no closings of a client (see client-closings.ts). */
+/**
+ * Our descriptor is only for reading, so that closing it does not look like a client's closing (see
+ * client-closings.ts).
+ */
 const clientFlags = constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK;
-/** node:fs has no constant for it; it has this value on all machines that libc.ts knows. */
+/** The flag has this value on all machines that libc.ts knows; node:fs has no constant for it. */
 const O_CLOEXEC = 0o2000000;
 
 /** Opens a pseudo-terminal pair in raw mode, with one descriptor on the client's side kept open. */
@@ -70,7 +76,7 @@ export async function openPty(): Promise<PtyResult> {
   return { ok: true, pty: keepOpen(libc, masterFd, prepared.path, prepared.clientFd) };
 }
 
-/** @returns the step that failed, or path and descriptor of the client's side. */
+/** Prepares the client's side. @returns the step that failed, or path and descriptor of the client's side */
 function prepareClientSide(libc: Libc, masterFd: number): string | { path: string; clientFd: number } {
   const name = Buffer.alloc(128);
   const steps: [string, () => number][] = [
@@ -95,16 +101,16 @@ function prepareClientSide(libc: Libc, masterFd: number): string | { path: strin
   return { path, clientFd };
 }
 
-/** An int that is 0. */
+/** An int that is 0, as an argument of ioctl(2). */
 const NO = Buffer.alloc(4);
 
-/** For the owner and the group, as far as the umask allows. */
+/** Access for the owner and the group, as far as the umask allows. */
 const PTY_MODE = 0o660;
 
 /**
- * Clients of other users may open the line as they may open a real port: when they are in the group that this
- * program runs in, and the umask says so. The kernel gives every pseudo-terminal to the group tty, in which
- * nobody is.
+ * Gives the client's side to the group that this program runs in, so that clients of other users in that
+ * group may open the line as they may open a real port, if the umask says so. The kernel gives every
+ * pseudo-terminal to the group tty, in which nobody is.
  */
 function shareWithGroup(clientFd: number): void {
   try {
@@ -116,10 +122,10 @@ function shareWithGroup(clientFd: number): void {
 }
 
 /**
- * While one descriptor of the client's side stays open, a client may come and go without a hang-up on the
- * master. To ask for a client that descriptor is closed for the moment of one poll(2): the kernel reports
- * POLLHUP on the master exactly when nobody else has the other side open. No other turn of the event loop
- * sees that moment.
+ * Keeps one descriptor of the client's side open, so that a client may come and go without a hang-up on the
+ * master. To find out whether there is a client, that descriptor is closed for the moment of one poll(2): the
+ * kernel reports POLLHUP on the master exactly when nobody else has the other side open. No other turn of the
+ * event loop sees that moment.
  */
 function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): Pty {
   const number = Buffer.alloc(4);
@@ -148,13 +154,13 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
     hasClient,
     unread: () => (libc.ioctl(clientFd, FIONREAD, number) === 0 ? number.readInt32LE() : 0),
     discardUnread: () => {
-      // First what is still under way between the two sides, then what has arrived.
+      // The bytes under way between the two sides are thrown away first, then the bytes that have arrived.
       libc.tcflush(masterFd, 1);
       libc.tcflush(clientFd, 0);
     },
     makeSettable,
     letClientSend: () => {
-      // TCOON ends what TCOOFF began, and nothing else: what 0x13 began has to be TCOOFF first.
+      // TCOON ends only what TCOOFF began, so a stop by 0x13 is first made one by TCOOFF.
       libc.tcflow(clientFd, 0);
       libc.tcflow(clientFd, 1);
     },
@@ -165,7 +171,7 @@ function keepOpen(libc: Libc, masterFd: number, path: string, firstFd: number): 
   };
 }
 
-/** @returns a descriptor, or -1. libuv adds O_CLOEXEC. */
+/** Opens a file. libuv adds O_CLOEXEC. @returns a descriptor, or -1 */
 function tryOpen(path: string): number {
   try {
     return openSync(path, clientFlags);
@@ -178,7 +184,7 @@ function failed(why: string) {
   return { ok: false as const, error: `no pseudo-terminal for the virtual line: ${why}` };
 }
 
-/** posix_openpt(3) opens /dev/ptmx. */
+/** Explains an error of posix_openpt(3), which opens /dev/ptmx. */
 function explain(name: string): string {
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: 'is /dev/ptmx there?',

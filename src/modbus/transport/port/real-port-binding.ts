@@ -7,7 +7,7 @@ import { lockHolder, lockPort } from './port-path.js';
  * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so a
  * failed attempt would disturb the program that has the port. So the port is locked before serialport opens
  * it, if the C library can be called.
- * @returns the open port, or why it did not open.
+ * @returns the open port, or why it did not open
  */
 export async function openExclusively(
   settings: PortSettings,
@@ -44,7 +44,7 @@ export async function openExclusively(
   return port;
 }
 
-/** Errors are strerror(3) texts, which is all that serialport passes on. */
+/** Explains an error of serialport, which passes on nothing but the text of strerror(3). */
 export function explainOpenError(text: string): string {
   const message = text.replace(/^Error: /, '');
   const explanations: [RegExp, string][] = [
@@ -63,14 +63,14 @@ export function explainOpenError(text: string): string {
 
 export interface OutputLines {
   readonly rts: 'high' | 'low';
-  /** Hold the line in the break state; false when not given. */
+  /** Holds the line in the break state; false when absent. */
   readonly brk?: boolean;
 }
 
 /**
- * serialport sets all lines at each call: DTR and RTS to high unless given, and the low-latency mode off
- * unless given. It does not report when that mode failed: see `hasLowLatency`.
- * @returns false when the lines were not set; a pseudo-terminal has none.
+ * Sets all output lines. serialport sets all of them at each call: DTR and RTS to high unless given, and the
+ * low-latency mode off unless given. It does not report when that mode failed: see `hasLowLatency`.
+ * @returns false when the lines were not set; a pseudo-terminal has none
  */
 export function setLines(port: SerialPort, { rts, brk = false }: OutputLines): Promise<boolean> {
   // The types of serialport leave out lowLatency, which its Linux binding has.
@@ -78,7 +78,7 @@ export function setLines(port: SerialPort, { rts, brk = false }: OutputLines): P
   return new Promise((resolve) => port.set(all, (error) => resolve(error === null)));
 }
 
-/** Whether the driver is in its low-latency mode; undefined where it can't be asked. */
+/** Tells whether the driver is in its low-latency mode; undefined where the driver can't be asked. */
 export function hasLowLatency(port: SerialPort): Promise<boolean | undefined> {
   return new Promise((resolve) =>
     port.get((error, status) => {
@@ -89,12 +89,12 @@ export function hasLowLatency(port: SerialPort): Promise<boolean | undefined> {
   );
 }
 
-/** Throws away what was received and not read, and what was written and not sent. */
+/** Throws away the bytes that were received and not read, and those that were written and not sent. */
 export function flush(port: SerialPort): Promise<void> {
   return new Promise((resolve) => port.flush(() => resolve()));
 }
 
-/** Resolves when it is closed. */
+/** Closes the port, and resolves when it is closed. */
 export function closePort(port: SerialPort): Promise<void> {
   return new Promise((resolve) => {
     if (port.isOpen) port.close(() => resolve());

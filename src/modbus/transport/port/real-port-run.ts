@@ -15,16 +15,16 @@ import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
 import { setRts, type TransmitterState, transmitterState } from './uart.js';
 
 /**
- * How often an open port is looked at, in ms. A name that vanished or leads to another device makes nothing
+ * How often an open port is checked, in ms. A name that vanished or leads to another device makes nothing
  * readable, and drivers differ in whether they hang up, so the notice that a read gives of an unplugged
  * adapter is not enough.
  */
 const WATCHDOG_INTERVAL = 500;
 
-/** Why the device behind an open descriptor is dead; undefined while it is not. */
+/** Returns why the device behind an open descriptor is dead; undefined while it is alive. */
 function hangUpOf(libc: Libc, fd: number): string | undefined {
   const events = libc.pollNow(fd);
-  // A negative result is an errno of poll(2). None of them means that the device is gone.
+  // A negative result is an errno of poll(2). None of these means that the device is gone.
   return events >= 0 && (events & POLLHUP) !== 0 ? 'hung up (POLLHUP)' : undefined;
 }
 
@@ -32,7 +32,7 @@ function hangUpOf(libc: Libc, fd: number): string | undefined {
 export interface OpenedPort {
   readonly port: SerialPort;
   readonly loaded: LibcResult;
-  /** What was behind the path when it was opened. */
+  /** What was behind the path when the port was opened. */
   readonly device: Stats;
   readonly settings: PortSettings;
   readonly listener: PortListener;
@@ -41,10 +41,10 @@ export interface OpenedPort {
   readonly errorCounts: BytePort['errorCounts'];
 }
 
-/** How long closing waits for bytes that are being sent, before it takes the direction switch away; ms. */
+/** How long closing waits for bytes that are being sent, before the direction switch is taken away; in ms. */
 const DRAIN_LIMIT = 500;
 
-/** Lets an open port run: passes on what it receives, writes, watches over it, and closes it. */
+/** Runs an open port: passes on received bytes, writes, watches over the port, and closes it. */
 export function runPort(opened: OpenedPort): BytePort {
   const { port, loaded, device, settings, listener, facts, direction, errorCounts } = opened;
   const { path } = settings;
@@ -161,7 +161,10 @@ export function runPort(opened: OpenedPort): BytePort {
   };
 }
 
-/** Removes the marks, if there are any, and reports characters in the order in which they arrived. */
+/**
+ * Returns the function that takes received bytes: it removes the marks, if there are any, and reports
+ * characters in the order in which they arrived.
+ */
 function receiver(
   parityMarks: boolean,
   listener: PortListener,

@@ -15,7 +15,7 @@ import {
 export type AppliedSettings =
   | {
       readonly ok: true;
-      /** As the driver has them, '19200 8E1'; undefined where that is not known. */
+      /** The settings as the driver has them, '19200 8E1'; undefined where they are not known. */
       readonly settings: string | undefined;
       readonly parityMarks: boolean;
       readonly notes: readonly string[];
@@ -23,8 +23,8 @@ export type AppliedSettings =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Has damaged characters marked and reads the settings back; refuses a driver that has other settings than
- * asked for. Sentences are the end of one that begins with the port's path.
+ * Has damaged characters marked, reads the settings back, and refuses a driver that has other settings than
+ * asked for. A sentence of the result is the end of one that begins with the port's path.
  * @param isVerifiable false on a pseudo-terminal, which keeps settings that mean nothing
  */
 export function applySettings(
@@ -65,10 +65,10 @@ export function applySettings(
 }
 
 /**
- * Leaves RTS and DTR as they are when the port is closed, by whatever end of the process. serialport's option
- * `hupcl: false` does not do that: it only refrains from setting a flag (HUPCL) that every serial driver
- * begins with.
- * @returns why it did not work.
+ * Makes RTS and DTR stay as they are when the port is closed, even by the end of the process. serialport's
+ * option `hupcl: false` does not do that: it only refrains from setting a flag (HUPCL) that every serial
+ * driver begins with.
+ * @returns why it did not work
  */
 export function keepLinesOnClose(libc: Libc, fd: number): string | undefined {
   return changeTermios2(libc, fd, keptLinesTermios2);
@@ -82,7 +82,7 @@ function whyUnmarked(loaded: LibcResult, fd: number): string | undefined {
   const failure = changeTermios2(libc, fd, markedTermios2);
   if (failure !== undefined || typeof before === 'number') return failure;
   const after = readTermios2(libc, fd);
-  // Half of it would be worse than nothing: bytes would be taken for marks, or marks for bytes.
+  // Half of this setting would be worse than nothing: bytes would be taken for marks, or marks for bytes.
   if (typeof after !== 'number' && hasParityMarks(after)) return undefined;
   changeTermios2(libc, fd, () => before);
   return 'the driver did not take PARMRK and INPCK';

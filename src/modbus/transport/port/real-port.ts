@@ -13,9 +13,9 @@ import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
 /**
  * Opens a serial port for this process alone, with exactly these settings. Refuses, with a sentence that says
- * what to do, a path that is no serial port, a port in use, and a driver that did not take a setting (a
+ * what to do: a path that is no serial port, a port in use, and a driver that did not take a setting (a
  * Raspberry Pi's mini UART drops parity without an error) or can't do what was asked for.
- * @param load how to get at the C library; tests pass one that plays hardware
+ * @param load loads the C library; tests pass one that plays hardware
  */
 export async function openRealPort(
   settings: PortSettings,
@@ -26,7 +26,7 @@ export async function openRealPort(
   const device = checkPath(path);
   if (typeof device === 'string') return { ok: false, error: `${path}: ${device}` };
 
-  // From the opening until RTS is set the bus may be driven, so whatever takes time comes before.
+  // The bus may be driven from the opening until RTS is set, so whatever takes time comes before the opening.
   const loaded = await load();
   const listening = rtsWhileListening(settings.rs485, identifyAdapter(path).kind);
   const port = await openExclusively(settings, loaded);
@@ -85,7 +85,7 @@ interface Prepared {
   readonly notes: readonly string[];
 }
 
-/** @returns what was found out, or what the port can't do. */
+/** Sets up an open port. @returns what was found out, or what the port can't do */
 async function prepare(
   port: SerialPort,
   loaded: LibcResult,
@@ -93,8 +93,8 @@ async function prepare(
   isVerifiable: boolean,
 ): Promise<Prepared | string> {
   const fd = port.port?.fd ?? -1;
-  // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last
-  // close.
+  // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. TIOCEXCL ends with the
+  // last close.
   if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
 
   const applied = applySettings(loaded, fd, settings, isVerifiable);
@@ -104,7 +104,8 @@ async function prepare(
 
   const lowLatency = await hasLowLatency(port);
   const facts: PortFacts = {
-    // Identified after low latency was set, which brings the timer of an FTDI adapter down to 1 ms.
+    // The adapter is identified after low latency was set, which brings the timer of an FTDI adapter down to
+    // 1 ms.
     adapter: identifyAdapter(settings.path),
     settings: applied.settings,
     lowLatency,
@@ -115,13 +116,19 @@ async function prepare(
   return { facts, direction: opened.direction, notes: notes.filter((note) => note !== undefined) };
 }
 
-/** Low latency matters on USB only: a built-in UART reports its characters after a few character times. */
+/**
+ * Returns a note when low latency is missing where it matters, on USB. A built-in UART reports its characters
+ * after a few character times.
+ */
 function latencyNote({ kind, latencyMs }: Adapter, lowLatency: boolean | undefined): string | undefined {
   if (lowLatency !== false || (kind !== 'ftdi' && kind !== 'usb')) return undefined;
   return `the driver has no low-latency mode, or refused it; this adapter may hold bytes back for ${latencyMs} ms`;
 }
 
-/** How to ask for error counts; undefined if there are none, so that no request asks in vain. */
+/**
+ * Returns the function that asks for error counts; undefined if the driver does not count, so that no request
+ * asks in vain.
+ */
 function errorCounter(port: SerialPort, loaded: LibcResult): (() => ErrorCounts | undefined) | undefined {
   if (!loaded.ok) return undefined;
   const read = (): ErrorCounts | undefined => {

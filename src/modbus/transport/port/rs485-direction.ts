@@ -15,16 +15,16 @@ const ENABLED = 1 << 0;
 const RTS_ON_SEND = 1 << 1;
 const RTS_AFTER_SEND = 1 << 2;
 const RX_DURING_TX = 1 << 4;
-/** A terminating resistor that the board can switch: not ours to change. */
+/** The flag of a terminating resistor that the board can switch. This program does not change it. */
 const TERMINATE_BUS = 1 << 5;
 
 /** The kernel's RS-485 mode of a port. */
 export interface KernelMode {
   readonly enabled: boolean;
   readonly rtsOnSend: 'high' | 'low';
-  /** ms */
+  /** How long the driver waits before sending, in ms. */
   readonly delayBeforeSend: number;
-  /** ms */
+  /** How long the driver waits after sending, in ms. */
   readonly delayAfterSend: number;
   readonly receiveWhileSending: boolean;
 }
@@ -43,7 +43,7 @@ export function parseRs485(struct: Uint8Array): KernelMode {
 }
 
 /**
- * The structure that asks for a mode.
+ * Returns the structure that asks for a mode.
  * @param found the structure as the driver has it now; a bus termination in it is kept
  */
 export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array {
@@ -61,10 +61,10 @@ export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array 
 }
 
 /**
- * What of a wanted mode the driver has not taken; it adjusts what it was given without an error. Only a
- * `receiveWhileSending` that was asked for counts: hearing itself does not hurt a line.
- * @returns undefined when it has taken everything, else both for people:
- * `{wanted: 'RTS high …', found: 'off'}`.
+ * Compares a wanted mode with the mode that the driver has, because drivers adjust a mode without an error.
+ * `receiveWhileSending` counts only if it was asked for: hearing itself does not hurt a line.
+ * @returns undefined when the driver has taken everything, else both for people:
+ * `{wanted: 'RTS high …', found: 'off'}`
  */
 export function rs485Difference(
   wanted: Rs485Settings,
@@ -84,13 +84,16 @@ export function rs485Difference(
   return same ? undefined : { wanted: describeKernelMode(full), found: describeKernelMode(found) };
 }
 
-/** For people: 'RTS high while sending, 1 ms before and 0 ms after, receiver off meanwhile', or 'off'. */
+/**
+ * Describes a mode for people: 'RTS high while sending, 1 ms before and 0 ms after, receiver off meanwhile',
+ * or 'off'.
+ */
 export function describeKernelMode(mode: KernelMode): string {
   if (!mode.enabled) return 'off';
   return `${describeSwitching(mode)}, receiver ${mode.receiveWhileSending ? 'on' : 'off'} meanwhile`;
 }
 
-/** For people: 'RTS high while sending, 1 ms before and 0 ms after'. */
+/** Describes switching for people: 'RTS high while sending, 1 ms before and 0 ms after'. */
 function describeSwitching({ rtsOnSend, delayBeforeSend, delayAfterSend }: RtsSwitching): string {
   return `RTS ${rtsOnSend} while sending, ${delayBeforeSend} ms before and ${delayAfterSend} ms after`;
 }
@@ -99,15 +102,15 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The kernel's RS-485 mode as it is now; undefined where the driver has none. */
+/** Reads the kernel's RS-485 mode as it is now; undefined where the driver has none. */
 function readKernelMode(libc: Libc, fd: number): KernelMode | undefined {
   const struct = readStruct(libc, fd);
   return typeof struct === 'number' ? undefined : parseRs485(struct);
 }
 
 /**
- * Switches the kernel's RS-485 mode on and reads back what the driver made of it.
- * On failure the mode is left as it was found, and so does `restore`, which is for before the port is closed.
+ * Switches the kernel's RS-485 mode on, and reads back what the driver made of it. A failure leaves the mode
+ * as it was found. `restore` does so before the port is closed.
  */
 function enableKernelMode(
   libc: Libc,
@@ -132,7 +135,7 @@ function enableKernelMode(
   };
 }
 
-/** @returns the structure, or the negative errno. */
+/** Reads the structure. @returns the structure, or the negative errno */
 function readStruct(libc: Libc, fd: number): Uint8Array | number {
   const struct = new Uint8Array(SERIAL_RS485_BYTES);
   const result = libc.ioctl(fd, TIOCGRS485, struct);
@@ -148,28 +151,28 @@ function explain(negativeErrno: number): string {
   return `${why}; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`;
 }
 
-/** What the facts of a port say where the kernel switches. */
+/** Returns the fact about a port on which the kernel switches. */
 function describeKernelSwitching(mode: KernelMode): string {
   return `the kernel switches: ${describeKernelMode(mode)} (read back)`;
 }
 
-/** Who switches an open port between sending and listening. */
+/** Says who switches an open port between sending and listening. */
 export interface Rs485Direction {
-  /** A text for people, with what was read back. */
+  /** A text for people that includes what was read back. */
   readonly text: string;
-  /** Present where this program has to switch. */
+  /** How to switch by RTS; present where this program has to switch. */
   readonly rts?: RtsSwitching;
-  /** Why a break would not reach the bus; undefined where it does. */
+  /** Why a break would not reach the bus; undefined where a break does reach it. */
   readonly noBreak: string | undefined;
-  /** Whether closing takes the switch away, and so must wait for bytes that are being sent. */
+  /** True when closing takes the switch away, and so must wait for bytes that are being sent. */
   readonly mustDrain: boolean;
-  /** Puts back what was found at opening; absent where nothing was changed. */
+  /** Puts back the mode that was found at opening; absent where nothing was changed. */
   restore?(): void;
 }
 
 export type DirectionResult = { readonly ok: true; readonly direction: Rs485Direction } | DirectionRefusal;
 
-/** The end of a sentence that begins with the port's path. */
+/** The reason is the end of a sentence that begins with the port's path. */
 interface DirectionRefusal {
   readonly ok: false;
   readonly error: string;
@@ -216,13 +219,13 @@ export function openDirection(
 }
 
 /**
- * Drivers whose kernel mode takes rtsOnSend for the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c).
- * Others, 8250 above all, take it for the modem signal; a high (asserted) signal is a pin at 0 V.
+ * The drivers whose kernel mode takes rtsOnSend for the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c).
+ * Others, above all 8250, take it for the modem signal; a high (asserted) signal is a pin at 0 V.
  */
 const pinLevelKinds: readonly Adapter['kind'][] = ['pl011', 'mini-uart'];
 
 /**
- * The level of the modem signal RTS on a port that is listening. serialport needs it whenever it sets
+ * Returns the level of the modem signal RTS on a port that is listening. serialport needs it whenever it sets
  * anything. With the kernel's mode, this level counts before that mode is on and after it is off.
  */
 export function rtsWhileListening(

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../clock.js';
 import type { RtsSwitching } from '../settings.js';
 import type { TransmitterState } from './uart.js';
 
-/** What switching by RTS needs of a port, and of the time. */
+/** What switching by RTS needs from a port and a clock. */
 export interface RtsOptions {
   readonly switching: RtsSwitching;
   /** Time of one character on the wire, in ms. */
@@ -12,13 +12,13 @@ export interface RtsOptions {
   setRts(level: 'high' | 'low'): void;
   /** Hands bytes to the driver. */
   write(bytes: Uint8Array): void;
-  /** How far the driver is with all that was handed to it. */
+  /** Says how far the driver has got with the bytes that were handed to it. */
   transmitter(): TransmitterState;
-  /** The system's when not given. */
+  /** The clock; the system's when absent. */
   readonly clock?: Clock;
 }
 
-/** Sends with RTS at its sending level, and puts it back as soon as the last character has left. */
+/** Sends with RTS at its sending level, and sets RTS back as soon as the last character has left. */
 export interface RtsSwitch {
   /**
    * Sends bytes. Bytes that come while others are sent follow them directly; bytes that come during a `hold`
@@ -33,16 +33,16 @@ export interface RtsSwitch {
   stop(): void;
 }
 
-/** How often the transmitter is asked whether it is empty, in ms, in the beginning and when it stays busy. */
+/** How often to ask whether the transmitter is empty, in ms: at first, and when it stays busy. */
 const POLL = 0.25;
 const SLOW_POLL = 5;
-/** A transmitter that is this much later than expected is not just late: something holds it up. */
+/** When a transmitter is later than expected by this many ms, something holds it up. */
 const STUCK_AFTER = 20;
 
 /**
- * Starts with the line listening. In order: RTS up, `delayBeforeSend`, the bytes, until the computed end of
- * their last character and until the driver says that its transmitter is empty (where it does not know, one
- * `outputHold` more), `delayAfterSend`, RTS down.
+ * Starts the switch with the line listening. The order is: RTS up, `delayBeforeSend`, the bytes, until the
+ * computed end of their last character and until the driver says that its transmitter is empty (where it does
+ * not know, one `outputHold` more), `delayAfterSend`, RTS down.
  */
 export function startRtsSwitch(options: RtsOptions): RtsSwitch {
   const { characterTime, outputHold, transmitter, clock = systemClock } = options;

@@ -33,7 +33,7 @@ const CMSPAR = 0o10000000000;
 const VTIME = 5;
 const VMIN = 6;
 
-/** What a terminal is set to. */
+/** The settings of a terminal. */
 export interface LineSettings {
   /** Bits per second, as the driver reports it. */
   readonly baudRate: number;
@@ -61,8 +61,8 @@ function parityOf(flags: number): LineSettings['parity'] {
 }
 
 /**
- * The same structure in raw mode: all 256 byte values pass unchanged in both directions, nothing is echoed.
- * libuv's own raw mode won't do: it keeps ONLCR, which sends 0x0a as 0x0d 0x0a.
+ * Returns the same structure in raw mode: all 256 byte values pass unchanged in both directions, and nothing
+ * is echoed. libuv's own raw mode won't do: it keeps ONLCR, which sends 0x0a as 0x0d 0x0a.
  */
 export function rawTermios2(bytes: Uint8Array): Uint8Array {
   const quiet = [offsets.inputFlags, offsets.outputFlags, offsets.localFlags].reduce(
@@ -80,14 +80,14 @@ export function rawTermios2(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The same structure with damaged characters marked (see parity-marks.ts) instead of taken out silently, as
- * serialport has it. termios(3): IGNPAR would drop them, ISTRIP would make the marks ambiguous.
+ * Returns the same structure with damaged characters marked (see parity-marks.ts); serialport has them
+ * removed silently. termios(3): IGNPAR would drop them, ISTRIP would make the marks ambiguous.
  */
 export function markedTermios2(bytes: Uint8Array): Uint8Array {
   return withFlags(bytes, offsets.inputFlags, (flags) => (flags & ~(IGNPAR | ISTRIP)) | PARMRK | INPCK);
 }
 
-/** The same structure with RTS and DTR left as they are at the last close, instead of lowered. */
+/** Returns the same structure with RTS and DTR left as they are at the last close, instead of lowered. */
 export function keptLinesTermios2(bytes: Uint8Array): Uint8Array {
   return withFlags(bytes, offsets.controlFlags, (flags) => flags & ~HUPCL);
 }
@@ -99,7 +99,7 @@ function withFlags(bytes: Uint8Array, at: number, change: (flags: number) => num
   return changed;
 }
 
-/** Whether the structure has damaged characters marked. */
+/** Tells whether the structure has damaged characters marked. */
 export function hasParityMarks(bytes: Uint8Array): boolean {
   const flags = viewOf(bytes).getUint32(offsets.inputFlags, true);
   return (flags & (IGNPAR | PARMRK | INPCK | ISTRIP)) === (PARMRK | INPCK);
@@ -107,9 +107,9 @@ export function hasParityMarks(bytes: Uint8Array): boolean {
 
 /**
  * Compares settings that were asked for with those found. Baud rates may differ by 2 %: drivers report what
- * their divisor really makes (115384 for 115200), and two stations may be that far apart; it is the tolerance
- * the kernel itself uses.
- * @returns undefined when they agree, else both as text: `{wanted: '19200 8E1', found: '19200 8N1'}`.
+ * their divisor really makes (115384 for 115200), and two stations may be that far apart; the kernel itself
+ * uses this tolerance.
+ * @returns undefined when they agree, else both as text: `{wanted: '19200 8E1', found: '19200 8N1'}`
  */
 export function settingsDifference(
   wanted: LineSettings,
@@ -123,7 +123,7 @@ export function settingsDifference(
   return same ? undefined : { wanted: describeSettings(wanted), found: describeSettings(found) };
 }
 
-/** Settings as people write them: '19200 8E1'. */
+/** Writes settings as people write them: '19200 8E1'. */
 export function describeSettings(settings: LineSettings): string {
   const parity = { none: 'N', even: 'E', odd: 'O', mark: 'M', space: 'S' }[settings.parity];
   return `${settings.baudRate} ${settings.dataBits}${parity}${settings.stopBits}`;
@@ -133,14 +133,14 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** @returns the structure, or the negative errno. */
+/** Reads the settings of a terminal. @returns the structure, or the negative errno */
 export function readTermios2(libc: Libc, fd: number): Uint8Array | number {
   const bytes = new Uint8Array(TERMIOS2_BYTES);
   const result = libc.ioctl(fd, TCGETS2, bytes);
   return result < 0 ? result : bytes;
 }
 
-/** Changes the settings of a terminal. @returns why it did not work. */
+/** Changes the settings of a terminal. @returns why it did not work */
 export function changeTermios2(
   libc: Libc,
   fd: number,

@@ -2,19 +2,19 @@ import { getSystemErrorName } from 'node:util';
 import { type LibcResult, loadLibc } from './libc.js';
 
 /**
- * How the system schedules the thread of the lines. `realtime`: a real-time class comes before all others,
- * and nothing was changed. `short`: the thread has slices of `SLICE_NS`, as read back. `usual`: the slices
- * are the kernel's own, for the reason that `reason` says in the middle of a sentence.
+ * How the system schedules the thread of the lines. `realtime`: the thread has a real-time class, which comes
+ * before all others, and nothing was changed. `short`: the thread has slices of `SLICE_NS`, as read back.
+ * `usual`: the slices are the kernel's own; `reason` says why, in the middle of a sentence.
  */
 export type TimeSlice =
   | { readonly kind: 'realtime' }
   | { readonly kind: 'short' }
   | { readonly kind: 'usual'; readonly reason: string };
 
-/** The shortest slice that Linux gives, in ns. A thread that wakes comes before those with longer ones. */
+/** The shortest slice that Linux gives, in ns. When threads wake, those with shorter slices come first. */
 const SLICE_NS = 100_000n;
 
-/** `struct sched_attr` of linux/sched/types.h in its first length, and where its fields begin. */
+/** The first length of `struct sched_attr` of linux/sched/types.h, and the offsets of its fields. */
 const SCHED_ATTR_BYTES = 48;
 const SIZE_AT = 0;
 const POLICY_AT = 4;
@@ -22,18 +22,23 @@ const FLAGS_AT = 8;
 const RUNTIME_AT = 24;
 
 /**
- * sched(7): the class that threads have unless somebody chooses, and SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+ * The classes of sched(7): the one that threads have unless somebody chooses, and SCHED_FIFO, SCHED_RR and
+ * SCHED_DEADLINE.
  */
 const SCHED_OTHER = 0;
 const REALTIME = [1, 2, 6];
-/** Threads that this one starts later have the slices of the kernel: short ones are for the lines alone. */
+/**
+ * Makes threads that this one starts later have the kernel's slices, because short slices are for the lines
+ * alone.
+ */
 const SCHED_FLAG_RESET_ON_FORK = 1n;
 
 /**
- * Gives the calling thread the shortest time slices (sched_setattr(2)), so that it need not wait on a shared
- * core until another thread has used up its own slice. Needs no privilege, and changes neither class nor nice
- * value. Linux honours it since 6.12; older kernels ignore it, which shows when the slice is read back.
- * @param load the C library, another one in tests
+ * Gives the calling thread the shortest time slices (sched_setattr(2)), so that on a shared core it need not
+ * wait until another thread has used up its own slice. Needs no privilege, and changes neither class nor nice
+ * value. Linux honours the slice since 6.12; older kernels ignore it, which shows when the slice is read
+ * back.
+ * @param load loads the C library; tests pass another one
  */
 export async function shortenTimeSlice(load: () => Promise<LibcResult> = loadLibc): Promise<TimeSlice> {
   const loaded = await load();
@@ -61,7 +66,7 @@ function usual(call: string, result: number): TimeSlice {
   return { kind: 'usual', reason: `${call} failed: ${getSystemErrorName(result)}` };
 }
 
-/** What is said of it, for the log and the self-test. */
+/** Describes the time slice for the log and the self-test. */
 export function timeSliceText(slice: TimeSlice): string {
   switch (slice.kind) {
     case 'realtime':

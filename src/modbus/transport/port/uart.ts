@@ -11,12 +11,12 @@ import {
 } from './libc.js';
 
 /**
- * How far a driver has got with what was written to it.
- * 'handed over': its buffer is empty, but a FIFO behind it may not be, and it does not say.
+ * How far a driver has got with the bytes written to it. 'handed over': its buffer is empty, but a FIFO
+ * behind it may not be, and the driver does not say.
  */
 export type TransmitterState = 'sending' | 'handed over' | 'empty';
 
-/** Asks the driver. One that is gone sends nothing more, and is 'empty'. */
+/** Asks the driver how far it has got. A driver that is gone sends nothing more, and is 'empty'. */
 export function transmitterState(libc: Libc, fd: number): TransmitterState {
   const word = new Uint8Array(4);
   const view = new DataView(word.buffer);
@@ -27,8 +27,8 @@ export function transmitterState(libc: Libc, fd: number): TransmitterState {
 }
 
 /**
- * Sets RTS and leaves the other modem lines as they are, before this call returns.
- * @returns what is wrong; some ports, pseudo-terminals among them, have no modem lines.
+ * Sets RTS before this call returns, and leaves the other modem lines as they are.
+ * @returns what is wrong; some ports, pseudo-terminals among them, have no modem lines
  */
 export function setRts(libc: Libc, fd: number, level: 'high' | 'low'): string | undefined {
   const lines = new Uint8Array(4);
@@ -37,7 +37,7 @@ export function setRts(libc: Libc, fd: number, level: 'high' | 'low'): string | 
   return result < 0 ? `RTS can't be set ${level} (${getSystemErrorName(result)})` : undefined;
 }
 
-/** What the driver of a UART has counted since the port exists. */
+/** The errors that the driver of a UART has counted since the port exists. */
 export interface ErrorCounts {
   /** Characters without a stop bit. */
   readonly framing: number;
@@ -45,13 +45,13 @@ export interface ErrorCounts {
   readonly overrun: number;
   readonly parity: number;
   readonly break: number;
-  /** Times that characters were lost because the kernel's buffer was full. */
+  /** How many times characters were lost because the kernel's buffer was full. */
   readonly bufferOverrun: number;
 }
 
 /**
- * Of struct serial_icounter_struct (linux/serial.h), twenty ints: after cts, dsr, rng, dcd, rx and tx come
- * these.
+ * Reads the counts from struct serial_icounter_struct (linux/serial.h), which has twenty ints: cts, dsr, rng,
+ * dcd, rx and tx come before these.
  */
 export function parseErrorCounts(struct: Uint8Array): ErrorCounts {
   const view = new DataView(struct.buffer, struct.byteOffset, struct.byteLength);
@@ -65,27 +65,30 @@ export function parseErrorCounts(struct: Uint8Array): ErrorCounts {
   };
 }
 
-/** Asks the driver; undefined where it does not count (pseudo-terminals, some USB adapters). */
+/**
+ * Asks the driver for its counts; undefined where it does not count (pseudo-terminals, some USB adapters).
+ */
 export function readErrorCounts(libc: Libc, fd: number): ErrorCounts | undefined {
   const struct = new Uint8Array(80);
   return libc.ioctl(fd, TIOCGICOUNT, struct) < 0 ? undefined : parseErrorCounts(struct);
 }
 
 /**
- * Counts characters lost in the UART, or because the kernel's buffer was full, from the moment it is made.
+ * Counts characters lost in the UART, or because the kernel's buffer was full, from the moment this object is
+ * made.
  */
 export class Overruns {
   readonly #errorCounts: (() => ErrorCounts | undefined) | undefined;
-  /** Lost characters reported so far, as the driver counts them. */
+  /** How many lost characters were reported so far, as the driver counts them. */
   #reported: number;
 
-  /** @param errorCounts as the port has it; where it is absent nothing is counted */
+  /** Begins to count. @param errorCounts as the port has it; where it is absent nothing is counted */
   constructor(errorCounts: (() => ErrorCounts | undefined) | undefined) {
     this.#errorCounts = errorCounts;
     this.#reported = this.#counted() ?? 0;
   }
 
-  /** Characters lost since the last call. */
+  /** Returns how many characters were lost since the last call. */
   take(): number {
     const counted = this.#counted() ?? this.#reported;
     const lost = counted - this.#reported;

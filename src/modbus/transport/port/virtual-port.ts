@@ -9,11 +9,11 @@ import { openPty, type Pty } from './pty.js';
 
 export interface VirtualPortOptions {
   /**
-   * A stable name for the client: a symbolic link to the client's side, made on opening, removed on closing.
-   * Its directory has to exist.
+   * A stable name for the client: a symbolic link to the client's side, which is made on opening and removed
+   * on closing. Its directory has to exist.
    */
   readonly link?: string;
-  /** Behave like a real adapter in both directions; without it bytes pass at once. */
+  /** Makes the line behave like a real adapter in both directions; without it bytes pass at once. */
   readonly pacing?: Pacing;
 }
 
@@ -26,17 +26,17 @@ export type VirtualPort = BytePort & Required<Pick<BytePort, 'setPacing'>>;
  */
 const PACED_INPUT_LIMIT = 4096;
 
-/** Why bytes are lost. */
+/** Reasons for which bytes are lost. */
 const NOBODY = 'nobody has the line open';
 const FULL = 'the client does not read, and its buffer is full';
 
 /** How often to check for bytes that a client left unread, in ms. */
 const LEFTOVER_CHECK = 100;
 
-/** Clients' sides of the virtual lines that are open. */
+/** The clients' sides of the virtual lines that are open. */
 const clientSides = new Set<string>();
 
-/** Whether this path, without links, is where clients open a virtual line of this program. */
+/** Tells whether this path, without links, is where clients open a virtual line of this program. */
 export function isClientSide(path: string): boolean {
   return clientSides.has(path);
 }
@@ -51,7 +51,7 @@ export function isClientSide(path: string): boolean {
  * - If a client has the line open and does not read, the bytes wait until the buffer (some 20 kB) is full.
  * Further bytes are lost, as in an overrun. A write never blocks and never queues.
  *
- * Settings stay as a client has left them, but for what would keep the next one from using the line
+ * Settings stay as a client has left them, except those that would keep the next client from using the line
  * (`Pty.makeSettable`, `Pty.letClientSend`).
  */
 export async function openVirtualPort(
@@ -100,7 +100,8 @@ function runPort(
     if (open && (input?.pending() ?? 0) < PACED_INPUT_LIMIT) stream.resume();
   };
   const receive = (chunk: Uint8Array): void => {
-    // Before the client has a reply, and can change its settings or close and open the line again.
+    // This happens before the client has a reply, and can change its settings or close and open the line
+    // again.
     pty.makeSettable();
     input?.write(chunk);
     if (input === undefined) listener.onData(chunk);
@@ -157,7 +158,7 @@ const virtualFacts: PortFacts = {
   direction: 'nothing to switch, a virtual line has no driver',
 };
 
-/** Writing to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */
+/** Writes to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */
 function startOutput(pty: Pty, onError: (reason: string) => void) {
   let check: NodeJS.Timeout | undefined;
 
@@ -166,7 +167,8 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
     pty.letClientSend();
     pty.makeSettable();
   };
-  // Where closings can't be watched, and for bytes that were still under way at a closing.
+  // Discards bytes that a client left behind where closings can't be watched, or that were under way at a
+  // closing.
   const checkLeftovers = (): void => {
     check = undefined;
     if (!pty.hasClient()) cleanUp();
@@ -175,8 +177,9 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
 
   return {
     onClientClosed(): void {
-      // A client that has opened the line meanwhile can't know that it was stopped. Its settings are left
-      // alone: changed while it sets them, they would look to its C library as if it had changed nothing.
+      // A client that has opened the line meanwhile can't know that the line was stopped. Its settings are
+      // left alone: changes while the client sets them would look to its C library as if it had changed
+      // nothing.
       if (pty.hasClient()) pty.letClientSend();
       else cleanUp();
     },

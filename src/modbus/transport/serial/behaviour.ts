@@ -8,19 +8,22 @@ import { type Adapter, discardGap, inputPause, outputHold } from '../port/adapte
 import type { EchoSetting, SerialSettings, WhenBusy } from '../settings.js';
 import type { TimedBytes } from '../transport.js';
 
-/** Times of a serial line in ms, as far as they follow from its settings and its adapter. */
+/** The times of a serial line in ms that follow from its settings and its adapter. */
 export interface SerialTimes {
   readonly t15: number;
   readonly t35: number;
-  /** Silence after which an incomplete frame is thrown away. */
+  /** The silence after which an incomplete frame is thrown away. */
   readonly gap: number;
-  /** Wait after a request before a reply; undefined replies as soon as the frame is complete. */
+  /**
+   * The wait after a request before a reply; when undefined, the reply leaves as soon as the frame is
+   * complete.
+   */
   readonly turnaround: number | undefined;
-  /** Of one character on the wire. */
+  /** The time of one character on the wire. */
   readonly characterTime: number;
 }
 
-/** The times of a line on an adapter, before or after it is open. */
+/** Returns the times of a line on an adapter, before or after the line is open. */
 export function serialTimes(settings: SerialSettings, adapter: Adapter): SerialTimes {
   const { framing, baudRate, timing } = settings;
   const pause = timing.t35 ?? t35(baudRate);
@@ -44,9 +47,9 @@ export interface Arrival {
 }
 
 /**
- * What was received, with the time when it began on the wire. A FIFO hands over 8 or 16 characters at once,
- * so they arrive late. They are never later than the adapter allows (`inputHold`), because a port without a
- * wire may hand over much longer pieces at once.
+ * Returns the received bytes with the time when they began on the wire. A FIFO hands over 8 or 16 characters
+ * at once, so they arrive late. They are never later than the adapter allows (`inputHold`), because a port
+ * without a wire may hand over much longer pieces at once.
  */
 export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: Arrival): TimedBytes {
   const began = receivedAt - bytes.length * arrival.wireTime;
@@ -55,14 +58,15 @@ export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: 
 }
 
 /**
- * Wait after a request in ms, undefined for none: a number comes on top of t3.5, which no reply may undercut.
+ * Returns the wait after a request in ms, undefined for none. A number is added to t3.5, before which no
+ * reply may begin.
  */
 function turnaround(wanted: number | 't3.5' | 'eager', t35: number): number | undefined {
   if (wanted === 'eager') return undefined;
   return wanted === 't3.5' ? t35 : t35 + wanted;
 }
 
-/** How a port sends. Times in ms. */
+/** How a port sends. Times are in ms. */
 export interface SendTiming {
   /** How long one character keeps the wire busy after it was written; 0 on a line without a wire. */
   readonly wireTime: number;
@@ -72,32 +76,35 @@ export interface SendTiming {
   readonly lead: number;
 }
 
-/** When a line may speak. Times in ms. */
+/** When a line may speak. Times are in ms. */
 export interface ReplyTiming extends SendTiming {
   readonly t35: number;
-  /** Wait after the request before a reply; undefined replies as soon as the frame is complete. */
+  /**
+   * The wait after the request before a reply; when undefined, the reply leaves as soon as the frame is
+   * complete.
+   */
   readonly turnaround: number | undefined;
 }
 
-/** How a line behaves on an open port. Times in ms. */
+/** How a line behaves on an open port. Times are in ms. */
 export interface SerialBehaviour {
   readonly framing: Framing;
-  /** A new one, because a framer keeps pending bytes. */
+  /** A framer of its own, because a framer keeps pending bytes. */
   readonly framer: Framer;
-  /** Could these bytes, sent by us, be a client's request as well? */
+  /** Tells whether these bytes, sent by us, could be a client's request as well. */
   readonly mayBeRequest: (adu: Uint8Array) => boolean;
   readonly timing: ReplyTiming;
   readonly arrival: Arrival;
-  /** Silence after which pending bytes are discarded. */
+  /** The silence after which pending bytes are discarded. */
   readonly gap: number;
   readonly whenBusy: WhenBusy;
-  /** Does the adapter hear what it sends? */
+  /** Says whether the adapter hears what it sends. */
   readonly echo: EchoSetting;
 }
 
 /**
- * How a line behaves on the adapter that its port turned out to have.
- * @param owns whether a unit identifier is ours
+ * Returns how a line behaves on the adapter that its port turned out to have.
+ * @param owns tells whether a unit identifier is ours
  */
 export function serialBehaviour(
   settings: SerialSettings,
@@ -109,7 +116,8 @@ export function serialBehaviour(
   const { t35, gap, turnaround, characterTime } = serialTimes(settings, adapter);
   // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
   const wireTime = adapter.kind === 'pty' && !pacing ? 0 : characterTime;
-  // How long the adapter may hold bytes, whatever gap was configured. An ASCII line's gap does not show that.
+  // How long the adapter may hold bytes, whatever gap was configured; the gap of an ASCII line does not show
+  // that.
   const hold = discardGap(adapter, characterTime, t35);
   const longestPause = inputPause(adapter, wireTime);
   const framer = newFramer(framing, owns, { t35, characterTime: wireTime, longestPause });
@@ -133,7 +141,10 @@ export function serialBehaviour(
   };
 }
 
-/** Checks the same message in RTU, where the lengths of each function are known. */
+/**
+ * Tells whether the same message in RTU may be a request, because the lengths of each function are known
+ * there.
+ */
 function mayBeAsciiRequest(framing: Framing, adu: Uint8Array): boolean {
   const content = framing.fields(adu);
   return content !== undefined && mayBeRequest(encodeRtu(content.unitId, content.pdu));

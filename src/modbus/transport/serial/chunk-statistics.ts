@@ -2,11 +2,11 @@ import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import { concatBytes } from '../../protocol/bytes.js';
 import type { TimedBytes } from '../transport.js';
 
-/** Larger chunks are counted together with this size. */
+/** The largest size in bytes that is counted separately. Larger chunks are counted with this size. */
 const LARGEST = 64;
-/** Pieces of a frame are never further apart than this on any adapter, in ms. */
+/** The longest pause between pieces of a frame on any adapter, in ms. */
 const LONGEST_PAUSE_MS = 2000;
-/** Limits the work for each discarded piece. */
+/** How many discarded pieces are kept, which limits the work for each of them. */
 const MOST_PIECES = 32;
 
 /**
@@ -15,44 +15,44 @@ const MOST_PIECES = 32;
 export class ChunkStatistics {
   readonly #sizes = new Map<number, number>();
   #longestPause = 0;
-  /** The longest pause so far between the pending bytes. */
+  /** The longest pause so far between the pending bytes, in ms. */
   #pending = 0;
   /**
-   * What was discarded last, piece by piece. Together the pieces may be a frame that a discard gap too short
-   * has cut.
+   * The bytes that were discarded last, piece by piece. Together they may be a frame that a discard gap too
+   * short has cut.
    */
   #discarded: TimedBytes[] = [];
 
   /**
-   * How many chunks there were of each size in bytes, small ones first; the last may stand for larger ones
-   * too.
+   * How many chunks there were of each size in bytes, small sizes first. The last size may stand for larger
+   * ones, too.
    */
   get sizes(): readonly (readonly [size: number, count: number])[] {
     return [...this.#sizes].sort(([a], [b]) => a - b);
   }
 
   /**
-   * The longest time between two chunks of one valid frame, in ms. A frame counts too if only its beginning
-   * was missing, because that had been discarded. The discard gap must be longer.
+   * The longest time between two chunks of one valid frame, in ms. A frame counts even if only its beginning
+   * was missing because it had been discarded. The discard gap must be longer than this time.
    */
   get longestPause(): number {
     return this.#longestPause;
   }
 
-  /** @param pause since the chunk before it, in ms, when that one left an unfinished frame */
+  /** Counts a chunk. @param pause since the chunk before, in ms, when that chunk left an unfinished frame */
   chunk(length: number, pause: number | undefined): void {
     const size = Math.min(length, LARGEST);
     this.#sizes.set(size, (this.#sizes.get(size) ?? 0) + 1);
     this.#pending = pause === undefined ? 0 : Math.max(this.#pending, pause);
   }
 
-  /** The pending bytes have become a valid frame. */
+  /** Takes note that the pending bytes have become a valid frame. */
   frame(): void {
     this.#longestPause = Math.max(this.#longestPause, this.#pending);
     this.#discarded = [];
   }
 
-  /** These bytes were discarded. */
+  /** Takes note that these bytes were discarded. */
   discarded(piece: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): void {
     const last = this.#discarded.at(-1);
     if (last && pauseBetween(last, piece) > LONGEST_PAUSE_MS) this.#discarded = [];
@@ -65,7 +65,8 @@ export class ChunkStatistics {
 }
 
 /**
- * The longest pause between the last of the pieces that together are a frame, in ms; undefined if none are.
+ * Returns the longest pause between the last pieces that together are a frame, in ms; undefined if no pieces
+ * are.
  */
 function pauseInCutFrame(
   pieces: readonly TimedBytes[],

@@ -2,12 +2,12 @@ import { concatBytes } from '../../protocol/bytes.js';
 import type { EchoSetting } from '../settings.js';
 
 /**
- * What the filter noticed: a reply that came back, a loop of replies that it ended, somebody sending while we
- * sent.
+ * What the filter noticed: a reply that came back, a loop of replies that the filter ended, or somebody
+ * sending while we sent.
  */
 export type Noticed = 'echo' | 'loop' | 'collision';
 
-/** What is left of the received bytes once the echo of our own is removed. */
+/** The received bytes that are left once the echo of our own bytes is removed. */
 export interface Filtered {
   readonly bytes: Uint8Array;
   readonly noticed: readonly Noticed[];
@@ -17,38 +17,40 @@ export interface EchoFilterOptions {
   readonly echo: EchoSetting;
   /** How long one character is on the wire, in ms; 0 on a line without a wire. */
   readonly wireTime: number;
-  /** Are these bytes one whole frame? */
+  /** Tells whether these bytes are one whole frame. */
   readonly isFrame: (bytes: Uint8Array) => boolean;
-  /** Could this frame of ours be a client's request as well? */
+  /** Tells whether this frame of ours could be a client's request as well. */
   readonly mayBeRequest: (adu: Uint8Array) => boolean;
 }
 
-/** Which piece of a frame was sent. */
+/** The place of a piece in the frame that was sent. */
 export interface SentPiece {
-  /** The piece belongs to the same frame as the piece before it. */
+  /** True when the piece belongs to the same frame as the piece before. */
   readonly continues: boolean;
-  /** Another piece of the frame follows. */
+  /** True when another piece of the frame follows. */
   readonly more: boolean;
 }
 
 /** The part of a frame of ours that was sent so far, and may come back. */
 interface Transmission {
   bytes: Uint8Array;
-  /** More pieces of the frame will follow. */
+  /** True when more pieces of the frame will follow. */
   isOpen: boolean;
 }
 
-/** The most stray bytes before an echo. A line driver that switches on late leaves them. */
+/**
+ * How many stray bytes there may be before an echo. A line driver that switches on late leaves such bytes.
+ */
 const MOST_STRAYS = 2;
-/** The most bytes between two copies that count as noise and not as a message. */
+/** How many bytes between two copies count as noise at most, and not as a message. */
 const MOST_NOISE = 3;
-/** The most frames whose echoes are waited for. */
+/** How many frames may wait for their echoes. */
 const MOST_AWAITED = 256;
 /** How many copies in a row are passed on if they may be requests. The next copy may be part of a loop. */
 const MOST_COPIES = 16;
 /**
  * How many echoes in a row may be missing. An adapter that hears itself does so each time, but noise may
- * spoil one.
+ * spoil an echo.
  */
 const MOST_MISSED = 1;
 
@@ -81,11 +83,11 @@ export class EchoFilter {
   #heldFrom = 0;
   #heardAt = 0;
   #sendingUntil = Number.NEGATIVE_INFINITY;
-  /** An echo was recognised for certain. */
+  /** True when an echo was recognised for certain. */
   #isKnown = false;
-  /** Replies in a row that have not come back since the last echo. */
+  /** How many replies in a row have not come back since the last echo. */
   #missed = 0;
-  /** Copies in a row that may be requests, and the number of other bytes since the last copy. */
+  /** How many copies in a row may be requests, and how many other bytes came since the last copy. */
   #copies = 0;
   #others = 0;
   #noticed: Noticed[] = [];
@@ -94,17 +96,14 @@ export class EchoFilter {
     this.#options = options;
   }
 
-  /**
-   * The line goes on with other settings. Frames sent before may still come back, and a known echo stays
-   * known.
-   */
+  /** Changes the options. Frames sent before may still come back, and a known echo stays known. */
   change(options: EchoFilterOptions): void {
     this.#options = options;
     this.#close();
     if (options.echo === 'no') this.#awaited.length = 0;
   }
 
-  /** These bytes were written; the last of them is on the wire at `endsAt`. */
+  /** Takes note that these bytes were written, and that the last of them is on the wire at `endsAt`. */
   sent(bytes: Uint8Array, endsAt: number, { continues, more }: SentPiece): void {
     this.#sendingUntil = endsAt;
     if (this.#options.echo === 'no') return;
@@ -119,7 +118,7 @@ export class EchoFilter {
     this.#awaited.push({ bytes, isOpen: more });
   }
 
-  /** Bytes that were received at `at`. */
+  /** Takes bytes that were received at `at`. */
   received(chunk: Uint8Array, at: number): Filtered {
     this.#heardAt = at;
     if (this.#held.length === 0) this.#hold(chunk);
@@ -127,25 +126,31 @@ export class EchoFilter {
     return this.#match(false);
   }
 
-  /** The line has been silent: held bytes that began like an echo and did not go on are not an echo. */
+  /**
+   * Reports that the line has been silent: held bytes that began like an echo and did not go on are not an
+   * echo.
+   */
   silence(): Filtered {
     return this.#match(true);
   }
 
-  /** The echo window is over: whatever we sent would have come back by now. */
+  /** Reports that the echo window is over: everything we sent would have come back by now. */
   windowOver(): Filtered {
     const filtered = this.#match(true);
     while (this.#awaited.shift()) this.#miss();
     return filtered;
   }
 
-  /** Holds these bytes. The last of them has just arrived. */
+  /** Holds these bytes, the last of which has just arrived. */
   #hold(bytes: Uint8Array): void {
     this.#held = bytes;
     this.#heldFrom = this.#heardAt - bytes.length * this.#options.wireTime;
   }
 
-  /** @param isOver no more bytes will come that continue the held ones */
+  /**
+   * Compares the held bytes with those that were sent.
+   * @param isOver true when no more bytes will come that continue the held ones
+   */
   #match(isOver: boolean): Filtered {
     let passed: Uint8Array = NOTHING;
     for (let sent = this.#awaited[0]; sent && this.#held.length > 0; sent = this.#awaited[0]) {
@@ -172,7 +177,7 @@ export class EchoFilter {
     this.#others += others.length;
     if (this.#others > MOST_NOISE) this.#copies = 0;
     if (this.#beganWhileSending()) {
-      // One collision for each transmission.
+      // A transmission has at most one collision.
       this.#sendingUntil = Number.NEGATIVE_INFINITY;
       this.#noticed.push('collision');
     }
@@ -185,7 +190,7 @@ export class EchoFilter {
     return { bytes, noticed };
   }
 
-  /** Where the copy of `bytes` ends in the held bytes, or will end; undefined if there is no copy. */
+  /** Returns where the copy of `bytes` ends in the held bytes, or will end; undefined if there is no copy. */
   #endOfCopy(bytes: Uint8Array): number | undefined {
     const most = this.#options.wireTime > 0 ? MOST_STRAYS : 0;
     for (let strays = 0; strays <= most; strays++) {
@@ -194,7 +199,7 @@ export class EchoFilter {
     return undefined;
   }
 
-  /** Whether a copy of these bytes, all that was sent of a frame, is an echo. */
+  /** Tells whether a copy of these bytes, which are all that was sent of a frame, is an echo. */
   #isEcho(bytes: Uint8Array): boolean {
     const { echo, isFrame, mayBeRequest } = this.#options;
     const whole = isFrame(bytes);
@@ -213,7 +218,7 @@ export class EchoFilter {
     return this.#copies > MOST_COPIES;
   }
 
-  /** A reply did not come back. */
+  /** Takes note that a reply did not come back. */
   #miss(): void {
     this.#missed++;
     if (this.#missed > MOST_MISSED) this.#isKnown = false;
@@ -223,14 +228,17 @@ export class EchoFilter {
     return this.#heldFrom < this.#sendingUntil;
   }
 
-  /** No more pieces of the last frame follow. */
+  /** Takes note that no more pieces of the last frame follow. */
   #close(): void {
     const last = this.#awaited.at(-1);
     if (last) last.isOpen = false;
   }
 }
 
-/** True when what was received from `start` on is the beginning of what was sent, or the other way round. */
+/**
+ * Tells whether the bytes received from `start` on are the beginning of what was sent, or the other way
+ * round.
+ */
 function startsAlike(received: Uint8Array, start: number, sent: Uint8Array): boolean {
   const length = Math.min(received.length - start, sent.length);
   for (let i = 0; i < length; i++) if (received[start + i] !== sent[i]) return false;

@@ -9,8 +9,8 @@ import type { PortSession } from './serial-session.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /**
- * Listens on one open port and reports what others say there. It is given no way to write to the port, and no
- * way to have a request executed. So nothing that it hears can make the line send.
+ * Listens on one open port and reports what others say there. A monitor can neither write to the port nor
+ * have a request executed, so nothing that it hears can make the line send.
  */
 export class MonitorSession implements PortSession {
   readonly #report: LineHandler['event'];
@@ -19,7 +19,7 @@ export class MonitorSession implements PortSession {
   #behaviour: SerialBehaviour;
   #silence: SilenceDetector;
 
-  /** @param errorCounts as the port has it */
+  /** Begins to listen. @param errorCounts as the port has it */
   constructor(
     errorCounts: BytePort['errorCounts'],
     behaviour: SerialBehaviour,
@@ -74,7 +74,7 @@ export class MonitorSession implements PortSession {
       }
       const lost = this.#overruns.take();
       if (lost > 0) this.#report({ kind: 'overrun', count: lost });
-      // No unit is ours, so what the framer takes for a request to us is a broadcast.
+      // No unit is ours, so a frame that the framer takes for a request to us is a broadcast.
       const role = event.kind === 'foreign' ? event.role : 'request';
       this.#report({ kind: 'foreign', role, frame: onWire });
     }

@@ -20,12 +20,12 @@ export interface ReplyPlayerOptions extends StepRunnerOptions {
   readonly whenBusy: WhenBusy;
 }
 
-/** The most replies that may wait, so that a client that floods the line does not fill the memory. */
+/** How many replies may wait at most, so that a client that floods the line does not fill the memory. */
 const MAX_QUEUE = 256;
 
 interface Pending {
   readonly request: TimedBytes;
-  /** When the player got the reply. */
+  /** When the player got the reply, in ms of the clock. */
   readonly addedAt: number;
   readonly reply: LineReply;
 }
@@ -45,7 +45,10 @@ export class ReplyPlayer {
   readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
-  /** The first reply could begin, but bytes came in that may become a frame. `listened` lets it begin. */
+  /**
+   * True when the first reply could begin, but bytes came in that may become a frame. `listened` lets it
+   * begin.
+   */
   #waitsForFrame = false;
 
   constructor(options: ReplyPlayerOptions, clock: Clock) {
@@ -54,19 +57,19 @@ export class ReplyPlayer {
     this.#runner = new StepRunner(options, clock);
   }
 
-  /** Goes on with other settings; what is pending is given up. */
+  /** Changes the options, and gives up pending replies. */
   change(options: ReplyPlayerOptions): void {
     this.giveUp('the settings of the line have changed');
     this.#options = options;
     this.#runner.change(options);
   }
 
-  /** Whether pending replies keep the line from executing another request. */
+  /** True when pending replies keep the line from executing another request. */
   get refuses(): boolean {
     return this.#queue.length >= (this.#options.whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
-  /** Adds the reply to a request, whose `played` is called when its plan was played or given up. */
+  /** Adds the reply to a request. `played` of the reply is called when its plan was played or given up. */
   play(request: TimedBytes, reply: LineReply): void {
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
@@ -82,7 +85,7 @@ export class ReplyPlayer {
   }
 
   /**
-   * Gives up all pending replies, for `reason`. A break can't be stopped: its reply ends when the break is
+   * Gives up all pending replies, for `reason`. A break can't be stopped, so its reply ends when the break is
    * over.
    */
   giveUp(reason: string, ended: 'superseded' | 'disconnected' = 'superseded'): void {
@@ -98,7 +101,10 @@ export class ReplyPlayer {
     }
   }
 
-  /** The client has turned to another unit: with `replace`, it no longer waits for pending replies. */
+  /**
+   * Reports that the client has turned to another unit: with `replace`, it no longer waits for pending
+   * replies.
+   */
   turnedAway(): void {
     this.#replace('the client has turned to somebody else');
   }
@@ -107,13 +113,16 @@ export class ReplyPlayer {
     if (this.#options.whenBusy === 'replace') this.giveUp(reason);
   }
 
-  /** Whether there was no t3.5 between the request before and this one. */
+  /** Tells whether there was no t3.5 between the request before and this one. */
   #isMerged(request: TimedBytes, before: Pending): boolean {
     const { timing, arrival } = this.#options;
     return asOnWire(request, arrival).startedAt - before.request.receivedAt < timing.t35;
   }
 
-  /** The framer has read everything received so far. Call this after every silence and every chunk. */
+  /**
+   * Reports that the framer has read everything received so far. Call this after every silence and every
+   * chunk.
+   */
   listened(): void {
     if (!this.#waitsForFrame || this.#options.listening.busy) return;
     this.#waitsForFrame = false;
@@ -122,7 +131,7 @@ export class ReplyPlayer {
 
   /**
    * Sends bytes that nobody asked for, if no reply is pending and the line has been silent for t3.5.
-   * @param sent gets what became of them, within this call
+   * @param sent gets the report on the bytes, within this call
    * @returns in how many ms to ask again; undefined if the bytes were sent, or are lost
    */
   sendUnasked(bytes: Uint8Array, sent: (report: StepReport) => void): number | undefined {
@@ -151,7 +160,7 @@ export class ReplyPlayer {
   }
 
   /**
-   * When a reply may begin, as far as is known now: here t3.5 is waited for.
+   * Returns when a reply may begin, as far as is known now. This is where t3.5 is waited for.
    *
    * A usual reply begins after its turnaround, and t3.5 after the last character on the line, whoever sent
    * it. A reply that begins at once (`early`, or a line that is `eager`) takes no notice of the client's
@@ -176,7 +185,10 @@ export class ReplyPlayer {
     else this.#cancelTimer = this.#clock.callAt(due, () => this.#start(due));
   }
 
-  /** Starts the first reply, or puts it off. @param due when it should have begun, as far as was known */
+  /**
+   * Starts the first reply, or puts it off.
+   * @param due when the reply should have begun, as far as was known
+   */
   #start(due: number): void {
     const first = this.#queue[0];
     if (!first) return;

@@ -18,11 +18,14 @@ interface SerialLineTools {
   readonly clock?: Clock;
 }
 
-/** Short, because users wait for the port, and looking for a missing port costs next to nothing. */
+/**
+ * Pauses between attempts. They are short, because users wait for the port, and looking for a missing port
+ * costs next to nothing.
+ */
 const RETRY_TIMES = { firstMs: 250, lastMs: 1000 };
 
 /**
- * One end of a serial line, which serves or only listens: opens the port, keeps it open, and waits for it if
+ * One end of a serial line, which serves or only listens. Opens the port, keeps it open, and waits for it if
  * it vanishes.
  */
 export class SerialLine implements Transport, SerialSide, PortListener {
@@ -38,11 +41,11 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   #port: BytePort | undefined;
   #adapter: Adapter | undefined;
   #session: PortSession | undefined;
-  /** The port that can't do what was asked for; undefined where none was found unfit. */
+  /** The identity of the port that can't do what was asked for; undefined where no port was found unfit. */
   #unfit: string | undefined;
   readonly #retries: Retries;
 
-  /** Tests pass a port and a clock of their own. */
+  /** Makes the line. Tests pass a port and a clock of their own. */
   constructor(
     settings: SerialSettings,
     framing: Framing,
@@ -92,7 +95,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
 
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
-    // An attempt may have the port open now. Whoever starts the line again would find it in use.
+    // An attempt may have the port open now. The next start of the line would find the port in use.
     const ended = this.#retries.end();
     const port = this.#port;
     this.#detach();
@@ -136,7 +139,10 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#retries.begin();
   }
 
-  /** The adapter is identified at each opening, because another one may have been plugged in. */
+  /**
+   * Returns the behaviour on an adapter. The adapter is identified at each opening, because another one may
+   * have been plugged in.
+   */
   #behaviour(adapter: Adapter) {
     const isServer = this.#settings.mode === 'server';
     const owns = (unitId: number) => isServer && this.#handler.owns(unitId);
@@ -166,8 +172,8 @@ export class SerialLine implements Transport, SerialSide, PortListener {
   }
 
   /**
-   * Each opening moves the modem lines, so a port that was found unfit is left alone until something else is
-   * there.
+   * Remembers an unfit port. Each opening moves the modem lines, so such a port is left alone until something
+   * else is there.
    */
   #note({ error, unfit }: { readonly error: string; readonly unfit?: true }): void {
     this.#unfit = unfit && identityOf(this.#settings.path);

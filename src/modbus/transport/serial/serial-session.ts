@@ -14,15 +14,15 @@ import { SilenceDetector } from './silence-detector.js';
 /** How much later than the known delays of its adapter an echo may arrive, in ms. */
 const LATE_ECHO_MS = 200;
 
-/** What a line does with what its open port hears. Ends with the port. */
+/** Handles what one open port hears. A session ends with the port. */
 export interface PortSession {
   received(chunk: Uint8Array): void;
-  /** @param characters that arrived damaged, as the port read them */
+  /** Takes characters that arrived damaged. @param characters as the port read them */
   damaged(characters: Uint8Array): void;
   reframe(framing: Framing): void;
   /** Goes on with another behaviour on the same port. */
   change(behaviour: SerialBehaviour): void;
-  /** As of a `Transport`; a monitor has none. */
+  /** Does what `Transport.sendUnasked` says; absent on a monitor. */
   sendUnasked?(bytes: Uint8Array): number | undefined;
   end(): void;
 }
@@ -34,7 +34,7 @@ export class SerialSession implements PortSession {
   readonly #chunks: ChunkStatistics;
   readonly #clock: Clock;
   #behaviour: SerialBehaviour;
-  /** That of the behaviour, perhaps with another delimiter. */
+  /** The framing of the behaviour, perhaps with another delimiter. */
   #framing: Framing;
   readonly #player: ReplyPlayer;
   readonly #echo: EchoFilter;
@@ -83,7 +83,7 @@ export class SerialSession implements PortSession {
     const now = this.#clock.now();
     const bytes = this.#withoutEcho(this.#echo.received(chunk, now));
     if (bytes.length > 0) {
-      // The echo is not counted: it says nothing about what clients send.
+      // The echo is not counted, because it says nothing about what clients send.
       this.#chunks.chunk(bytes.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
       this.#dispatch(this.#framer.push(bytes, now));
     }
@@ -109,8 +109,8 @@ export class SerialSession implements PortSession {
   }
 
   /**
-   * The port is gone: nothing is sent or heard any more, and steps that were not played are reported as
-   * disconnected.
+   * Ends the session because the port is gone: nothing is sent or heard any more, and steps that were not
+   * played are reported as disconnected.
    */
   end(): void {
     this.#player.giveUp('the port is gone', 'disconnected');
@@ -146,7 +146,7 @@ export class SerialSession implements PortSession {
     });
   }
 
-  /** Handles bytes that were held back because they began like an echo, and turned out to be none. */
+  /** Handles bytes that were held back because they began like an echo, and turned out not to be an echo. */
   #hearRest(filtered: Filtered): void {
     const bytes = this.#withoutEcho(filtered);
     if (bytes.length > 0) this.#dispatch(this.#framer.push(bytes, this.#clock.now()));

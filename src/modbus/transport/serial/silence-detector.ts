@@ -1,7 +1,7 @@
 import { InterByteTimeoutParser } from '@serialport/parser-inter-byte-timeout';
 import type { Clock } from '../clock.js';
 
-/** The parser keeps a burst until its end. It passes on a longer one in pieces of so many bytes. */
+/** The parser keeps a burst until its end. A longer burst is passed on in pieces of this many bytes. */
 const LONGEST_PIECE = 1024;
 
 /**
@@ -18,11 +18,15 @@ export class SilenceDetector {
   readonly #clock: Clock;
   readonly #onSilence: () => void;
   #lastAt: number;
-  /** The silence after the last bytes was reported. */
+  /** True when the silence after the last bytes was reported. */
   #isTold = false;
   #callOff = (): void => {};
 
-  /** @param gap in ms; @param onSilence must not throw. */
+  /**
+   * Makes the detector.
+   * @param gap in ms
+   * @param onSilence must not throw
+   */
   constructor(gap: number, clock: Clock, onSilence: () => void) {
     this.#gap = gap;
     this.#clock = clock;
@@ -33,7 +37,7 @@ export class SilenceDetector {
     this.#check();
   }
 
-  /** The port received `bytes`, at least one, at `at`. */
+  /** Reports that the port received `bytes`, at least one, at `at`. */
   heard(bytes: Uint8Array, at: number): void {
     this.#lastAt = at;
     this.#isTold = false;

@@ -15,11 +15,13 @@ import type { SentPiece } from './echo-filter.js';
 export interface StepRunnerOptions {
   readonly port: Pick<BytePort, 'write' | 'sendBreak' | 'isSending'>;
   readonly timing: SendTiming;
-  /** Bytes were written; the last of them is on the wire at `endsAt`. */
+  /** Is called when bytes were written; the last of them is on the wire at `endsAt`. */
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: SentPiece) => void;
 }
 
-/** A step takes up to 20 µs, and nothing else runs meanwhile. After so many steps, others have their turn. */
+/**
+ * A step takes up to 20 µs, and nothing else runs meanwhile. After this many steps, others have their turn.
+ */
 const STEPS_PER_TURN = 64;
 
 /** Gets a report on each step of a plan. */
@@ -28,12 +30,12 @@ type Done = (reports: readonly StepReport[]) => void;
 /** A plan that is being played. */
 interface PlayedPlan {
   readonly steps: readonly Step[];
-  /** One for each step that is over. */
+  /** A report for each step that is over. */
   readonly reports: StepReport[];
   readonly done: Done;
   /** When the last finished step ended. Before the first step: when its wait began. */
   from: number;
-  /** A step is being done now. It will be reported even if the run is called off. */
+  /** True while a step is being done. The step will be reported even if the run is called off. */
   isBusy: boolean;
   /** Called instead of `done` if the run was called off during a step, once that step is over. */
   calledOff: (() => void) | undefined;
@@ -54,28 +56,29 @@ export class StepRunner {
     this.#clock = clock;
   }
 
-  /** Goes on with other settings; not while steps are being done. */
+  /** Changes the options. Must not be called while steps are being done. */
   change(options: StepRunnerOptions): void {
     this.#options = options;
   }
 
-  /** When the last character written so far has left the wire, or the break on it ends. */
+  /** When the last character written so far has left the wire, or the break on the wire ends. */
   get wireFreeAt(): number {
     return this.#wireFreeAt;
   }
 
   /**
-   * A break that holds the line now, even if it was called off. Nothing else would be heard before it ends.
+   * The break that holds the line now, even if it was called off. Nothing else would be heard before the
+   * break ends.
    */
   get breaking(): Promise<unknown> | undefined {
     return this.#breaking;
   }
 
   /**
-   * A whole request was received, its first bytes at `startedAt`. If that was after the last write, the wire
-   * was free by then, or the client would not have been heard: some ports have no wire of their baud rate (a
-   * USB gadget, CDC-ACM, a null modem in software). While the driver still sends this does not hold, because
-   * a full-duplex line carries both directions.
+   * Reports that a whole request was received, its first bytes at `startedAt`. If that was after the last
+   * write, the wire was free by then, or the client would not have been heard: some ports have no wire of
+   * their baud rate (a USB gadget, CDC-ACM, a null modem in software). This does not hold while the driver
+   * still sends, because a full-duplex line carries both directions.
    */
   requestBegan(startedAt: number): void {
     if (startedAt <= this.#writtenAt || startedAt >= this.#wireFreeAt || this.#breaking !== undefined) return;
@@ -141,7 +144,7 @@ export class StepRunner {
     } else run.calledOff?.();
   }
 
-  /** Does one step and reports it: at once, or when the promise resolves. */
+  /** Does one step and reports it, at once or when the promise resolves. */
   #play(run: PlayedPlan, step: Step, plannedAt: number): Promise<void> | null {
     switch (step.kind) {
       case 'bytes':
@@ -165,7 +168,7 @@ export class StepRunner {
       return;
     }
     const uncertainty = this.#clock.now() - writtenAt + outputHold;
-    // Bytes that were written before may still be on the wire. The new ones leave after them.
+    // Bytes that were written before may still be on the wire. The new bytes leave after them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
     this.#writtenAt = writtenAt;
     this.#wireFreeAt = run.from = achievedAt + bytes.length * wireTime;
@@ -197,7 +200,8 @@ export class StepRunner {
 }
 
 /**
- * Bytes without a wait directly follow those before them. A break must not cut into bytes still on the wire.
+ * Tells whether a step has to wait. Bytes without a wait directly follow those before them. A break must not
+ * cut into bytes still on the wire.
  */
 function mustWait(step: Step): boolean {
   return step.waitMs > 0 || step.kind === 'break';

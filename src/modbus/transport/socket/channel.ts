@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 /**
- * Takes the bytes of one read: the first `length` of `bytes`. They are valid during the call only, because
- * the memory is used for the next read, of any connection.
+ * Takes the bytes of one read: the first `length` of `bytes`. The bytes are valid during the call only,
+ * because the memory is used for the next read, of any connection.
  */
 export type Receive = (bytes: Uint8Array, length: number) => void;
 
@@ -11,13 +11,13 @@ export type Receive = (bytes: Uint8Array, length: number) => void;
 export interface Channel {
   readonly socket: Socket;
   /**
-   * Hands every read to `receive`. To be called once, in the turn of the event loop in which the connection
+   * Hands every read to `receive`. Call this once, in the turn of the event loop in which the connection
    * came.
    */
   read(receive: Receive): void;
   /**
-   * Writes at once, past the stream, what the operating system takes of the first `length` of `bytes`. The
-   * caller gives the rest to the stream. To be called only while nothing waits in the stream.
+   * Writes as many of the first `length` of `bytes` as the operating system takes at once, past the stream.
+   * The caller gives the rest to the stream. Call this only while nothing waits in the stream.
    * @returns how many bytes were taken; 0 where only the stream can write, and where the stream has to report
    * an error
    */
@@ -25,8 +25,7 @@ export interface Channel {
 }
 
 /**
- * Reads and writes with the functions that Node documents: for TLS, and wherever a `DirectChannel` is not to
- * be had.
+ * Reads and writes with the functions that Node documents: for TLS, and wherever there is no `DirectChannel`.
  */
 export class StreamChannel implements Channel {
   readonly socket: Socket;
@@ -37,7 +36,7 @@ export class StreamChannel implements Channel {
 
   read(receive: Receive): void {
     this.socket.on('data', (chunk) => {
-      // Not a Buffer: its slice() is a view.
+      // A Uint8Array is passed on, because the `slice()` of a Buffer is a view.
       receive(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), chunk.length);
     });
   }
@@ -47,7 +46,7 @@ export class StreamChannel implements Channel {
   }
 }
 
-/** What Node's own handle of a TCP socket has, of which nothing is documented. */
+/** The parts of Node's own handle of a TCP socket that are used here. Nothing of it is documented. */
 interface Handle {
   /** The descriptor; -1 when the handle is closed, and always on Windows. */
   readonly fd: number;
@@ -57,10 +56,10 @@ interface WithHandle {
   _handle: Handle | null;
 }
 
-/** As much as Node's streams read at once. */
+/** How many bytes are read at once, the same number as in Node's streams. */
 const READ_SIZE = 64 * 1024;
 
-/** Every read of every connection comes here: nothing else runs between a read and its callback. */
+/** The memory for every read of every connection: nothing else runs between a read and its callback. */
 const memory = new Uint8Array(READ_SIZE);
 
 /**
@@ -85,8 +84,8 @@ export class DirectChannel implements Channel {
   #receive: Receive | undefined;
 
   /**
-   * @param accepted a connection of a server, in the turn in which it came; not to be used any more if this
-   * succeeds
+   * Takes over a connection of a server.
+   * @param accepted in the turn in which it came; not to be used any more if this succeeds
    */
   static of(accepted: Socket): DirectChannel | undefined {
     const handle = handleOf(accepted);
@@ -116,13 +115,13 @@ export class DirectChannel implements Channel {
     try {
       return writeSync(this.#fd, bytes, 0, length);
     } catch {
-      // The client does not read (EAGAIN), or is gone: the stream gets the same from the system, and waits or
-      // reports it.
+      // The client does not read (EAGAIN), or is gone. The stream gets the same error from the system, and
+      // waits or reports it.
       return 0;
     }
   }
 
-  /** Node stops reading if this returns false. */
+  /** Passes on one read. Returns true, because Node stops reading otherwise. */
   #read(length: number): true {
     this.#receive?.(memory, length);
     return true;

@@ -2,8 +2,8 @@ import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
 
 /**
- * With `ignore`, so many connections wait for one of the clients to end; as the queue of a listening socket,
- * this has an end. Each holds what a connection reads ahead.
+ * With `ignore`, this many connections wait for one of the clients to end. The number is limited, as in the
+ * queue of a listening socket, because each connection holds the bytes that it reads ahead.
  */
 const MAX_WAITING = 64;
 
@@ -11,7 +11,7 @@ const MAX_WAITING = 64;
 export interface ClientIdentity {
   readonly client: string;
   readonly clientId: number;
-  /** The address of ours that it came to, on a line that has several. */
+  /** The address of ours that the client came to, on a line that has several. */
   readonly host: string | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface Client extends ClientIdentity {
    * `performance.now()` ms.
    */
   readonly activeAt: number;
-  /** Whether it has sent a complete request. */
+  /** True when the client has sent a complete request. */
   readonly spoke: boolean;
-  /** Whether it waits for replies. */
+  /** True while the client waits for replies. */
   readonly busy: boolean;
-  /** Whether it has left too many replies unread for `timeoutMs`. Asked from time to time. */
+  /** Tells whether the client has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
   /**
    * Sends bytes that this client has not asked for, unless replies wait. Absent where a client has no
@@ -34,21 +34,21 @@ export interface Client extends ClientIdentity {
    */
   sendUnasked?(bytes: Uint8Array): void;
   /**
-   * Ends the client now, and reports what was not played. The client leaves the list by itself. Twice is
-   * harmless.
+   * Ends the client now, and reports which steps were not played. The client leaves the list by itself.
+   * Calling twice is harmless.
    */
   end(text: string): void;
 }
 
 /** A connection beyond the limit, which is open and gets no answer. */
 export interface WaitingClient extends Client {
-  /** There is room: it is a client from now on, and what it has sent is answered. */
+  /** Makes the connection a client, because there is room now. The requests that it has sent are answered. */
   serve(): void;
 }
 
 interface WaitingConnection {
   readonly client: WaitingClient;
-  /** From its certificate. */
+  /** The role in the client's certificate. */
   readonly role: string | undefined;
 }
 
@@ -58,24 +58,25 @@ export interface ClientLimits {
   readonly idleTimeoutMs: number;
   readonly slowTimeoutMs: number;
   /**
-   * Whether an idle client loses a connection, which is a rejection. Without connections, the client is only
-   * forgotten.
+   * True when an idle client loses a connection, which is a rejection. Without connections, the client is
+   * only forgotten.
    */
   readonly areConnections: boolean;
 }
 
 /**
- * The clients of one line: limits their number, decides which of them must go, and reports their coming and
- * going.
+ * The clients of one line. Limits their number, decides which of them must go, and reports when they come and
+ * go.
  */
 export class ClientList {
   readonly #limits: ClientLimits;
   readonly #handler: LineHandler;
   readonly #clients = new Set<Client>();
-  /** The oldest first. */
+  /** The connections that wait, the oldest first. */
   readonly #waiting = new Map<Client, WaitingConnection>();
   /**
-   * Runs while there are clients. One timer serves all of them, so that none is set or cleared per request.
+   * The timer, which runs while there are clients. One timer serves all of them, so that none is set or
+   * cleared per request.
    */
   #watch: NodeJS.Timeout | undefined;
 
@@ -88,14 +89,14 @@ export class ClientList {
     return this.#clients.size;
   }
 
-  /** An identity for a newcomer, admitted or not. */
+  /** Returns an identity for a newcomer, admitted or not. */
   identify(client: string, host?: string): ClientIdentity {
     return { client, clientId: this.#handler.newClientId(), host };
   }
 
   /**
-   * Makes room for one more client, where the line does that, by ending the least useful one. Returns false
-   * if the newcomer is not served; it is reported as rejected then.
+   * Makes room for one more client, where the line does that, by ending the least useful client. Returns
+   * false if the newcomer is not served; the newcomer is then reported as rejected.
    */
   makeRoom(newcomer: ClientIdentity): boolean {
     const { maxClients, whenFull } = this.#limits;
@@ -121,7 +122,7 @@ export class ClientList {
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 
-  /** Whether a newcomer without room stays connected. */
+  /** True when a newcomer without room stays connected. */
   get mayWait(): boolean {
     return this.#limits.whenFull === 'ignore' && this.#waiting.size < MAX_WAITING;
   }
@@ -143,9 +144,9 @@ export class ClientList {
     client.end(text);
   }
 
-  /** A client has ended. The connection that has waited longest takes its place. */
+  /** Removes a client that has ended. The connection that has waited longest takes its place. */
   remove(client: Client, text: string): void {
-    // One that only waited was reported when it came.
+    // A connection that only waited was reported when it came.
     if (this.#waiting.delete(client)) return;
     this.#clients.delete(client);
     if (this.#clients.size === 0) {
@@ -164,7 +165,7 @@ export class ClientList {
     for (const client of this.#clients) client.sendUnasked?.(bytes);
   }
 
-  /** @param at only those that came to one of these addresses of the line */
+  /** Ends all clients. @param at only the clients that came to one of these addresses of the line */
   endAll(text: string, at?: ReadonlySet<string>): void {
     for (const client of [...this.#waiting.keys(), ...this.#clients])
       if (!at || (client.host !== undefined && at.has(client.host))) client.end(text);
@@ -199,8 +200,8 @@ function identityOf({ client, clientId, host }: ClientIdentity): ClientIdentity 
 }
 
 /**
- * The client to end for a new one. Clients that never sent a request go first, so that a flood of silent
- * connections pushes out itself; then the client that has been idle longest. Busy clients stay.
+ * Returns the client to end for a new one. Clients that never sent a request go first, so that a flood of
+ * silent connections pushes out itself; then the client that has been idle longest. Busy clients stay.
  */
 function leastUseful(clients: Iterable<Client>): Client | undefined {
   let least: Client | undefined;

@@ -3,33 +3,37 @@ import type { Framing } from '../../protocol/framing.js';
 import type { Framer, FramerEvent } from '../framer/framer.js';
 import type { Decoded, StreamDecoder } from './stream-decoder.js';
 
-/** Longer than a network holds up the rest of a frame, shorter than a person waits. */
+/**
+ * The discard gap, in ms. It is longer than a network delays the rest of a frame, and shorter than a person
+ * waits.
+ */
 const DISCARD_GAP_MS = 1000;
 
 /**
- * The framer gets this many bytes at a time. 64 KiB of the shortest frames keep it, and with it every other
- * line, busy for tens of ms. It is longer than any frame, so that noise is not reported in small pieces.
+ * The framer gets this many bytes at a time. 64 KiB of the shortest frames keep the framer, and with it every
+ * other line, busy for tens of ms. A slice is longer than any frame, so that noise is not reported in small
+ * pieces.
  */
 const SLICE_LENGTH = 1024;
 
 const NOTHING = new Uint8Array(0);
 const MORE: Decoded = { kind: 'more' };
 
-/** A framing of serial lines on a connection: RTU over TCP, ASCII over TCP. */
+/** Decodes a framing of serial lines on a connection: RTU over TCP, ASCII over TCP. */
 export class FramedDecoder implements StreamDecoder {
   readonly discardGapMs = DISCARD_GAP_MS;
   readonly #framer: Framer;
   readonly #framing: Framing;
-  /** Bytes that were pushed and not yet given to the framer. */
+  /** The bytes that were pushed and not yet given to the framer. */
   #rest: Uint8Array = NOTHING;
   #restAt = 0;
-  /** Events that the framer found and nobody has taken yet. */
+  /** The events that the framer found and nobody has taken yet. */
   #found: FramerEvent[] = [];
   #next = 0;
-  /** Bytes that the framer has and that are in no event yet. */
+  /** The bytes that the framer has and that are in no event yet. */
   #waiting: Uint8Array = NOTHING;
 
-  /** @param framer one for this connection alone */
+  /** Makes the decoder. @param framer for this connection alone */
   constructor(framer: Framer, framing: Framing) {
     this.#framer = framer;
     this.#framing = framing;
@@ -54,7 +58,7 @@ export class FramedDecoder implements StreamDecoder {
     if (this.#next >= this.#found.length) this.#search();
   }
 
-  /** `push` has made a copy: framers keep views of what they get. */
+  /** Does nothing, because `push` has made a copy: framers keep views of what they get. */
   keep(): void {}
 
   silence(): void {
@@ -92,7 +96,7 @@ export class FramedDecoder implements StreamDecoder {
 
   #dropReported(events: FramerEvent[]): FramerEvent[] {
     const length = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    // A copy: a few bytes must not hold on to a large read.
+    // A copy, because a few bytes must not keep a large read in memory.
     this.#waiting = length < this.#waiting.length ? this.#waiting.slice(length) : NOTHING;
     return events;
   }

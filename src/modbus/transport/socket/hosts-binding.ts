@@ -2,22 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Binding, BindingContext } from './binding.js';
 import { cannotListen, type Listening, STOPPED } from './listen.js';
 
-/** The longest time in ms to open sockets before other lines get their turn of the event loop. */
+/** The longest time to open sockets before other lines get their turn of the event loop, in ms. */
 const SLICE_MS = 0.5;
 
 /**
- * The sockets of a line that has several addresses: one for each, with the same port, for the clients of one
- * list.
+ * The sockets of a line that has several addresses: one socket for each, with the same port, for the clients
+ * of one list.
  */
 export class HostsBinding implements Binding {
   readonly #context: BindingContext;
   readonly #hosts: readonly string[];
   readonly #newBinding: (context: BindingContext) => Binding;
-  /** Those that are open, and the one that is opening. */
+  /** The bindings that are open, and the one that is opening. */
   readonly #bindings: Binding[] = [];
   #isClosed = false;
 
-  /** @param newBinding makes the binding of one address */
+  /** Makes the binding. @param newBinding makes the binding of one address */
   constructor(
     context: BindingContext,
     hosts: readonly string[],
@@ -29,7 +29,7 @@ export class HostsBinding implements Binding {
   }
 
   /**
-   * Opens one socket after the other. The first that can't be opened ends it: the error names that address.
+   * Opens one socket after the other. The first address that can't be opened ends this: the error names it.
    */
   async open(): Promise<Listening> {
     const { settings } = this.#context;
@@ -45,7 +45,7 @@ export class HostsBinding implements Binding {
       this.#bindings.push(binding);
       const bound = await binding.open();
       if (!bound.ok) {
-        // It has left nothing open, unless all were closed meanwhile.
+        // The binding has left nothing open, unless all were closed meanwhile.
         this.#bindings.pop();
         const closed = this.#closeAll();
         // A socket is closed when its last client has gone, and the first addresses may have clients already.

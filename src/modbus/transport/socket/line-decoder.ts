@@ -5,12 +5,12 @@ import { FramedDecoder } from './framed-decoder.js';
 import { MbapDecoder } from './mbap-decoder.js';
 import type { StreamDecoder } from './stream-decoder.js';
 
-/** A client that got no answer to a damaged request waits longer than this before it asks again. */
+/** A client that got no answer to a damaged request waits longer than this many ms before it asks again. */
 const NEW_ATTEMPT_MS = 100;
 
 /**
- * A new decoder for one connection that speaks this framing.
- * @param owns says whether a unit identifier is ours; asked where requests to others can be seen
+ * Makes a new decoder for one connection.
+ * @param owns tells whether a unit identifier is ours; asked where requests to others can be seen
  */
 function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamDecoder {
   if (framing.name === 'socket') return new MbapDecoder();
@@ -19,16 +19,16 @@ function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamD
 }
 
 interface LineDecoderOptions {
-  /** What the line speaks at the moment. */
+  /** Returns the framing that the line has now. */
   readonly framing: () => Framing;
   readonly owns: (unitId: number) => boolean;
-  /** Called when a frame was begun and the rest of it did not come in time. */
+  /** Is called when a frame was begun and the rest of it did not come in time. */
   readonly silent: () => void;
 }
 
 /**
- * The decoder of one connection, which follows the framing of its line, and the silence that ends a frame of
- * it.
+ * The decoder of one connection. It follows the framing of its line, and the silence that ends a frame in
+ * that framing.
  */
 export class LineDecoder {
   readonly #options: LineDecoderOptions;
@@ -42,7 +42,7 @@ export class LineDecoder {
     this.#decoder = this.#newDecoder();
   }
 
-  /** In the framing of the last `follow`. */
+  /** The decoder in the framing of the last `follow`. */
   get now(): StreamDecoder {
     return this.#decoder;
   }
@@ -50,7 +50,7 @@ export class LineDecoder {
   /**
    * Goes on in the line's current framing.
    * @param receivedAt when the last bytes came, `performance.now()` ms
-   * @param isOpen whether bytes that wait for the rest of their frame are read in the new framing
+   * @param isOpen true when bytes that wait for the rest of their frame are read in the new framing
    */
   follow(receivedAt: number, isOpen: boolean): void {
     const framing = this.#options.framing();
@@ -62,7 +62,8 @@ export class LineDecoder {
   }
 
   /**
-   * Waits for the rest of a frame, if one was begun; nothing has come since `since`, `performance.now()` ms.
+   * Waits for the rest of a frame, if a frame was begun.
+   * @param since when the last bytes came, `performance.now()` ms
    */
   watchSilence(since: number, isOpen: boolean): void {
     this.#callOff();

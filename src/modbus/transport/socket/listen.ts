@@ -2,33 +2,36 @@ import type { SocketOptions, Socket as UdpSocket } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP, type Server, type Socket } from 'node:net';
 
-/** `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
+/** Writes an endpoint: `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
 export function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The client as people know it; IPv4 clients of a dual-stack socket without their IPv6 prefix. */
+/**
+ * Writes a client's address for people. IPv4 clients of a dual-stack socket are shown without their IPv6
+ * prefix.
+ */
 export function clientName(address: string, port: number): string {
   return hostPort(address.replace(/^::ffff:(?=\d+\.)/i, ''), port);
 }
 
-/** The client at the other end of a TCP connection. */
+/** Returns the client at the other end of a TCP connection. */
 export function clientAddress({ remoteAddress, remotePort }: Socket): string {
-  // A client that reset its connection before it was accepted has none.
+  // A client that reset its connection before it was accepted has no address.
   if (remoteAddress === undefined || remotePort === undefined) return 'unknown';
   return clientName(remoteAddress, remotePort);
 }
 
-/** `error` is a sentence that names the endpoint. */
+/** Why a socket is not open. `error` is a sentence that names the endpoint. */
 export interface NotListening {
   readonly ok: false;
   readonly error: string;
-  /** Somebody else has the port. */
+  /** True when somebody else has the port. */
   readonly inUse?: boolean;
 }
 
 export type Listening =
-  /** `port` is the real one where 0 was asked for; `address` is the resolved IP address. */
+  /** `port` is the port that the system chose where 0 was asked for; `address` is the resolved IP address. */
   | {
       readonly ok: true;
       readonly port: number;
@@ -50,7 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files and sockets are open',
 };
 
-/** Reasons for `cannotListen`. */
+/** Reasons to pass to `cannotListen`. */
 export const STOPPED = 'stopped while opening';
 export const ALREADY_OPEN = 'this line already does';
 export const NO_PORT = 'expected a port from 0 to 65535';
@@ -63,7 +66,7 @@ export function cannotListen(host: string, port: number, why: string): NotListen
   return { ok: false, error: `Cannot listen on ${hostPort(host, port)}: ${why}.` };
 }
 
-/** What the system said, in words. */
+/** Puts the system's error into words. */
 function refused(host: string, port: number, error: NodeJS.ErrnoException): NotListening {
   const { code = '', message } = error;
   const why = REASONS[code] === undefined ? message : `${REASONS[code]} (${code})`;
@@ -97,8 +100,8 @@ export function listen(server: Server, host: string, port: number): Promise<List
 }
 
 /**
- * For `createSocket`: IP addresses are not looked up, so that a reply leaves within the call that sends it
- * and not one turn later.
+ * Looks up names for `createSocket`, but not IP addresses, so that a reply leaves within the call that sends
+ * it and not one turn later.
  */
 export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options, found) => {
   const family = isIP(host);
@@ -106,7 +109,7 @@ export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options,
   else found(null, host, family);
 };
 
-/** Binds `socket`; every way to fail is a sentence that names the endpoint, and leaves the socket closed. */
+/** Binds `socket`. Every failure is a sentence that names the endpoint, and leaves the socket closed. */
 export function listenUdp(socket: UdpSocket, host: string, port: number): Promise<Listening> {
   return new Promise((resolve) => {
     const settle = (listening: Listening) => {
@@ -123,7 +126,7 @@ export function listenUdp(socket: UdpSocket, host: string, port: number): Promis
     };
     const close = () => settle(cannotListen(host, port, STOPPED));
     socket.on('listening', bound).on('error', fail).on('close', close);
-    // Not shared with another process of a cluster.
+    // `exclusive`: the socket is not shared with another process of a cluster.
     socket.bind({ address: host, port, exclusive: true });
   });
 }

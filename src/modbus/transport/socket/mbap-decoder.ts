@@ -6,20 +6,20 @@ import type { Decoded, StreamDecoder } from './stream-decoder.js';
 const NOTHING = new Uint8Array(0);
 
 /**
- * Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU has its length. A partial ADU is kept until the
- * client goes, and one of another protocol is reported as noise.
+ * Decodes Modbus TCP (Messaging on TCP/IP V1.0b, 3.1), where each ADU has its length. A partial ADU is kept
+ * until the client goes, and an ADU of another protocol is reported as noise.
  */
 export class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;
-  /** What was pushed and not given out is from `#start` to `#end`. */
+  /** The bytes that were pushed and not given out are from `#start` to `#end`. */
   #input: Uint8Array = NOTHING;
   #start = 0;
   #end = 0;
   /** When the last read was, `performance.now()` ms. */
   #receivedAt = 0;
-  /** Whether `#input` is the memory of the last read. */
+  /** True when `#input` is the memory of the last read. */
   #isBorrowed = false;
-  /** Reused for each request, because all requests pass here and throughput matters. */
+  /** The result, reused for each request, because all requests pass here and throughput matters. */
   readonly #request: { kind: 'request'; content: AduContent; adu: Uint8Array } = {
     kind: 'request',
     content: { transactionId: 0, unitId: 0, pdu: NOTHING },

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net';
 import { concatBytes } from '../../protocol/bytes.js';
 
 /**
- * A connection that must wait reads on until it has so many bytes ahead: what stops reading does not notice
- * that the client leaves.
+ * A connection that must wait reads on until it has this many bytes ahead. While it does not read, it can't
+ * notice that the client leaves.
  */
 const MAX_BYTES = 16 * 1024;
 
 /**
- * What a connection reads while it can't answer. Holds `MAX_BYTES` and the read that exceeds them, then
- * pauses the socket.
+ * The bytes that a connection reads while it can't answer. Holds `MAX_BYTES` and the read that exceeds them,
+ * then pauses the socket.
  */
 export class ReadAhead {
   readonly #socket: Socket;
@@ -20,14 +20,14 @@ export class ReadAhead {
     this.#socket = socket;
   }
 
-  /** @param bytes stay as they are */
+  /** Adds the bytes of a read. @param bytes must not change later */
   add(bytes: Uint8Array): void {
     this.#reads.push(bytes);
     this.#length += bytes.length;
     if (this.#length >= MAX_BYTES) this.#socket.pause();
   }
 
-  /** All bytes, in their order. The socket reads again. */
+  /** Returns all bytes, in their order. The socket reads again. */
   take(): Uint8Array {
     const bytes = concatBytes(...this.#reads);
     this.drop();

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/reply-plan.js';
 import type { LineReply } from '../transport.js';
 
-/** Undefined when the step was done, otherwise the reason why not. */
+/** Why a step was not done; undefined when it was. */
 export type StepFailure = string | undefined;
 
 /** Writes the replies to one client. Plans are played one after the other, their steps in order. */
@@ -22,7 +22,8 @@ export interface ReplyWriter {
    */
   play(step: Step): StepFailure;
   /**
-   * The bytes of the next plan wait for those of the plan after it. Absent where every plan leaves by itself.
+   * Makes the bytes of the next plan wait for those of the plan after it. Absent where every plan leaves by
+   * itself.
    */
   coalesce?(): void;
   /**
@@ -30,26 +31,31 @@ export interface ReplyWriter {
    * operating system has taken, mostly at once. What the system does with them later can't be known here.
    */
   complete(report: PlayReport, reported: (report: PlayReport) => void): void;
-  /** Bytes written so far must not leave in one piece with later ones. */
+  /** Makes the bytes written so far leave separately from later ones. */
   flush(): void;
 }
 
-/** The longest time setTimeout can wait. Longer waits set it again. */
+/** The longest time that setTimeout can wait, in ms. For longer waits it is set again. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
 
-/** A step takes up to 10 µs, and nothing else runs meanwhile. After so many steps, others have their turn. */
+/**
+ * A step takes up to 10 µs, and nothing else runs meanwhile. After this many steps, others have their turn.
+ */
 const STEPS_PER_TURN = 64;
 
 interface Playing {
   readonly reply: LineReply;
-  /** Undefined while the plan is still to come. */
+  /** The steps; undefined while the plan is still to come. */
   steps: readonly Step[] | undefined;
   /**
-   * When the previous step was achieved. Before the first step: when the request came in, or a plan that came
-   * late.
+   * When the previous step was achieved. Before the first step: when the request came in, or when a late plan
+   * came.
    */
   since: number;
-  /** When that step was done with: some time after `since` if writing took long. It shortens no wait. */
+  /**
+   * When writing the previous step was over, which is some time after `since` if writing took long. The wait
+   * before the next step counts from `since` all the same.
+   */
   endedAt: number;
   next: number;
   readonly reports: StepReport[];
@@ -65,16 +71,16 @@ export class ReplyQueue {
   readonly #advanced: () => void;
   readonly #queue: Playing[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Why nothing more is played. */
+  /** Why nothing more is played; undefined while plans are played. */
   #ended: string | undefined;
 
-  /** @param advanced called when replies that had to wait have been played */
+  /** Makes the queue. @param advanced called when replies that had to wait have been played */
   constructor(writer: ReplyWriter, advanced: () => void) {
     this.#writer = writer;
     this.#advanced = advanced;
   }
 
-  /** Plans not played to their end. */
+  /** How many plans are not played to their end. */
   get length(): number {
     return this.#queue.length;
   }
@@ -111,7 +117,7 @@ export class ReplyQueue {
   }
 
   /**
-   * Plays the plan of a well-behaved device, without a queue entry. Returns false if `plan` is not that
+   * Plays the plan of a well-behaved device without a queue entry. Returns false if the plan is not that
    * simple.
    */
   #playPlain(reply: LineReply, receivedAt: number): boolean {
@@ -129,7 +135,7 @@ export class ReplyQueue {
     return true;
   }
 
-  /** Plays everything that is due, and sets the timer for the rest. Harmless when called too early. */
+  /** Plays everything that is due, and sets the timer for the rest. Calling it too early is harmless. */
   #run(): void {
     let done = 0;
     for (let playing = this.#queue[0]; playing !== undefined; playing = this.#queue[0]) {
@@ -160,7 +166,7 @@ export class ReplyQueue {
     }
   }
 
-  /** The plan of a reply has come. The waits of its steps begin now. */
+  /** Takes the plan of a reply that has come. The waits of its steps begin now. */
   #planned(playing: Playing): void {
     playing.steps = plannedSteps(playing.reply);
     playing.since = playing.endedAt = performance.now();

@@ -18,7 +18,7 @@ import {
 import { TcpBinding } from './tcp-binding.js';
 import { UdpBinding } from './udp-binding.js';
 
-/** Times that no user sets. */
+/** Times that users can't set. */
 export interface SocketLimits {
   /** A client that has left too many replies unread for this long is dropped. */
   readonly slowTimeoutMs: number;
@@ -28,10 +28,13 @@ export interface SocketLimits {
 
 const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000 };
 
-/** Used where no idle timeout is set: on UDP, where a client loses nothing by being forgotten. */
+/** The idle timeout where none is set: on UDP, where a client loses nothing by being forgotten; in ms. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-/** An address may come within seconds of a boot; a port that another program has may be taken for days. */
+/**
+ * Pauses between attempts. An address may come within seconds of a boot; another program may have a port for
+ * days.
+ */
 const RETRY_TIMES = { firstMs: 250, lastMs: 5000 };
 
 /** A listening socket with its clients, on TCP, TLS or UDP. */
@@ -41,10 +44,10 @@ export class SocketLine implements Transport {
   readonly #limits: SocketLimits;
   readonly #clients: ClientList;
   #framing: Framing;
-  /** Absent while the line is neither open nor opening. */
+  /** The binding; absent while the line is neither open nor opening. */
   #binding: Binding | undefined;
   #state: LineState = { kind: 'stopped' };
-  /** Whether a socket that can't be opened, or that fails later, is tried again. */
+  /** True when a socket that can't be opened, or that fails later, is tried again. */
   #waits = false;
   readonly #retries = new Retries(systemClock, RETRY_TIMES, {
     attempt: async () => {
@@ -80,17 +83,19 @@ export class SocketLine implements Transport {
     return this.#state;
   }
 
-  /** Connections that can send requests; on UDP, addresses that are not forgotten yet. */
+  /** How many connections can send requests; on UDP, how many addresses are not forgotten yet. */
   get clients(): number {
     return this.#clients.count;
   }
 
-  /** Bytes that come from now on are read in another framing, and so are those of incomplete frames. */
+  /**
+   * Changes the framing. Bytes that come from now on are read in it, and so are those of incomplete frames.
+   */
   reframe(framing: Framing): void {
     this.#framing = framing;
   }
 
-  /** Each client gets them that does not wait for a reply. */
+  /** Sends bytes to each client that does not wait for a reply. */
   sendUnasked(bytes: Uint8Array): undefined {
     this.#clients.sendUnasked(bytes);
   }
@@ -102,7 +107,7 @@ export class SocketLine implements Transport {
     }
     this.#waits = waits;
     const opened = await this.#open();
-    // A line that was stopped meanwhile is not waited for.
+    // A line that was stopped meanwhile does not wait for the port.
     if (!opened.ok && waits && this.#state.kind === 'failed') this.#wait(opened.error);
     return opened;
   }
@@ -148,7 +153,7 @@ export class SocketLine implements Transport {
     this.#retries.begin();
   }
 
-  /** The listening socket failed after it had opened. */
+  /** Takes note that the listening socket failed after it had opened. */
   #fail({ message }: Error): void {
     const reason = this.#state.kind === 'open' ? `${this.#state.endpoint}: ${message}` : message;
     this.#state = { kind: 'failed', reason };

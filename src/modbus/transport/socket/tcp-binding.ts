@@ -8,7 +8,10 @@ import { TcpConnection } from './tcp-connection.js';
 import { readTlsCredentials } from './tls-credentials.js';
 import { TlsHandshakes } from './tls-handshakes.js';
 
-/** Finds clients whose machine vanished without closing the connection. */
+/**
+ * The time before a keep-alive probe, in ms. Probes find clients whose machine vanished without closing the
+ * connection.
+ */
 const KEEP_ALIVE_MS = 30_000;
 
 const NO_CA = 'clients are not authenticated: no CA is configured';
@@ -20,14 +23,14 @@ interface Accepted {
 }
 
 /**
- * A listening TCP socket: Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a
+ * A listening TCP socket for Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a
  * client; with Modbus/TCP Security, when its TLS handshake is done.
  */
 export class TcpBinding implements Binding {
   readonly #context: BindingContext;
   readonly #handshakeTimeoutMs: number;
   readonly #server: Server;
-  /** Absent without TLS, and until the credentials have been read. */
+  /** The handshakes; absent without TLS, and until the credentials have been read. */
   #handshakes: TlsHandshakes | undefined;
   #isClosed = false;
 
@@ -54,7 +57,7 @@ export class TcpBinding implements Binding {
     });
   }
 
-  /** The files of a TLS line are read now. */
+  /** Opens the socket. The files of a TLS line are read now. */
   async open(): Promise<Listening> {
     const { host, port, files } = this.#context.settings;
     const notes = files && (await this.#prepareTls(files));
@@ -74,7 +77,10 @@ export class TcpBinding implements Binding {
     });
   }
 
-  /** @returns what the user should know; or what is wrong with the files */
+  /**
+   * Reads the files and begins to take handshakes.
+   * @returns what the user should know; or what is wrong with the files
+   */
   async #prepareTls(files: TlsFiles): Promise<readonly string[] | string> {
     const read = await readTlsCredentials(files);
     if (!read.ok) return read.reason;
@@ -89,14 +95,15 @@ export class TcpBinding implements Binding {
       handshakes.abortOldest(`the oldest of ${maxClients} handshakes made room for a new one`);
     }
     handshakes.begin(accepted.raw, (handshake) => {
-      // Only now may it take the place of another: anybody can begin a handshake.
+      // Only now may the connection take the place of another: anybody can begin a handshake.
       if (handshake.ok) this.#admit(accepted, new StreamChannel(handshake.socket), handshake.role);
       else clients.turnAway(accepted.identity, handshake.reason, handshake.text);
     });
   }
 
   /**
-   * Makes a connection a client if there is room; otherwise it waits, or is closed, as the line says.
+   * Makes a connection a client if there is room; otherwise the connection waits, or is closed, as the line
+   * says.
    * @param channel carries the requests: the connection itself, or TLS on it
    * @param role the role that the client's certificate gives it
    */
@@ -111,7 +118,10 @@ export class TcpBinding implements Binding {
     }
   }
 
-  /** A connection that could not be accepted, mostly for want of file descriptors, does not end the line. */
+  /**
+   * Handles an error of the server. A connection that could not be accepted, mostly for want of file
+   * descriptors, does not end the line.
+   */
   #onError(error: NodeJS.ErrnoException): void {
     const { clients, failed, host } = this.#context;
     if (this.#isClosed) return;

@@ -24,17 +24,17 @@ const CLOSED_BY_PLAN = 'closed as the reply plan said';
 
 export interface TcpConnectionOptions {
   readonly identity: ClientIdentity;
-  /** Carries the requests and replies; its socket must allow half-open. */
+  /** Carries the requests and replies. Its socket must allow half-open connections. */
   readonly channel: Channel;
-  /** The TCP connection itself, which is below the channel's socket where that is a TLS one. */
+  /** The TCP connection itself, which is below the channel's socket where that is a TLS socket. */
   readonly raw: Socket;
   readonly context: BindingContext;
-  /** Whether nothing is answered before `serve` is called. */
+  /** True when nothing is answered before `serve` is called. */
   readonly isHeld?: boolean;
 }
 
 /**
- * One client: cuts its bytes into requests, asks the handler, and has the plans played in order.
+ * One client of a line. Cuts its bytes into requests, asks the handler, and has the plans played in order.
  *
  * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB) and what
  * `ReadAhead` holds are kept.
@@ -50,25 +50,27 @@ export class TcpConnection implements WaitingClient {
   readonly #decoder: LineDecoder;
   readonly #writer: TcpWriter;
   readonly #replies: ReplyQueue;
-  /** One function for all requests. */
+  /** One function serves all requests. */
   readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.#receivedAt);
   readonly #ahead: ReadAhead;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
-  /** What was received is not answered yet: replies have to leave first, or others have their turn. */
+  /**
+   * True when received requests are not answered yet: replies have to leave first, or others have their turn.
+   */
   #waits: boolean;
-  /** There is no room for this client yet. */
+  /** True while there is no room for this client. */
   #isHeld: boolean;
-  /** Whether a request of the last read was taken; the ones behind it may be lost. */
+  /** True when a request of the last read was taken; the requests after it may be lost. */
   #tookOne = false;
   #slowSince: number | undefined;
-  /** Why nothing more is read or played. */
+  /** Why nothing more is read or played; undefined while the connection works. */
   #closing: string | undefined;
-  /** The client has closed its sending side. */
+  /** True when the client has closed its sending side. */
   #inputEnded = false;
   #isGone = false;
 
-  /** Starts reading at once. */
+  /** Makes the client and starts reading at once. */
   constructor(options: TcpConnectionOptions) {
     const { identity, channel, raw, context, isHeld = false } = options;
     this.client = identity.client;
@@ -100,7 +102,7 @@ export class TcpConnection implements WaitingClient {
     socket.on('close', () => this.end(CLOSED_BY_PLAN));
   }
 
-  /** Whether replies are still to be played. */
+  /** True while replies are still to be played. */
   get busy(): boolean {
     return this.#replies.length > 0;
   }
@@ -108,7 +110,7 @@ export class TcpConnection implements WaitingClient {
   serve(): void {
     this.#isHeld = false;
     this.activeAt = performance.now();
-    // Its place became free in the middle of the work for another connection.
+    // The place for this client became free in the middle of the work for another connection.
     this.#continueLater();
   }
 
@@ -141,12 +143,12 @@ export class TcpConnection implements WaitingClient {
     return this.#slowSince !== undefined && now - this.#slowSince >= timeoutMs;
   }
 
-  /** Whether requests can still be answered: false as soon as either side closes. */
+  /** True while requests can still be answered; false as soon as either side closes. */
   get #open(): boolean {
     return this.#closing === undefined && this.#writer.open;
   }
 
-  /** Whether the client has left too much unread. */
+  /** True when the client has left too much unread. */
   get #isBehind(): boolean {
     return this.#writer.unsent > MAX_UNSENT_BYTES || this.#writer.untaken > MAX_PENDING;
   }
@@ -157,7 +159,8 @@ export class TcpConnection implements WaitingClient {
 
   #receive(bytes: Uint8Array, length: number): void {
     if (!this.#open) {
-      // As on a device that has closed: a reset answers the next bytes from the client.
+      // A device that has closed answers the next bytes from the client with a reset, and so does this
+      // connection.
       if (this.#socket.writableFinished) this.end(CLOSED_BY_PLAN);
       return;
     }
@@ -178,7 +181,7 @@ export class TcpConnection implements WaitingClient {
   #continue(): void {
     if (!this.#waits || this.#nextTurn !== undefined) return;
     if (!this.#open) {
-      // Read on and discard the bytes, to notice when the client closes too.
+      // Bytes are read and discarded, to notice when the client closes, too.
       this.#waits = false;
       this.#ahead.drop();
       this.#socket.resume();
@@ -189,7 +192,7 @@ export class TcpConnection implements WaitingClient {
     this.#endIfDone();
   }
 
-  /** Ends a wait: everything that came before it is answered. */
+  /** Ends a wait. The requests that came before it are answered. */
   #receiveAhead(): void {
     this.#waits = false;
     const ahead = this.#ahead.take();
@@ -212,7 +215,7 @@ export class TcpConnection implements WaitingClient {
   }
 
   /**
-   * Answers what was received. Returns false, and waits, if it has to stop before the end of the input.
+   * Answers the received requests. Returns false, and waits, if it has to stop before the end of the input.
    */
   #work(): boolean {
     const finished = this.#answerInput();
@@ -277,7 +280,10 @@ export class TcpConnection implements WaitingClient {
     this.#decoder.follow(this.#receivedAt, this.#open);
   }
 
-  /** Reports a request as dropped if the line loses it. Otherwise it is the one of its read that is taken. */
+  /**
+   * Reports a request as dropped if the line loses it. Otherwise this request is the one of its read that is
+   * taken.
+   */
   #loses(adu: Uint8Array): boolean {
     const { pipelining = 'serve' } = this.#context.settings;
     if (pipelining === 'serve') return false;

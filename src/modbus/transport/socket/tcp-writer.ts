@@ -4,15 +4,18 @@ import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-pl
 import type { Channel } from './channel.js';
 import type { ReplyWriter, StepFailure } from './reply-queue.js';
 
-/** Room for a few replies. */
+/** The room to begin with, in bytes: enough for a few replies. */
 const FIRST_ROOM = 512;
-/** Room that is kept for later replies: a few kB for each of many clients. */
+/** The room that is kept for later replies, in bytes: a few kB for each of many clients. */
 const MAX_KEPT_ROOM = 4096;
 /** Plans with more steps than this are too rare to keep room for them. */
 const MANY_STEPS = 64;
 /** The longest array of bytes that V8 keeps on its heap. */
 const MAX_ON_HEAP = 64;
-/** A reply on V8's heap is copied here and written at once: the system can't be given bytes that may move. */
+/**
+ * Memory outside V8's heap. A reply on the heap is copied here and written at once: the system can't be given
+ * bytes that may move.
+ */
 const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
 
 const NOTHING = new Uint8Array(0);
@@ -24,11 +27,13 @@ interface Untaken {
   readonly report: PlayReport;
   readonly reported: PlayReported;
   /**
-   * For each step played: how many bytes of the connection the operating system must have taken until it is
-   * achieved.
+   * For each step played: how many bytes of the connection the operating system must have taken until the
+   * step is achieved.
    */
   readonly needs: readonly number[];
-  /** The same for the whole plan and all plans before it. */
+  /**
+   * How many bytes the system must have taken until the whole plan, and all plans before it, are achieved.
+   */
   readonly end: number;
 }
 
@@ -44,32 +49,33 @@ export class TcpWriter implements ReplyWriter {
   readonly #socket: Socket;
   readonly #raw: Socket;
   readonly #taken: (error?: Error | null) => void;
-  /** Bytes that the socket was not given yet, at the beginning of `#room`. */
+  /** How many bytes, at the beginning of `#room`, the socket was not given yet. */
   #held = 0;
   #room = NOTHING;
   #holds = false;
   /**
-   * Whether all that is held is a reply that waits for the bytes of a later one: those of the plan that is
-   * played now are added to it, and the first ones of a later plan release it.
+   * Whether all held bytes are a reply that waits for the bytes of a later one. The bytes of the plan that is
+   * played now are added to that reply, and the first bytes of a later plan release it.
    */
   #waits: 'no' | 'being played' | 'for the next' = 'no';
-  /** Number of all bytes so far, including those held here. */
+  /** The number of all bytes so far, including those held here. */
   #length = 0;
-  /** How many of them the operating system had taken when last known. */
+  /** How many of all bytes the operating system had taken when last known. */
   #takenLength = 0;
-  /** As `Untaken.needs`, for the first `#steps` steps of the current plan. Reused for the next plan. */
+  /** The `Untaken.needs` of the first `#steps` steps of the current plan. Reused for the next plan. */
   #needs: number[] = [];
   #steps = 0;
-  /** In their order. */
+  /** The plans whose bytes the operating system has not taken, in their order. */
   readonly #untaken: Untaken[] = [];
-  /** A plan has closed the connection. A TLS socket learns only later of the reset below it. */
+  /** True when a plan has closed the connection. A TLS socket learns only later of the reset below it. */
   #isClosed = false;
   #isAbandoned = false;
 
   /**
+   * Makes the writer.
    * @param channel takes the replies
-   * @param raw the connection below the channel's socket where that is a TLS one, which can't reset;
-   * otherwise the same
+   * @param raw the connection below the channel's socket where that is a TLS socket, which can't reset;
+   * otherwise the same socket
    * @param taken called when the operating system has taken what was written
    */
   constructor(channel: Channel, raw: Socket, taken: () => void) {
@@ -89,12 +95,12 @@ export class TcpWriter implements ReplyWriter {
     return !this.#isClosed && this.#socket.writable;
   }
 
-  /** Bytes that the operating system has not taken. */
+  /** How many bytes the operating system has not taken. */
   get unsent(): number {
     return this.#held + this.#socket.writableLength;
   }
 
-  /** Plans that were played, and of whose bytes the operating system has not taken all. */
+  /** How many plans were played whose bytes the operating system has not all taken. */
   get untaken(): number {
     return this.#untaken.length;
   }
@@ -107,7 +113,7 @@ export class TcpWriter implements ReplyWriter {
   /** Ends `hold`. */
   release(): void {
     this.#holds = false;
-    // Otherwise the bytes leave when earlier ones have left.
+    // If earlier bytes wait in the stream, these bytes leave after them.
     if (this.#held > 0 && this.#socket.writableLength === 0) this.flush();
   }
 
@@ -131,7 +137,10 @@ export class TcpWriter implements ReplyWriter {
     }
   }
 
-  /** A reply that comes while another one waits is the next one, and releases it. */
+  /**
+   * Makes the next plan wait. A reply that comes while another one waits is that one's next reply, and
+   * releases it.
+   */
   coalesce(): void {
     if (this.#waits !== 'no') return;
     this.flush();
@@ -141,7 +150,7 @@ export class TcpWriter implements ReplyWriter {
   complete(report: PlayReport, reported: PlayReported): void {
     const isSilence = this.#steps === 0 && this.#waits === 'for the next';
     if (this.#waits === 'being played') this.#waits = this.#held > 0 ? 'for the next' : 'no';
-    // A silence has nothing that the reply before it could hold up.
+    // A silence has no bytes that the reply before it could hold up.
     if (isSilence) reported(report);
     else if (this.#takenLength === this.#length || this.#isAbandoned) reported(report);
     else {
@@ -158,7 +167,7 @@ export class TcpWriter implements ReplyWriter {
     const [room, held] = [this.#room, this.#held];
     const written = this.#writeNow(room, held);
     this.#held = 0;
-    // The stream keeps what it gets until the system takes it.
+    // The stream keeps the bytes that it gets until the system takes them.
     if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NOTHING;
     if (written < held) this.#socket.write(room.subarray(written, held), this.#taken);
     this.#countTaken();
@@ -166,7 +175,7 @@ export class TcpWriter implements ReplyWriter {
   }
 
   /**
-   * The connection ends. Steps whose bytes the operating system has not taken are not achieved, for `reason`.
+   * Ends the connection. Steps whose bytes the operating system has not taken are not achieved, for `reason`.
    */
   abandon(reason: string): void {
     this.#isAbandoned = true;
@@ -210,13 +219,16 @@ export class TcpWriter implements ReplyWriter {
 
   /**
    * Writes what the system takes at once, unless earlier bytes wait in the stream.
-   * @returns how many bytes it took
+   * @returns how many bytes the system took
    */
   #writeNow(bytes: Uint8Array, length: number): number {
     return this.#socket.writableLength === 0 ? this.#channel.writeNow(bytes, length) : 0;
   }
 
-  /** Node reports that nothing is left of a write even if it failed or was called off. */
+  /**
+   * Counts the bytes that were taken. Node reports that nothing is left of a write even if it failed or was
+   * called off.
+   */
   #countTaken(): void {
     if (this.#socket.errored || this.#raw.destroyed) return;
     this.#takenLength = this.#length - this.unsent;
@@ -253,7 +265,7 @@ export class TcpWriter implements ReplyWriter {
   }
 }
 
-/** The report of a plan whose bytes did not leave when they were played, but now. */
+/** Returns the report of a plan whose bytes left now, and not when they were played. */
 function leftAt({ steps, ended }: PlayReport, now: number): PlayReport {
   const left = steps.map((step) =>
     step.outcome === 'achieved' ? { ...step, achievedAt: now, endedAt: now } : step,

@@ -11,13 +11,13 @@ export interface TlsCredentials {
 
 export type ReadTlsCredentials =
   | { readonly ok: true; readonly credentials: TlsCredentials; readonly notes: readonly string[] }
-  /** Names the file and what is wrong with it. */
+  /** The reason names the file, and says what is wrong with it. */
   | { readonly ok: false; readonly reason: string };
 
 type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-/** PKCS 8 and the older form of OpenSSL. */
+/** Matches an encrypted key: PKCS 8 and the older form of OpenSSL. */
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
@@ -26,7 +26,10 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: 'is a directory',
 };
 
-/** A certificate has some KB, and the authorities of a whole system have 200 KB. */
+/**
+ * The largest file that is read, in bytes. A certificate has some KB, and the authorities of a whole system
+ * have 200 KB.
+ */
 const LARGEST_BYTES = 1024 * 1024;
 
 /**
@@ -62,7 +65,7 @@ export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<R
   };
 }
 
-/** Why OpenSSL refuses the files, for instance because of a key that is too short. */
+/** Returns why OpenSSL refuses the files, for instance because of a key that is too short. */
 function refusalOf({ cert, key, ca }: TlsCredentials): string | undefined {
   try {
     createSecureContext({ cert, key, ...(ca && { ca: [...ca] }) });

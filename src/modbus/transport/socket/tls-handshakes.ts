@@ -5,13 +5,13 @@ import type { TlsCredentials } from './tls-credentials.js';
 
 /** The X.509v3 extension that carries a role (MODBUS/TCP Security V2.1, 8.4). */
 const ROLE_OID = '1.3.6.1.4.1.50316.802.1';
-/** Context-specific tag of the extensions in a TBSCertificate (RFC 5280, 4.1). */
+/** The context-specific tag of the extensions in a TBSCertificate (RFC 5280, 4.1). */
 const EXTENSIONS_TAG = 3;
 const CONTEXT_SPECIFIC = 3;
 
 /**
- * The role in a DER certificate: the UTF8String of its role extension. Undefined when it has none, or one
- * that is no UTF8String.
+ * Returns the role in a DER certificate: the UTF8String of its role extension. Undefined when the certificate
+ * has no such extension, or the extension is no UTF8String.
  */
 function roleOf(certificate: Uint8Array): string | undefined {
   try {
@@ -24,12 +24,12 @@ function roleOf(certificate: Uint8Array): string | undefined {
       if (id instanceof ObjectIdentifier && id.getValue() === ROLE_OID) return textOf(rest.at(-1));
     }
   } catch {
-    // Bytes that the library chokes on are no role.
+    // Bytes that the library can't read are no role.
   }
   return undefined;
 }
 
-/** Between identifier and value there may be the mark "critical". */
+/** Returns the text of an extension. Between identifier and value there may be the mark "critical". */
 function textOf(value: BaseBlock | undefined): string | undefined {
   if (!(value instanceof OctetString)) return undefined;
   const bytes = value.getValue();
@@ -78,7 +78,7 @@ const HANDSHAKE_FAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why no TLS connection came about, in words.
+ * Says in words why no TLS connection came about.
  * @param error what the handshake ended with
  * @param certificateFault OpenSSL's name for what is wrong with the client's certificate, where that is the
  * reason
@@ -107,12 +107,13 @@ export type Handshake =
  * and, if there is a CA, a certificate from the client.
  */
 export class TlsHandshakes {
-  /** Never listens. Connections are passed to it. */
+  /** The TLS server. It never listens; connections are passed to it. */
   readonly #server: Server;
-  /** The oldest first. */
+  /** The connections whose handshake is under way, the oldest first. */
   readonly #waiting = new Map<Socket, (handshake: Handshake) => void>();
 
   /**
+   * Makes the server.
    * @param credentials that go together
    * @param timeoutMs how long a handshake may take
    */
@@ -178,8 +179,9 @@ export class TlsHandshakes {
 }
 
 /**
- * The connection below a TLS socket. Node has no public way to get it. One TLS server for each connection
- * would not need it, but costs as much as the handshake. The tests of this line fail if the name changes.
+ * Returns the connection below a TLS socket. Node has no public way to get it. A TLS server for each
+ * connection would not need this, but costs as much as the handshake. The tests of this line fail if the name
+ * changes.
  */
 function rawOf(socket: TLSSocket): Socket {
   return (socket as unknown as { readonly _parent: Socket })._parent;

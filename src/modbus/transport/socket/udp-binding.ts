@@ -9,12 +9,13 @@ import { ReplyQueue } from './reply-queue.js';
 import { UdpWriter } from './udp-writer.js';
 
 /**
- * Size of the receive buffer. Datagrams wait there while this program is busy with others; those that do not
- * fit are lost. Linux gives no more than net.core.rmem_max, which is still twice its default.
+ * The size of the receive buffer, in bytes. Datagrams wait there while this program is busy with others;
+ * those that do not fit are lost. Linux gives no more than net.core.rmem_max, which is still twice its
+ * default.
  */
 const RECEIVE_BUFFER_SIZE = 1024 * 1024;
 
-/** Errors that the network reported about a datagram sent before. The socket goes on working. */
+/** The errors that the network reports about a datagram sent before. The socket goes on working. */
 const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -66,7 +67,7 @@ export class UdpBinding implements Binding {
     });
   }
 
-  /** An error of the open socket. `open` reports earlier ones. */
+  /** Handles an error of the open socket. `open` reports earlier errors. */
   #onError(error: NodeJS.ErrnoException): void {
     if (this.#state === 'open' && !OF_ONE_DATAGRAM.has(error.code ?? '')) this.#context.failed(error);
   }
@@ -75,7 +76,7 @@ export class UdpBinding implements Binding {
     if (this.#state === 'closed') return;
     const { handler, host } = this.#context;
     const receivedAt = performance.now();
-    // Not a Buffer: its slice() is a view.
+    // A Uint8Array is used, because the `slice()` of a Buffer is a view.
     const adu = new Uint8Array(datagram.buffer, datagram.byteOffset, datagram.length);
     const timed = { bytes: adu, startedAt: receivedAt, receivedAt };
     const framing = this.#context.framing();
@@ -84,14 +85,17 @@ export class UdpBinding implements Binding {
       handler.event({ kind: 'noise', noise: timed, host });
       return;
     }
-    // As on a serial line, requests to other units are not answered.
+    // Requests to other units are not answered, as on a serial line.
     const { unitId } = content;
     const concernsUs = !framing.broadcasts || unitId === BROADCAST || handler.owns(unitId);
     if (concernsUs) this.#clientAt(remote)?.receive(content, adu, receivedAt);
     else handler.event({ kind: 'foreign', role: 'request', frame: timed, host });
   }
 
-  /** The client with this address. A new client if there is room or room can be made, otherwise undefined. */
+  /**
+   * Returns the client with this address: a new client if there is room or room can be made, otherwise
+   * undefined.
+   */
   #clientAt(remote: RemoteInfo): UdpClient | undefined {
     const key = `${remote.address} ${remote.port}`;
     return this.#byAddress.get(key) ?? this.#welcome(key, remote);
@@ -126,17 +130,17 @@ class UdpClient implements Client {
   readonly clientId: number;
   readonly host: string | undefined;
   activeAt: number;
-  /** An address becomes a client by its first request. */
+  /** True, because an address becomes a client by its first request. */
   readonly spoke = true;
   readonly #handler: BindingContext['handler'];
   readonly #writer: UdpWriter;
   readonly #replies: ReplyQueue;
-  /** One function for all requests. */
+  /** One function serves all requests. */
   readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.activeAt);
   readonly #gone: (text: string) => void;
   #isGone = false;
 
-  /** @param gone called once, when the client has ended */
+  /** Makes the client. @param gone called once, when the client has ended */
   constructor(
     { client, clientId, host }: ClientIdentity,
     writer: UdpWriter,
@@ -155,12 +159,12 @@ class UdpClient implements Client {
     });
   }
 
-  /** Whether replies are still to be played, or to be sent. */
+  /** True while replies are still to be played, or to be sent. */
   get busy(): boolean {
     return this.#pending > 0;
   }
 
-  /** It can't be known whether a client reads its datagrams. */
+  /** Returns false, because nothing shows whether a client reads its datagrams. */
   slowFor(): boolean {
     return false;
   }

@@ -5,18 +5,19 @@ import type { ReplyWriter, StepFailure } from './reply-queue.js';
 type PlayReported = (report: PlayReport) => void;
 
 /**
- * What became of the steps of one plan so far. Reused for another plan when that is known: under a flood, new
- * objects that wait for the end of each send cost half as much again as all the rest of a reply (measured).
+ * The outcome of the steps of one plan so far. The object is reused when the plan's outcome is known: under a
+ * flood, new objects that wait for the end of each send cost half as much again as all the rest of a reply
+ * (measured).
  */
 class PlayOutcome {
   steps = 0;
-  /** Datagrams that the operating system has neither taken nor refused. */
+  /** How many datagrams the operating system has neither taken nor refused. */
   unsent = 0;
-  /** Why a step was not done, by its index; most often there is nothing to keep. */
+  /** Why a step was not done, by the index of the step; undefined for most plans. */
   failures: Map<number, string> | undefined;
   report: PlayReport | undefined;
   reported: PlayReported | undefined;
-  /** What the first step of the plan calls when it is sent. Most plans have only this step. */
+  /** The callback for when the first step of the plan is sent. Most plans have only this step. */
   readonly firstSent: (error: Error | null) => void;
 
   constructor(sent: (outcome: PlayOutcome, index: number, error: Error | null) => void) {
@@ -36,7 +37,7 @@ class PlayOutcome {
  * datagrams, which no client joins again.
  */
 export class UdpWriter implements ReplyWriter {
-  /** There is no connection that could be closed. */
+  /** True, because there is no connection that could be closed. */
   readonly open = true;
   readonly #socket: Socket;
   readonly #address: string;
@@ -47,14 +48,14 @@ export class UdpWriter implements ReplyWriter {
   #outcome = new PlayOutcome(this.#sent);
   readonly #free: PlayOutcome[] = [];
 
-  /** `socket` is bound, and stays open for as long as steps are played. */
+  /** Makes the writer. @param socket is bound, and stays open for as long as steps are played */
   constructor(socket: Socket, address: string, port: number) {
     this.#socket = socket;
     this.#address = address;
     this.#port = port;
   }
 
-  /** Datagrams waiting for room in the operating system's send buffer. */
+  /** How many datagrams wait for room in the operating system's send buffer. */
   get unsent(): number {
     return this.#unsent;
   }
@@ -74,7 +75,7 @@ export class UdpWriter implements ReplyWriter {
     }
   }
 
-  /** Every datagram leaves separately, so there is nothing to do. */
+  /** Does nothing, because every datagram leaves separately. */
   flush(): void {}
 
   /**
