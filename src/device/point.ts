@@ -174,7 +174,7 @@ export class Point implements Dependent {
     const known = this.#computed;
     if (known?.time === time && known.revision === revision) return known.value;
     if (this.#writtenAt !== undefined) {
-      this.#signal.accumulator?.preset(this.#writtenAt, this.stored);
+      this.#preset({ time: this.#writtenAt, value: this.stored });
       this.#writtenAt = undefined;
     }
     const value = this.#signal.valueAt(time);
@@ -211,14 +211,20 @@ export class Point implements Dependent {
   reached(time: number): Reached | undefined {
     const accumulator = this.#signal?.accumulator;
     if (!accumulator) return undefined;
-    if (this.#writtenAt !== undefined) return { time: this.#writtenAt, value: this.stored };
+    if (this.#writtenAt !== undefined && Number.isFinite(this.stored))
+      return { time: this.#writtenAt, value: this.stored };
     return accumulator.reached(time);
   }
 
   /** Lets an accumulator go on from what it had reached. */
-  resume({ time, value }: Reached): void {
-    this.#signal?.accumulator?.preset(time, value);
+  resume(reached: Reached): void {
+    this.#preset(reached);
     this.#computed = undefined;
+  }
+
+  /** A sum goes on as it was where NaN or an infinity was written: it would stay so for good. */
+  #preset({ time, value }: Reached): void {
+    if (Number.isFinite(value)) this.#signal?.accumulator?.preset(time, value);
   }
 
   /** An accumulator keeps what it has added up until `time`. */

@@ -3,6 +3,7 @@ import type { Manners } from '../../device/manners.js';
 import type { Point } from '../../device/point.js';
 import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { deviceFingerprint } from './fingerprint.js';
+import { jsonOf } from './json.js';
 import { changedPages, restorePage } from './pages.js';
 import { type DeviceState, FORMAT } from './schema.js';
 
@@ -33,7 +34,7 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
     ...(switched.length > 0 && { available: switched.map(availabilityOf) }),
     counters: device.points.all.flatMap((point) => counterOf(point, time)),
   };
-  yield `${JSON.stringify(head).slice(0, -1)},"images":[\n`;
+  yield `${jsonOf(head).slice(0, -1)},"images":[\n`;
   for (const [i, image] of images.entries()) {
     yield i === 0 ? '[' : ',\n[';
     let separator = '\n';
@@ -102,6 +103,8 @@ export function restoreDevice(
   if (state.manners) device.manners = Object.keys(state.manners).length > 0 ? state.manners : undefined;
   clock.resume(time + missed, { paused, speed });
   for (const [i, image] of Array.from(device.images).entries()) {
+    // A signal of the file that was taken away has left a value of this moment.
+    image.reset();
     const wrong = state.images[i]?.filter((page) => !restorePage(image, page)) ?? [];
     if (wrong.length > 0)
       problems.push(`${wrong.length} pages of registers are not as long as they should be`);

@@ -5,6 +5,7 @@ import type { DeviceDefinition, LineDefinition } from '../../files/config/config
 import { lineSource } from '../../files/config/native/line-source.js';
 import { flow } from '../written/flow.js';
 import { ruleSource } from '../written/written-configuration.js';
+import { jsonOf } from './json.js';
 
 /** Definitions never change. */
 const fingerprints = new WeakMap<DeviceDefinition, string>();
@@ -31,7 +32,8 @@ function fingerprintOf({ source, identity, tables, cells, life }: DeviceDefiniti
   }));
   const { extended, ...names } = identity;
   const parts = {
-    source,
+    // As the state of the simulator has it, which is JSON.
+    source: source && JSON.parse(jsonOf(source)),
     identity: { ...names, ...(extended && { extended: Object.fromEntries(extended) }) },
     windows,
     cells: cells && digestOf(cells),

@@ -1,7 +1,7 @@
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
 import { copiesAt } from '../../files/config/native/each.js';
 import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
-import { type RunningConfiguration, ruleSource } from '../written/written-configuration.js';
+import { type RunningConfiguration, ruleSource, whyUnusable } from '../written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { FORMAT, type KeptState } from './schema.js';
 
@@ -64,10 +64,16 @@ function changeOf(before: LineDefinition, now: LineDefinition | undefined): Kept
   return [{ name: before.name, fingerprint: lineFingerprint(before), change: { ...change } }];
 }
 
-function changedRules({ faults }: FileContent, { rules }: RunningConfiguration): Pick<KeptState, 'faults'> {
+function changedRules(
+  { faults }: FileContent,
+  { rules, faultLines, findValue }: RunningConfiguration,
+): Pick<KeptState, 'faults'> {
   const fingerprint = rulesFingerprint(faults);
   // A program that is killed during a test or an examination must not go on disturbing the client after its restart.
-  const lasting = rules.filter(({ temporary }) => !temporary);
+  // A rule for a line or a value that is gone could not be put in force again.
+  const lasting = rules.filter(
+    (rule) => !rule.temporary && whyUnusable(rule, faultLines, findValue) === undefined,
+  );
   if (rulesFingerprint(lasting.map(({ rule }) => rule)) === fingerprint) return {};
   return { faults: { fingerprint, rules: lasting.map(ruleSource) } };
 }

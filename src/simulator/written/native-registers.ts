@@ -25,7 +25,7 @@ function writtenSignal(
 
 function goingOn(device: Device, point: Point, written: Readonly<Record<string, unknown>>) {
   const from = device.points.valueAtMoment(point, device.clock.time, device.clock);
-  return from === (written.from ?? 0) ? written : { ...written, from };
+  return from === (written.from ?? 0) || !Number.isFinite(from) ? written : { ...written, from };
 }
 
 type EntryFields = Readonly<Record<string, unknown>>;
@@ -71,7 +71,8 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
     const location = { device, table, first, end: endOf(device, table, first, addresses) };
     yield undefined;
     if (isDivisible(entry)) yield* dividedEntries(entry, location);
-    else if (hasChangedSignals(location)) yield* movedEntries(entry, location);
+    else if (hasChangedSignals(location) || isOpenedOrClosed(entry, location))
+      yield* movedEntries(entry, location);
     else yield* wholeEntry(entry, location);
   }
 }
@@ -120,6 +121,14 @@ function hasChangedSignals(location: EntryLocation): boolean {
   return false;
 }
 
+/** True for an entry with a signal of which a value is writable now and was not, or the other way round. */
+function isOpenedOrClosed({ signal, write = false }: EntryFields, location: EntryLocation): boolean {
+  if (signal === undefined) return false;
+  const { image } = location.device.tables[location.table].window;
+  for (const { address } of locationsOf(location)) if (image.isWritable(address) !== write) return true;
+  return false;
+}
+
 /** An entry for each value, with its signal as it is now. */
 function* movedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const { value, quantity, signal, seed, ...rest } = entry;
@@ -127,10 +136,12 @@ function* movedEntries(entry: EntryFields, location: EntryLocation): Generator<W
   const { image, base } = location.device.tables[location.table].window;
   for (const { at, point } of pointsOf(location)) {
     const address = at.address - base;
+    const writable = image.isWritable(at.address);
+    const access = (writable || entry.write !== undefined) && { write: writable };
     const moved = point && writtenSignal(location.device, point);
     yield moved
-      ? { ...moving, address, ...moved }
-      : { ...rest, address, value: presentValue(image, at).written };
+      ? { ...moving, address, ...moved, ...access }
+      : { ...rest, address, value: presentValue(image, at).written, ...access };
   }
 }
 

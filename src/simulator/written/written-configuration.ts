@@ -82,8 +82,8 @@ function* rulesText({ rules, faultLines, findValue }: RunningConfiguration): Gen
   for (const { text } of texts) yield text;
 }
 
-/** Lines and devices may have changed since the rule was made. */
-function whyUnusable(
+/** Why a rule can't be used: lines and devices may have changed since it was made. Undefined where it can. */
+export function whyUnusable(
   { rule }: RuleStatus,
   faultLines: readonly FaultLine[],
   findValue: FindValue,

@@ -14,7 +14,7 @@ import type { RegisterView } from '../../../src/simulator/commands/schemas/value
 import { listValues } from '../../../src/simulator/commands/values.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { hasSignals } from '../../../src/simulator/state/device-state.js';
-import { ruleSource } from '../../../src/simulator/written/written-configuration.js';
+import { ruleSource, whyUnusable } from '../../../src/simulator/written/written-configuration.js';
 import { newTestContext } from '../../../src/testing/commands.js';
 import { tries } from '../../support/tries.js';
 import { keep, stateDirectory } from './kept.js';
@@ -361,7 +361,11 @@ function serves(simulator: Simulator, see: (seen: Seen) => object) {
       return { registers, manners: device.manners, clock: device.clock.settings };
     }),
     lines: byName(lines.values(), ({ definition }) => lineSource(definition)),
-    rules: faults.rules.list().map(ruleSource),
+    // Those for lines and values that are gone come back with nobody.
+    rules: faults.rules
+      .list()
+      .filter((rule) => whyUnusable(rule, simulator.faultLines, simulator.findValue) === undefined)
+      .map(ruleSource),
   };
 }
 
@@ -426,6 +430,43 @@ describe('after any sequence of changes', () => {
   }, 1_200_000);
 
   it.each<[string, readonly Step[]]>([
+    [
+      'entries with numbers that JSON has not',
+      [
+        { name: 'value.set', input: { device: 'meter', name: 'limit', value: '.nan' } },
+        { name: 'apply what runs' },
+      ],
+    ],
+    [
+      'values whose signal was taken away while they were as the file has them',
+      [
+        {
+          name: 'signal.set',
+          input: { device: 'meter', value: 'noise', signal: { counter: { perSecond: 3 } } },
+        },
+        { name: 'signal.remove', input: { device: 'meter', value: 'noise' } },
+      ],
+    ],
+    [
+      'counters into which somebody has written what is no number',
+      [
+        { name: 'wait', ms: 3_600_000 },
+        { name: 'value.set', input: { device: 'meter', name: 'energy', value: '.nan' } },
+      ],
+    ],
+    [
+      'values with a signal that clients may write since',
+      [
+        {
+          name: 'cells.set',
+          input: { device: 'meter', table: 'input', from: 0, to: 9, register: 0, writable: true },
+        },
+        {
+          name: 'cells.set',
+          input: { device: 'meter', table: 'input', from: 0, to: 9, register: 6, writable: true },
+        },
+      ],
+    ],
     [
       'copies that were written as devices of their own, and what they were copies of after them',
       [

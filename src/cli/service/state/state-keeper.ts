@@ -3,6 +3,7 @@ import type { Device } from '../../../device/device.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../../simulator/state/device-state.js';
 import { deviceFingerprint } from '../../../simulator/state/fingerprint.js';
+import { jsonOf } from '../../../simulator/state/json.js';
 import { type FileContent, isAsInFile, keptState } from '../../../simulator/state/kept-state.js';
 import { type ClockState, FORMAT } from '../../../simulator/state/schema.js';
 import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './file-names.js';
@@ -162,7 +163,7 @@ export class StateKeeper {
     const state = keptState(this.#file, simulator.running);
     this.#isSimulatorKept = !isAsInFile(state);
     if (!this.#isSimulatorKept) await files.remove(SIMULATOR_FILE);
-    else await files.write(SIMULATOR_FILE, [JSON.stringify(state, undefined, 1), '\n']);
+    else await files.write(SIMULATOR_FILE, [jsonOf(state, 1), '\n']);
   }
 
   async #writeClock(ended: boolean): Promise<void> {
