@@ -2,15 +2,17 @@ import { compact } from '../../common/compact.js';
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
 
-/** A value of a file that somebody else has written. Its address is 0-based, as on the wire. */
+/** A value in a file of another program. Its address is 0-based, as on the wire. */
 export interface ImportedValue {
   readonly table: TableName;
   readonly address: number;
-  /** `bit` in coils and discrete inputs. */
+  /** The type; `bit` in coils and discrete inputs. */
   readonly type: ValueType;
-  /** Registers of a string. */
+  /** The number of registers of a string. */
   readonly length?: number;
-  /** What of the register it is, such as `bit 3` or `low byte`; absent for whole registers. */
+  /**
+   * The part of the register that the value is, such as `bit 3` or `low byte`; absent for whole registers.
+   */
   readonly part?: string;
   readonly name?: string;
   readonly description?: string;
@@ -19,18 +21,18 @@ export interface ImportedValue {
   readonly wordOrder?: Order;
   readonly byteOrder?: Order;
   readonly write?: boolean;
-  /** As stored, before `scale`. */
+  /** The value as it is stored, before `scale`. */
   readonly value?: number | string;
-  /** Where the file has it: `line 12` or `inputs.modbus[0].coils[2]`. */
+  /** Where the value stands in the file: `line 12` or `inputs.modbus[0].coils[2]`. */
   readonly location: string;
 }
 
-/** A value as a reader finds it: what the file does not say of it is undefined, or an empty text. */
+/** A value as a reader finds it: what the file does not say is undefined, or an empty text. */
 export type FoundValue = Pick<ImportedValue, 'table' | 'address' | 'type' | 'location'> & {
   readonly [Key in keyof ImportedValue]: ImportedValue[Key] | undefined;
 };
 
-/** What was not understood, or not as it stands. */
+/** Something in a file that was not understood, or that is kept in another form. */
 export interface Note {
   readonly location: string;
   readonly message: string;
@@ -40,10 +42,10 @@ export interface ImportedDevice {
   readonly unit: number;
   readonly name: string;
   readonly values: readonly ImportedValue[];
-  /** The entry of a device that the reader has made as a whole; then `values` is empty. */
+  /** The entry of a device that the reader made as a whole; then `values` is empty. */
   readonly whole?: {
     readonly entry: object;
-    /** What it has, in words. */
+    /** The content of the entry, in words. */
     readonly holds: string;
     readonly values: number;
   };
@@ -57,23 +59,29 @@ interface ImportedLine {
 }
 
 export interface Imported {
-  /** What the file is, in words. */
+  /** The kind of file, in words. */
   readonly what: string;
-  /** How it was read, a line each. */
+  /** How the file was understood, a line of text each. */
   readonly preview: readonly string[];
   readonly lines: readonly ImportedLine[];
   readonly notes: readonly Note[];
 }
 
 const ADDRESSES = 65_536;
-/** A file that `check` takes has at most a million lexemes (config/text/parse-text.ts); an entry takes some sixty. */
+/**
+ * The most values of a file: `check` accepts a million lexemes (config/text/parse-text.ts), and an entry has
+ * about sixty.
+ */
 const MOST_VALUES = 10_000;
 const MOST_NOTES = 500;
-/** As many registers as one request reads (Application Protocol V1.1b3, 6.3): no client has a longer value. */
+/**
+ * The most registers of a value: as many as one request reads (Application Protocol V1.1b3, 6.3), since no
+ * client has longer values.
+ */
 const MOST_CELLS = 125;
 const MOST_UNIT = 255;
 
-/** The registers that a value takes. */
+/** The number of registers that a value takes. */
 export function cellsOf({ type, length = 1 }: Pick<FoundValue, 'type' | 'length'>): number {
   return type === 'string' ? length : CELLS_PER_VALUE[type];
 }
@@ -90,20 +98,20 @@ export class Collector {
   #hasRefused = false;
   readonly #lines = new Map<string, Map<number, OpenDevice>>();
 
-  /** Whether no more values are taken. */
+  /** True when no more values are taken. */
   get isFull(): boolean {
     return this.#values === MOST_VALUES;
   }
 
-  /** Notes what was not understood, or what is not as the file says. */
+  /** Notes what was not understood, or what is kept in another form than in the file. */
   note(location: string, message: string): void {
     if (this.notes.length < MOST_NOTES) this.notes.push({ location, message });
     else this.#unlisted += 1;
   }
 
   /**
-   * Takes a value of the device with a unit identifier on a line. `device` is its name, of which the first counts.
-   * A value at an impossible address is noted and left out.
+   * Takes a value of a device, which is known by its line and unit identifier. `device` is the name of the
+   * device; the first one given counts. A value at an impossible address is noted and left out.
    */
   add(line: string, unit: number, device: string, value: FoundValue): void {
     const { address, location } = value;
@@ -134,7 +142,7 @@ export class Collector {
     }
   }
 
-  /** What was collected. */
+  /** Ends the collection. @returns everything that was collected */
   end(what: string, preview: readonly string[] = []): Imported {
     const rest = this.#unlisted;
     const last = rest > 0 ? [{ location: 'and', message: `${rest} more that are not listed` }] : [];
@@ -156,8 +164,8 @@ export class Collector {
 }
 
 /**
- * A constant in the middle of limits, as it is stored: for a value that is `stored × scale + offset`. 0 without both
- * limits, and where rounding leaves the type.
+ * A constant in the middle of limits, in stored form: for a value that is `stored × scale + offset`. It is 0
+ * without both limits, and when rounding leads out of the type.
  */
 export function middleOf(
   type: ValueType,

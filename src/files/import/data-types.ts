@@ -1,9 +1,9 @@
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 
-/** What a data type in words means. */
+/** The meaning of a data type that is given in words. */
 export interface DataType {
   readonly type: ValueType;
-  /** Registers of a string that its name gives, as in `string(16)`. */
+  /** The number of registers of a string whose type includes it, as in `string(16)`. */
   readonly length?: number;
   readonly wordOrder?: Order;
   readonly byteOrder?: Order;
@@ -11,7 +11,7 @@ export interface DataType {
   readonly assumed?: string;
 }
 
-/** The types of numbers of whole registers, by their names in other programs: in small letters. */
+/** The number types of whole registers, by their names in other programs, in lower case. */
 export const NUMBER_TYPES: ReadonlyMap<string, ValueType> = new Map(
   Object.keys(CELLS_PER_VALUE).flatMap((type) =>
     type.startsWith('bit') ? [] : [[type, type as ValueType] as const],
@@ -21,7 +21,10 @@ export const NUMBER_TYPES: ReadonlyMap<string, ValueType> = new Map(
 const SIZED = { 1: 16, 2: 32, 4: 64 } as const;
 type Words = keyof typeof SIZED;
 
-/** Words of programming languages, IEC 61131-3, SunSpec and manuals; without spaces, underscores and hyphens. */
+/**
+ * Type names of programming languages, IEC 61131-3, SunSpec and manuals, without spaces, underscores and
+ * hyphens.
+ */
 const EXACT: ReadonlyMap<string, ValueType> = new Map(
   Object.entries({
     uint16: 'u16 ushort word uword unsigned16 unsignedshort unsignedint16 uint16t enum16 acc16 count',
@@ -39,7 +42,7 @@ const EXACT: ReadonlyMap<string, ValueType> = new Map(
   ),
 );
 
-/** Words that say no size: by the number of registers. */
+/** Type names without a size: the number of registers decides. */
 const UNSIZED: ReadonlyMap<string, 'uint' | 'int' | 'float'> = new Map([
   ['uint', 'uint'],
   ['unsigned', 'uint'],
@@ -58,7 +61,7 @@ const UNSIZED: ReadonlyMap<string, 'uint' | 'int' | 'float'> = new Map([
 
 const TEXTS = /^(?:string|str|ascii|text|char|chars|utf8)[([]?(\d{1,5})?[)\]]?$/;
 
-/** Orders behind a type: the letters of the bytes on the wire, or in words. */
+/** Orders that may follow a type: the letters of the bytes on the wire, or words. */
 const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrder: Order }> = new Map(
   (
     [
@@ -76,14 +79,15 @@ const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrde
   ),
 );
 
-/** The order of words and bytes that a text says; undefined when it is not known. */
+/** The order of words and bytes that a text names; undefined when the text is not known. */
 export function orderOf(text: string): { readonly wordOrder: Order; readonly byteOrder: Order } | undefined {
   return ORDERS.get(plain(text));
 }
 
 /**
- * The type that a text says. @param words how many registers the file says the value takes, if it does
- * @returns undefined when it is not known
+ * The type that a text names.
+ * @param words the number of registers that the file gives for the value, if it does
+ * @returns undefined when the type is not known
  */
 export function dataTypeOf(text: string, words: number | undefined): DataType | undefined {
   const word = plain(text);
@@ -95,7 +99,7 @@ export function dataTypeOf(text: string, words: number | undefined): DataType | 
   return type && order && { ...type, ...order };
 }
 
-/** `uint32_le` and `float (CDAB)` into type and order. */
+/** Splits `uint32_le` and `float (CDAB)` into type and order. */
 function splitOrder(text: string): readonly [string | undefined, string | undefined] {
   const match = /^\s*([A-Za-z]+ ?\d{0,2})[\s_,(-]+([A-Za-z -]+)\)?\s*$/.exec(text.slice(0, 60));
   return [match?.[1], match?.[2]];

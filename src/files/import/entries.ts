@@ -5,7 +5,7 @@ import { cellsOf, type ImportedDevice, type ImportedValue, type Note } from './c
 /** An entry of a native file (docs/configuration.md). */
 type NativeEntry = Readonly<Record<string, unknown>> & { readonly address: number };
 
-/** The entries of one device, by table, and what of the file they do not keep. */
+/** The entries of one device, by table, and notes on what of the file they do not keep. */
 export interface Entries {
   readonly tables: ReadonlyMap<TableName, readonly NativeEntry[]>;
   readonly notes: readonly Note[];
@@ -14,7 +14,10 @@ export interface Entries {
 const LONGEST_NAME = 64;
 const LONGEST_DESCRIPTION = 200;
 
-/** The entries of a device. Of values that overlap the first one in the file stays; the registers of the others are served too. */
+/**
+ * The entries of a device. If values overlap, the first one in the file stays; the registers of the others
+ * are served, too.
+ */
 export function entriesOf({ values }: ImportedDevice): Entries {
   const notes: Note[] = [];
   const names = new Map<string, number>();
@@ -34,7 +37,7 @@ export function entriesOf({ values }: ImportedDevice): Entries {
 /** Values that do not overlap: whole registers first, then registers of which the file only names parts. */
 function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedValue[] {
   const owners = new Map<number, ImportedValue>();
-  /** Values that another one of the file writes. */
+  /** Values that another entry of the file writes. */
   const written = new Set<ImportedValue>();
   const placed: ImportedValue[] = [];
   const place = (value: ImportedValue) => {
@@ -97,7 +100,7 @@ function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readon
 function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): NativeEntry {
   const { address, type, length, unit, scale, wordOrder, byteOrder, write, location } = value;
   const name = value.name === undefined ? undefined : uniqueName(value.name, names);
-  // The text of the file stays where the name had to change.
+  // When the name had to change, the text of the file is kept in the description.
   const original = name === value.name ? undefined : value.name;
   const description = [original, value.description].filter((text) => text).join('; ');
   const isBit = type === 'bit';
@@ -133,8 +136,8 @@ function initialValue({ type, value, length = 1, location }: ImportedValue, note
 }
 
 /**
- * A name by the rules of native files, unique in its device: letters, digits and underscores. `names` has the names so far, and
- * the last number behind each.
+ * Makes a name that native files accept and that is unique in its device: of letters, digits and underscores.
+ * `names` has the names so far, with the last number that was appended to each.
  */
 function uniqueName(text: string, names: Map<string, number>): string {
   const plain = text
@@ -144,7 +147,7 @@ function uniqueName(text: string, names: Map<string, number>): string {
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '');
-  // `t` is the time in expressions.
+  // In expressions, `t` is the time.
   const begun = /^[A-Za-z]/.test(plain) && plain !== 't' ? plain : `value_${plain}`.replace(/_$/, '');
   const base = begun.slice(0, LONGEST_NAME - 6);
   let name = base;

@@ -4,9 +4,10 @@ import type { TableName } from '../../device/tables.js';
 import { Collector, type Imported, type ImportedValue } from './collected.js';
 import { isOfBits, numberOf, readYaml, type Section, sectionsOf, wordOf } from './parts.js';
 
-/*
- * The component modbus_controller of ESPHome, as its documentation and its __init__.py have it. A controller is a device with a
- * unit identifier; entities of the platform `modbus_controller` read and write its registers.
+/**
+ * The component modbus_controller of ESPHome, as its documentation and its __init__.py describe it. A
+ * controller is a device with a unit identifier; entities of the platform `modbus_controller` read and write
+ * its registers.
  */
 
 const PLATFORMS = ['sensor', 'binary_sensor', 'text_sensor', 'number', 'select', 'switch', 'output'] as const;
@@ -78,7 +79,7 @@ function addEntity(
   if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not followed`);
   collector.add('', unit, id, {
     table,
-    // The offset counts bytes of registers, and coils.
+    // The offset counts the bytes of registers, and coils one by one.
     address: start + (isBit ? offset : offset / 2),
     location,
     ...what,
@@ -96,7 +97,7 @@ function nameOf(entity: Section): string {
 
 type Registers = Pick<ImportedValue, 'type'> & { length?: number; wordOrder?: Order; part?: string };
 
-/** What the registers of an entity hold. @returns what is not known, as a sentence */
+/** The registers of an entity. @returns what is not known, as a sentence */
 function registersOf(entity: Section, platform: string): Registers | string {
   const count = numberOf(entity.register_count);
   if (platform === 'text_sensor') {
@@ -117,7 +118,10 @@ function registersOf(entity: Section, platform: string): Registers | string {
   return { type, ...(isReversed && { wordOrder: 'little' as const }) };
 }
 
-/** The factor of the filters of a sensor; of a number, what its value is multiplied by before it is written. */
+/**
+ * The scale of an entity: for a sensor, the factor of its filters; for a number, the inverse of the factor by
+ * which it is multiplied before it is written.
+ */
 function scaleOf(entity: Section): number | undefined {
   const filters = sectionsOf(entity.filters).flatMap(({ multiply }) => numberOf(multiply) ?? []);
   const multiply = numberOf(entity.multiply);

@@ -9,12 +9,16 @@ import { importSolarman } from './solarman.js';
 import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
 
-/** The kinds of files that can be imported, as `--from` names them. */
+/** A kind of file that can be imported, with its name in `--from`. */
 interface FileKind {
   readonly name: string;
-  /** Whether a text looks like one of this kind. */
+  /** True when a text looks like a file of this kind. */
   fits(text: string, file: string): boolean;
-  /** @param device the name of a device that has none. @returns what is wrong with the text, as a sentence */
+  /**
+   * Reads the file.
+   * @param device the name for a device that has none in the file
+   * @returns what is wrong with the text, as a sentence
+   */
   read(text: string, device: string): Imported | string;
 }
 
@@ -62,7 +66,11 @@ const KINDS: readonly FileKind[] = [
   },
 ];
 
-/** Reads a file that others have written. @param from its kind; without it, its content says. @returns what is wrong, as a sentence */
+/**
+ * Reads a file of another program.
+ * @param from the kind of file; without it, the content decides
+ * @returns what is wrong, as a sentence
+ */
 export function importText(text: string, file: string, from: string | undefined): Imported | string {
   const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
   const name = (file.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';

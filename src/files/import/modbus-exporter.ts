@@ -14,12 +14,12 @@ import {
   wordOf,
 } from './parts.js';
 
-/*
- * The configuration of modbus_exporter (https://github.com/RichiH/modbus_exporter): modules with metrics. The first digit of an
- * address is the function that reads it, and the rest is the address on the wire.
+/**
+ * The configuration of modbus_exporter (https://github.com/RichiH/modbus_exporter): modules with metrics. The
+ * first digit of an address is the function that reads it, and the rest is the address on the wire.
  */
 
-/** Which word, and which byte of a word, comes first. */
+/** The word that comes first, and the byte of a word that comes first, for each name of an order. */
 const ORDERS: ReadonlyMap<string, { readonly wordOrder?: Order; readonly byteOrder?: Order }> = new Map([
   ['big', {}],
   ['little', { wordOrder: 'little', byteOrder: 'little' }],
@@ -83,7 +83,7 @@ function addMetric(
   return undefined;
 }
 
-/** With the values of its labels: metrics of one name differ in those alone. */
+/** The name of a metric together with the values of its labels: metrics of one name differ only in these. */
 function nameOf({ name, labels }: Section): string {
   const values = Object.values(sectionOf(labels) ?? {}).flatMap((each) => wordOf(each) ?? []);
   return [wordOf(name) ?? '', ...values].join('_');

@@ -1,14 +1,15 @@
 import { Collector, type Imported } from './collected.js';
 import { numberOf } from './parts.js';
 
-/*
- * Projects of ModbusPal (.xmpp): slaves with holding registers and coils. Addresses are as on the wire (ModbusRegisters.save). The file is
- * not read as XML: ModbusPal writes names as they are, so a `<` in one would make it none. No entity and no DTD has a meaning here.
+/**
+ * Projects of ModbusPal (.xmpp): slaves with holding registers and coils. Addresses are as on the wire
+ * (ModbusRegisters.save). The file is not parsed as XML: ModbusPal does not escape names, so a `<` in a name
+ * makes the file invalid XML. Entities and DTDs have no meaning here.
  */
 
 const TAG = /<(\/?)([a-z_]+)((?:\s+[a-z_]+\s*=\s*"[^"]{0,4096}")*)\s*(\/?)>/gi;
 const ATTRIBUTE = /([a-z_]+)\s*=\s*"([^"]*)"/gi;
-/** `7`, or `127.0.0.1(7)` of a slave that answers to one address alone. */
+/** A slave: `7`, or `127.0.0.1(7)` when it answers only to one address. */
 const SLAVE_ID = /(?:^|\()(\d{1,3})\)?$/;
 
 /** Reads a project. @returns what is wrong with the text, as a sentence */
@@ -69,7 +70,7 @@ export function importModbuspal(text: string): Imported | string {
   return collector.end('a ModbusPal project');
 }
 
-/** Finds lines of rising places in a text. */
+/** Finds the line numbers of places in a text. Each place must lie behind the one before. */
 class LineCounter {
   readonly #text: string;
   #place = 0;

@@ -2,9 +2,15 @@ import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
 import { printableLine } from '../../common/rest-client/printable.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 
-/* The one shape of the files that import, clone and learn write: comments, devices, their lines, the rules that make them answer so. */
+/**
+ * The files that import, clone and learn write have one shape: comments, devices, their lines, and the rules
+ * that make the devices answer so.
+ */
 
-/** A line of a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial lines. */
+/**
+ * A line of a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial
+ * lines.
+ */
 interface WrittenLine {
   readonly name: string;
   readonly kind: 'tcp' | 'rtu' | 'ascii';
@@ -12,16 +18,16 @@ interface WrittenLine {
 }
 
 export interface NativeFile {
-  /** What people are to know, a line each; it stands at the top, as comments. */
+  /** What a person has to know, a line of text each. They stand at the top, as comments. */
   readonly remarks: readonly string[];
-  /** The entries of the devices by their names. */
+  /** The entries of the devices by name. */
   readonly devices: Iterable<readonly [name: string, entry: object]>;
   readonly lines: readonly WrittenLine[];
   readonly faults?: readonly object[];
 }
 
 const FIRST_PORT = 5020;
-/** Registers of one list, so that a line of the file stays readable. */
+/** The most registers of one list, so that a line of the file stays readable. */
 const LIST_LENGTH = 16;
 
 /** The text of a native file in block style. */
@@ -35,7 +41,7 @@ export function nativeText({ remarks, devices, lines, faults = [] }: NativeFile)
           ...(kind === 'tcp'
             ? { tcp: { host: '127.0.0.1', port: FIRST_PORT + i } }
             : { serial: { path: 'virtual' }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
-          // A map keeps the numbers of the units; the keys of an object would be text.
+          // A map keeps the numbers of the units as numbers; an object would make text of them.
           units: new Map(units),
         },
       ]),
@@ -45,16 +51,16 @@ export function nativeText({ remarks, devices, lines, faults = [] }: NativeFile)
   return blockText(content, remarks);
 }
 
-/** Data as YAML in block style, below comments. Lists of plain values are on one line each. */
+/** Data as YAML in block style, below comments. Each list of plain values is on one line. */
 export function blockText(content: object, remarks: readonly string[]): string {
   const document = new Document(content);
-  // The library adds the sign of the comment.
+  // The library puts the sign of a comment before each line.
   document.commentBefore = remarks.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
   flowLists(document.contents as unknown as YAMLMap);
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
-/** The tables of a device that have entries, in their usual order. */
+/** The tables of a device that have entries, in the usual order of tables. */
 export function registersOf<Entry>(
   entriesOf: (table: TableName) => readonly Entry[] | undefined,
 ): Record<string, readonly Entry[]> {
@@ -66,7 +72,7 @@ export function registersOf<Entry>(
   );
 }
 
-/** Registers side by side that nothing more is known of. */
+/** Registers side by side of which only the values are known. */
 type ValueList = { readonly address: number; readonly value: number | readonly number[] };
 
 /** Lists of the registers of a table that stand side by side. @param values by address, in rising order */
@@ -84,7 +90,11 @@ export function valueLists(values: Iterable<readonly [address: number, value: nu
   }));
 }
 
-/** The rule that makes a device answer as late as the real one. @param ms the usual time, and by how much it varies */
+/**
+ * The rule that delays the replies of a device as the real one does.
+ * @param ms the usual time
+ * @param jitter by how much, in ms, the time varies
+ */
 export function delayRule(device: string, ms: number, jitter: number): object {
   return { name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] };
 }

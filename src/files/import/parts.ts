@@ -5,11 +5,11 @@ import { parseText } from '../config/text/parse-text.js';
 
 /** The data of a YAML file of another program. */
 export interface YamlFile {
-  /** What has a tag of that program is null. */
+  /** The data. Values with a tag of that program are null. */
   readonly value: unknown;
-  /** Where such tags stand. */
+  /** The places of such tags. */
   readonly tags: readonly Issue[];
-  /** Where a path is in the file, in words: `line 12`. */
+  /** Says where a path is in the file, in words: `line 12`. */
   readonly locationOf: (path: Path) => string;
 }
 
@@ -36,7 +36,7 @@ export function tableReadBy(code: number): TableName | undefined {
   return row?.broadcast ? undefined : row?.table;
 }
 
-/** Whether a table has bits, and no registers. */
+/** True when a table has bits instead of registers. */
 export function isOfBits(table: TableName): boolean {
   return table === 'coils' || table === 'discrete';
 }
@@ -50,7 +50,7 @@ export function sectionOf(value: unknown): Section | undefined {
     : undefined;
 }
 
-/** The elements of a list; none where there is no list. */
+/** The elements of a list; none when the value is no list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -67,7 +67,9 @@ export function wordOf(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
 }
 
-/** A number that a file gives as number or as decimal or hexadecimal text; undefined for anything else. */
+/**
+ * Reads a number that is given as a number, or as decimal or hexadecimal text; undefined for anything else.
+ */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);

@@ -13,13 +13,14 @@ import {
   wordOf,
 } from './parts.js';
 
-/*
- * Inverter definitions of ha-solarman and home_assistant_solarman: `requests` and `parameters`, as customization.md of the latter has
- * them. The first register of a list is the low word (its parser.py).
+/**
+ * Inverter definitions of ha-solarman and home_assistant_solarman: `requests` and `parameters`, as
+ * customization.md of the latter describes them. The first register of a list is the low word (its
+ * parser.py).
  */
 
 const UNIT = 1;
-/** How a rule reads registers. Others are served as they are. */
+/** The types that rules read. The registers of other rules are served as they are. */
 const RULES: ReadonlyMap<number, 'uint' | 'int' | 'string'> = new Map([
   [1, 'uint'],
   [2, 'int'],
@@ -34,7 +35,7 @@ const WRITING = /^(?:number|select|switch|button|text|time|datetime)$/;
 interface Reader {
   readonly collector: Collector;
   readonly device: string;
-  /** The function that reads a register where its entry does not say. */
+  /** The function that reads a register, for an entry that does not name one. */
   codeOf(register: number): number;
 }
 
@@ -62,7 +63,7 @@ export function importSolarman(text: string, device: string): Imported | string 
   return reader.collector.end('a Solarman inverter definition');
 }
 
-/** A code, or `{read: 3, write: 16}` of one. */
+/** The function code that reads: a plain code, or that of `{read: 3, write: 16}`. */
 function readingCode(code: unknown): number | undefined {
   return numberOf(sectionOf(code)?.read ?? code);
 }
@@ -80,7 +81,7 @@ function readItem(reader: Reader, item: Section, location: string): void {
   }
 }
 
-/** Adds a value. @returns what of it is not as the file says */
+/** Adds a value. @returns what is kept in another form than in the file */
 function addValue(
   { collector, device, codeOf }: Reader,
   item: Section,
@@ -131,7 +132,7 @@ function addValue(
 
 type Registers = Pick<ImportedValue, 'type' | 'length' | 'wordOrder'>;
 
-/** What registers hold by a rule. @returns why that is not known */
+/** The type of registers by the number of a rule. @returns why that is not known */
 function registersOf(rule: number, addresses: readonly number[]): Registers | string {
   const kind = RULES.get(rule);
   if (kind === undefined) return `rule ${rule} has no type here`;
@@ -151,7 +152,7 @@ function partOf({ mask, bit }: Section): string | undefined {
   return bits === undefined ? undefined : `mask 0x${bits.toString(16)}`;
 }
 
-/** `0: Standby, 1: Self-check`. */
+/** Writes labels in one line: `0: Standby, 1: Self-check`. */
 function labelsOf(lookup: unknown): string {
   const labels = sectionsOf(lookup).flatMap(({ key, value }) => {
     const [number, label] = [wordOf(key), wordOf(value)];

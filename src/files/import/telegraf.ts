@@ -5,9 +5,9 @@ import { Collector, type Imported } from './collected.js';
 import { NUMBER_TYPES, orderOf } from './data-types.js';
 import { isOfBits, numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
 
-/*
- * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and its
- * configuration_register.go, configuration_request.go and configuration_metric.go have them.
+/**
+ * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and
+ * its configuration_register.go, configuration_request.go and configuration_metric.go describe them.
  */
 
 const DEEPEST = 64;
@@ -81,7 +81,9 @@ const REGISTER_LISTS: ReadonlyMap<string, TableName> = new Map([
   ['input_registers', 'input'],
 ]);
 
-/** Fields in lists, one for each table. An address is a list of consecutive registers. */
+/**
+ * Reads the style with fields in lists, one for each table. An address is a list of consecutive registers.
+ */
 function readRegisterStyle(plugin: Section, scope: Scope): void {
   if (
     [...REGISTER_LISTS.keys()].some((key) =>
@@ -112,7 +114,7 @@ function readRegisterStyle(plugin: Section, scope: Scope): void {
   }
 }
 
-/** Names of types that only this style has; the size is that of the list of addresses. */
+/** Completes the type names that only this style has: the number of addresses gives their size. */
 function registerType(type: string, words: number): string {
   const bits = 16 * words;
   if (type === 'FIXED') return `INT${bits}`;
@@ -120,7 +122,7 @@ function registerType(type: string, words: number): string {
   return type.replace(/-IEEE$/, '');
 }
 
-/** The fields of a request or a metric, which have one unit and one byte order. */
+/** Reads the fields of a request or a metric, which have one unit and one byte order. */
 function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): void {
   const order = orderIn(wordOf(group.byte_order) || 'ABCD');
   const optimization = wordOf(group.optimization) ?? 'none';
@@ -154,7 +156,7 @@ const GROUP_TABLES: ReadonlyMap<string, TableName> = new Map([
 
 const TYPES = new Map([...NUMBER_TYPES].map(([word, type]) => [word.toUpperCase(), type]));
 
-/** Types of a part of a register. */
+/** Types that are a part of a register. */
 const PARTS: ReadonlyMap<string, string> = new Map([
   ['INT8L', 'low byte, signed'],
   ['INT8H', 'high byte, signed'],
@@ -165,7 +167,7 @@ const PARTS: ReadonlyMap<string, string> = new Map([
 
 interface TelegrafField {
   readonly location: string;
-  /** As in the other two styles; `typeText` is what the file says. */
+  /** The type with its name of the other two styles; `typeText` is the text of the file. */
   readonly type: string;
   readonly typeText: string;
   readonly order: ReturnType<typeof orderOf>;
@@ -201,12 +203,12 @@ function add(scope: Scope, field: Section, table: TableName, read: TelegrafField
     ...order,
     length: type === 'string' ? Math.max(1, read.length ?? 1) : undefined,
     part,
-    // 0 is no scale in Telegraf.
+    // In Telegraf, 0 means no scale.
     scale: numberOf(field.scale) || undefined,
   });
 }
 
-/** Telegraf alone means the low byte, too, by a low word first. */
+/** In Telegraf, `LSW` alone also means the low byte first. */
 function orderIn(text: string) {
   return orderOf(text === 'LSW' ? 'LSW-LE' : text);
 }

@@ -3,11 +3,11 @@ import type { Imported, ImportedDevice, Note } from './collected.js';
 import { type Entries, entriesOf } from './entries.js';
 import { nativeText, registersOf } from './native-file.js';
 
-/** A native file, and what of the source it does not keep. */
+/** A native file, and notes on what of the source it does not keep. */
 export interface WrittenFile {
   readonly text: string;
   readonly notes: readonly Note[];
-  /** What each device has, a line each. */
+  /** The content of each device, a line of text each. */
   readonly summary: readonly string[];
   readonly values: number;
 }
@@ -18,7 +18,10 @@ interface NamedDevice {
   readonly entries: Entries;
 }
 
-/** Writes what was imported as a native file in block style. @param source the name of the file that was read */
+/**
+ * Writes what was imported as a native file in block style.
+ * @param source the name of the file that was read
+ */
 export function writeNative(imported: Imported, source: string): WrittenFile {
   const names = new Set<string>();
   const lines = imported.lines.map(({ original, devices }, i) => ({

@@ -1,9 +1,15 @@
 import { type LoggedBytes, type LogLines, noteOf } from './log-lines.js';
 import { TcpStream } from './tcp-stream.js';
 
-/* Captures: pcapng and pcap, of Modbus TCP, of RTU over TCP, and of serial lines as this program writes them (link type 250). */
+/**
+ * Reads captures: pcapng and pcap, of Modbus TCP, of RTU over TCP, and of serial lines as this program writes
+ * them (link type 250).
+ */
 
-/** The first four bytes of a pcapng file, and of pcap files with their order of bytes and the units of a second. */
+/**
+ * The first four bytes of a pcapng file, and those of pcap files with the byte order and the units of a
+ * second that they stand for.
+ */
 const PCAPNG = 0x0a0d0d0a;
 const PCAP: ReadonlyMap<number, { readonly little: boolean; readonly perSecond: number }> = new Map([
   [0xa1b2c3d4, { little: false, perSecond: 1e6 }],
@@ -35,13 +41,13 @@ export function readCapture(file: Uint8Array): LogLines | string {
     if (viewOf(file).getUint32(0) === PCAPNG) readPcapng(file, packets);
     else readPcap(file, packets);
   } catch (error) {
-    // A file that was cut off has what comes before its end.
+    // Of a file that was cut off, everything before the end is used.
     if (!(error instanceof RangeError)) throw error;
   }
   if (packets.length === 0) return 'the capture has no packets, or ends within the first one';
   const streams = new Map<string, TcpStream>();
   const frames = packets.flatMap((packet) => framesOf(packet, streams));
-  // Who only listened has received requests and replies alike.
+  // On a line that only listened, both requests and replies are marked as received.
   const onlyHeard = packets.every(({ link, bytes }) => link !== LINK.serial || bytes[8] !== SERIAL_SENT);
   const isHeard = ({ channel }: LoggedBytes) => onlyHeard && channel === undefined;
   return {
@@ -106,7 +112,9 @@ function readPcapng(file: Uint8Array, packets: Captured[]): void {
   }
 }
 
-/** Units of a second of an interface: microseconds when it says nothing. */
+/**
+ * The units of a second in the timestamps of an interface: microseconds, unless the interface says otherwise.
+ */
 function resolutionOf(view: DataView, block: number, length: number, little: boolean): number {
   for (let at = block + 16; at + 4 <= block + length - 4; ) {
     const [code, size] = [view.getUint16(at, little), view.getUint16(at + 2, little)];
@@ -121,7 +129,10 @@ function resolutionOf(view: DataView, block: number, length: number, little: boo
 }
 
 const LINK = { ethernet: 1, serial: 250 };
-/** What stands before an IP packet, in bytes: loopback, raw IP, loopback of OpenBSD, Linux cooked, raw IPv4 and IPv6, Linux cooked 2. */
+/**
+ * The number of bytes before an IP packet, by link type: loopback, raw IP, loopback of OpenBSD, Linux cooked,
+ * raw IPv4 and IPv6, Linux cooked 2.
+ */
 const HEADER_LENGTHS = new Map([
   [0, 4],
   [101, 0],
@@ -164,14 +175,14 @@ function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {
 }
 
 interface Segment {
-  /** Of this direction of the connection. */
+  /** The key of this direction of the connection. */
   readonly key: string;
-  /** Of the connection. */
+  /** The key of the connection. */
   readonly channel: string;
-  /** The end of it with the lower port. */
+  /** The address of the server: the end with the lower port. */
   readonly server: string;
   readonly direction: 'out' | 'in';
-  /** Undefined in a datagram. */
+  /** The sequence number; undefined in a datagram. */
   readonly sequence: number | undefined;
   readonly data: Uint8Array;
 }
@@ -179,7 +190,10 @@ interface Segment {
 const TCP = 6;
 const UDP = 17;
 
-/** The data of TCP or UDP. The server has the lower port: that is 502 or another one of a service. */
+/**
+ * Finds the data of TCP or UDP. The server is the end with the lower port, since that is 502 or another
+ * well-known port.
+ */
 function segmentIn(ip: Uint8Array): Segment | undefined {
   const version = (ip[0] ?? 0) >> 4;
   if ((version !== 4 && version !== 6) || ip.length < 28) return undefined;

@@ -10,11 +10,11 @@ export interface LoggedExchange {
   readonly line: number;
   readonly request: AduContent;
   readonly at: number | undefined;
-  /** Whole frames or pieces, in their order; empty where nothing came. */
+  /** Whole frames or pieces, in their order; empty when nothing came. */
   readonly replies: readonly Uint8Array[];
-  /** From the request to the last of them; undefined where the log has no times. */
+  /** The time from the request to the last of the replies, in ms; undefined when the log has no times. */
   readonly ms: number | undefined;
-  /** Where the server is, in a capture. */
+  /** The address of the server, in a capture. */
   readonly server: string | undefined;
 }
 
@@ -30,14 +30,14 @@ type Open = LoggedExchange & {
   replies: Uint8Array[];
   ms: number | undefined;
   readonly asked: LoggedBytes;
-  /** On the same connection. */
+  /** The exchange before, on the same connection. */
   readonly before: Open | undefined;
   answered?: LoggedBytes;
 };
 
 const FRAMINGS: readonly Framing[] = [RTU, new AsciiFraming(), SOCKET];
 
-/** Pairs requests with what followed them; undefined where the log has no request. */
+/** Pairs requests with their replies; undefined when the log has no request. */
 export function conversationOf(frames: readonly LoggedBytes[]): Conversation | undefined {
   const counted = FRAMINGS.map((each) => frames.filter(({ bytes }) => each.decode(bytes)).length);
   const framing = FRAMINGS[counted.indexOf(Math.max(...counted))] ?? RTU;
@@ -45,7 +45,7 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
   const exchanges: Open[] = [];
   const strays: LoggedBytes[] = [];
   const cut: LoggedBytes[] = [];
-  /** Nobody knows what the whole replies to these were. */
+  /** Exchanges whose complete replies are not known. */
   const unknown = new Set<LoggedExchange>();
   const opens = new Map<string | undefined, Open>();
   for (const frame of frames) {
@@ -88,12 +88,12 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
   };
 }
 
-/** Whether a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
+/** True when a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
 function isServed({ request: { unitId } }: LoggedExchange, framing: Framing): boolean {
   return framing === SOCKET || (unitId >= 1 && unitId <= 247);
 }
 
-/** Whether a reply is to another request, which the log lacks: this one has its own already. */
+/** True when a reply belongs to a request that the log lacks, because this request has its reply already. */
 function isOfAnother(content: AduContent | undefined, { replies, request }: Open, framing: Framing): boolean {
   return (
     framing === SOCKET &&
@@ -103,12 +103,12 @@ function isOfAnother(content: AduContent | undefined, { replies, request }: Open
   );
 }
 
-/** Whether a program shows the same bytes once more, in other words. */
+/** True when a program shows the same bytes once more, behind other words. */
 function isAgain(frame: LoggedBytes, asked: LoggedBytes): boolean {
   return frame.words !== asked.words && Buffer.compare(frame.bytes, asked.bytes) === 0;
 }
 
-/** A log of a client sends requests, and that of a server receives them. */
+/** The direction of requests: a log of a client sends them, and a log of a server receives them. */
 function requestDirection(frames: readonly LoggedBytes[], framing: Framing): 'out' | 'in' {
   let score = 0;
   for (const { direction, bytes } of frames) {
@@ -121,7 +121,7 @@ function requestDirection(frames: readonly LoggedBytes[], framing: Framing): 'ou
 
 function isRequest(content: AduContent): boolean {
   const decoded = decodeRequest(content.pdu);
-  // Of functions that nobody knows any data may be a request.
+  // With an unknown function, any data may be a request.
   return decoded.ok || (decoded.exception === 1 && !isException(content));
 }
 
@@ -129,7 +129,10 @@ function isException({ pdu: [code = 0] }: AduContent): boolean {
   return code >= EXCEPTION_FLAG;
 }
 
-/** Without a direction a frame is the reply when it fits the request before it, which has none yet. */
+/**
+ * Decides without a direction: a frame is a reply when it fits the request before it, and that has no reply
+ * yet.
+ */
 function isReplyTo(content: AduContent | undefined, open: LoggedExchange | undefined): boolean {
   if (!open || open.replies.length > 0) return false;
   if (!content) return true;

@@ -4,16 +4,19 @@ import { learn } from './learned.js';
 import { type LogLines, readLog } from './log-lines.js';
 import { type Learned, writeLearned } from './write.js';
 
-/** What was made of logs: a native file, and what people are to know. */
+/** The result of learning: a native file, and what a person has to know of it. */
 export interface LearnedFile {
   readonly text: string;
   readonly summary: string;
   readonly notes: readonly string[];
-  /** What a scenario is written of. */
+  /** What `writeScenario` needs to write a scenario. */
   readonly learned: Learned;
 }
 
-/** Learns devices from logs and captures, which follow one another. @returns what is wrong, as a sentence */
+/**
+ * Learns devices from logs and captures, which follow one another in time.
+ * @returns what is wrong, as a sentence
+ */
 export function learnFiles(files: readonly Uint8Array[], source: string): LearnedFile | string {
   const logs: LogLines[] = [];
   for (const bytes of files) {

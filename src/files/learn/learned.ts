@@ -15,19 +15,22 @@ import {
   replyIn,
 } from './odd-replies.js';
 
-/** What a value was, and since when: in ms of the log, or the number of the exchange where that has no times. */
+/**
+ * A value, and when it was seen first: in ms of the log, or the number of the exchange when the log has no
+ * times.
+ */
 export interface SeenValue {
   readonly at: number;
   readonly value: number;
 }
 
-/** Replies that registers alone do not give, one like the other, to requests that a rule takes for equal. */
+/** Equal replies that registers alone do not give, to requests that a rule can't tell apart. */
 export interface OddReply {
   readonly when: RequestCondition;
   readonly faults: Faults;
-  /** How many of these requests came before. */
+  /** The number of such requests before. */
   readonly after: number;
-  /** How many got this reply; undefined where it is the last that is known, so that it stays. */
+  /** The number of requests that got this reply; undefined for the last known reply, so that it stays. */
   readonly count: number | undefined;
 }
 
@@ -38,11 +41,11 @@ export interface LearnedDevice {
   /** Addresses that clients have written. */
   readonly written: ReadonlySet<string>;
   readonly odd: readonly OddReply[];
-  /** How many different requests there were. */
+  /** The number of different requests. */
   readonly requests: number;
   /** Reply times in ms, sorted. */
   readonly times: readonly number[];
-  /** What people are to know, as `never answered`, of what was asked for. */
+  /** What a person has to know, such as `never answered`, with the requests that it is about. */
   readonly remarks: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -61,17 +64,20 @@ interface Open {
   readonly unit: number;
   readonly tables: Map<TableName, Map<number, SeenValue[]>>;
   readonly written: Set<string>;
-  /** Equal replies in a row to requests that a rule takes for equal, by these requests. */
+  /** Equal replies in a row, by requests that a rule can't tell apart. */
   readonly turns: Map<string, Turns>;
   readonly times: number[];
-  /** What came last for what was asked; undefined where a value has come. */
+  /** The last remark on each thing that was requested; undefined when a value has come. */
   readonly asked: Map<string, string | undefined>;
 }
 
-/** Of requests whose replies change more often the last one counts. */
+/** The most changes of a reply. If there are more, the last reply is used. */
 const MOST_RUNS = 16;
 
-/** The devices of each line that a conversation shows. There are several lines where servers contradict each other. */
+/**
+ * The devices of each line that a conversation shows. There are several lines when servers contradict each
+ * other.
+ */
 export function learn({ framing, exchanges }: Conversation): LearnedDevice[][] {
   const lines = new Map<string | undefined, Map<number, Open>>();
   const isOne = !contradict(exchanges, framing);
@@ -87,7 +93,7 @@ export function learn({ framing, exchanges }: Conversation): LearnedDevice[][] {
   return [...lines.values()].map((devices) => [...devices.values()].map(learnedDevice));
 }
 
-/** Whether equal requests to two servers have got different replies. */
+/** True when equal requests to two servers have got different replies. */
 function contradict(exchanges: readonly LoggedExchange[], framing: Framing): boolean {
   const known = new Map<string, { readonly server: string | undefined; readonly reply: string }>();
   return exchanges.some(({ request, replies, server }) => {
@@ -173,7 +179,7 @@ function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: nu
     if (seen.at(-1)?.value !== value) seen.push({ at, value });
   };
   if (values === undefined) {
-    // A write: what it wrote is there from now on, and may be written.
+    // A write sets the values from now on, and shows that clients may write there.
     for (let i = 0; i < range.quantity; i++) device.written.add(`${table} ${range.address + i}`);
     for (const [i, value] of writtenValues(request, range.quantity).entries()) see(range.address + i, value);
     return;
@@ -183,7 +189,7 @@ function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: nu
   for (const [i, value] of data.entries()) see(range.address + i, value);
 }
 
-/** What functions 5, 6, 15 and 16 write, coils as 0 and 1; zeros of others. */
+/** The values that functions 5, 6, 15 and 16 write, with coils as 0 and 1; zeros for other functions. */
 export function writtenValues(request: Uint8Array, quantity: number): number[] {
   const [code] = request;
   if (code === 5) return [request[3] === 0xff ? 1 : 0];

@@ -1,58 +1,63 @@
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { bytesContinued, bytesShown, hexIn, MOST_BYTES, withoutDates } from './notations.js';
 
-/* Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed by hand. */
+/**
+ * Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed
+ * by hand.
+ */
 
-/** Bytes that a line of a log shows, or a packet of a capture. Times are in ms; undefined where the line has none. */
+/**
+ * Bytes in a line of a log, or in a packet of a capture. Times are in ms; undefined when the line has none.
+ */
 export interface LoggedBytes {
-  /** Counts from 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   readonly at: number | undefined;
-  /** As the program that wrote the log sees it; undefined where the line does not say. */
+  /** The direction as the program that wrote the log sees it; undefined when the line does not say. */
   readonly direction: 'out' | 'in' | undefined;
   readonly bytes: Uint8Array;
-  /** The connection of a capture; undefined where all is one conversation. */
+  /** The connection in a capture; undefined when everything is one conversation. */
   readonly channel?: string;
-  /** Where the server of that connection is. */
+  /** The address of the server of that connection. */
   readonly server?: string;
   /** The words before the bytes. Other words before the same bytes mean that the program shows them again. */
   readonly words?: string;
-  /** Whether there were more bytes than are shown. */
+  /** True when the line shows only the first of the bytes. */
   readonly isCut?: boolean;
-  /** Whether the capture lacks what came before. */
+  /** True when the capture lacks what came before. */
   readonly isAfterGap?: boolean;
 }
 
-/** What was found, and what people are to know of it. */
+/** The frames of a log, and what a person has to know of it. */
 export interface LogLines {
   readonly frames: readonly LoggedBytes[];
   readonly notes: readonly string[];
 }
 
 const MOST_FRAMES = 100_000;
-/** Of a line; what comes after them is not read. */
+/** The most characters of a line that are read. */
 const MOST_CHARACTERS = 8000;
 const MOST_LISTED = 5;
 
-/** What stands before the bytes that were sent, and before those that were received. The last word counts. */
+/** Words before bytes that were sent, and before bytes that were received. The last such word counts. */
 const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:recv|recei|rx|resp|reply)/gi };
-/** These may also say what the frame asks for, so others count before them. */
+/** Weaker words: they may also say what the frame asks for, so the others take precedence. */
 const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
 const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
 
 type LoggedDirection = LoggedBytes['direction'];
-/** A frame as it is found, before it is known what the signs of this log mean. */
+/** A frame before it is known what the signs of this log mean. */
 interface RawFrame {
   readonly line: number;
   readonly at: number | undefined;
   bytes: Uint8Array;
   readonly isCut?: boolean;
-  /** What its line says, and that alone. */
+  /** The direction that the line itself gives. */
   readonly direction: LoggedDirection;
-  /** The text before the bytes in their line, and the last line before that has none. */
+  /** The text before the bytes in their line, and the last line before that has no bytes. */
   readonly before?: string;
   readonly heading?: string;
-  /** Whether its line has nothing else, and `heading` is right above it. */
+  /** True when the line has nothing but bytes, and `heading` is right above it. */
   readonly isBare?: boolean;
 }
 
@@ -63,7 +68,7 @@ const DAY_MS = 86_400_000;
 export function readLog(text: string): LogLines {
   const found: RawFrame[] = [];
   let heading = '';
-  /** Of the line before. */
+  /** The frame of the line before. */
   let last: RawFrame | undefined;
   for (const [i, whole] of text.split('\n').entries()) {
     const line = whole.slice(0, MOST_CHARACTERS).trimEnd();
@@ -91,7 +96,9 @@ function fromLine(plain: string, line: number, at: number | undefined): RawFrame
   return { line, at, direction, bytes, isCut, before };
 }
 
-/** Arrows and headings say something where a log has both directions. */
+/**
+ * Gives frames their directions. Arrows and headings count only in a log in which they show both directions.
+ */
 function directed(found: readonly RawFrame[]): LogLines {
   const arrow = ({ before = '' }: RawFrame) => directionIn(before, ARROWS);
   const above = ({ heading = '' }: RawFrame) =>
@@ -105,11 +112,11 @@ function directed(found: readonly RawFrame[]): LogLines {
     const own = each.direction ?? (hasArrows ? arrow(each) : undefined);
     const direction = own ?? (hasHeadings ? above(each) : undefined);
     const { line, at, bytes, isCut, before = '', heading = '' } = each;
-    // Numbers in them count, and name places in memory.
+    // Words with digits are left out: they are counters and addresses in memory.
     const words = `${own ? '' : heading} ${before}`.split(/\s+/).filter((word) => !/\d/.test(word));
     return { line, at, bytes, direction, words: words.join(' '), isCut: isCut === true };
   });
-  // Programs that name the direction show the same bytes again where they say what they mean.
+  // A program that names the direction shows the same bytes again where it explains them.
   const hasDirections = all.some(({ direction }) => direction !== undefined);
   const isFrame = ({ direction }: LoggedBytes) => !hasDirections || direction !== undefined;
   const leftOut = all.filter((each) => !isFrame(each));
@@ -123,7 +130,7 @@ function directionIn(text: string, signs: { readonly out: RegExp; readonly in: R
   return out === back ? undefined : out > back ? 'out' : 'in';
 }
 
-/** The time of day in ms; undefined where the line has none. */
+/** The time of day in ms; undefined when the line has none. */
 function clockIn(line: string): number | undefined {
   const [, hours, minutes, seconds, fraction = ''] = CLOCK.exec(line) ?? [];
   if (hours === undefined) return undefined;
@@ -131,7 +138,7 @@ function clockIn(line: string): number | undefined {
   return 1000 * whole + Number(fraction.padEnd(6, '0')) / 1000;
 }
 
-/** A line of this program's NDJSON: `in` is what came to the server. */
+/** Reads a line of this program's NDJSON: `in` is what came to the server. */
 function fromJson(line: string, number: number): RawFrame | undefined {
   if (!line.startsWith('{')) return undefined;
   let event: unknown;
@@ -152,7 +159,7 @@ function fromJson(line: string, number: number): RawFrame | undefined {
   };
 }
 
-/** A sentence on some lines, with the numbers of the first; none on none. */
+/** A sentence about some lines, with the numbers of the first ones; nothing when there are no lines. */
 export function noteOf(what: string, lines: readonly LoggedBytes[]): string[] {
   if (lines.length === 0) return [];
   const first = lines.slice(0, MOST_LISTED).map(({ line }) => line);

@@ -1,22 +1,22 @@
-/* How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
+/** How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
 
 /** Bytes of a line. */
 export interface ShownBytes {
   readonly bytes: Uint8Array;
-  /** The text before them, without dates and times. */
+  /** The text before the bytes, without dates and times. */
   readonly before: string;
-  /** What the notation itself says. */
+  /** The direction that the notation itself gives. */
   readonly direction: 'out' | 'in' | undefined;
-  /** Whether the program left out the end of the bytes. */
+  /** True when the program left out the end of the bytes. */
   readonly isCut: boolean;
 }
 
-/** Of a frame of RTU: unit, function and CRC. */
+/** The fewest bytes of an RTU frame: unit, function and CRC. */
 const FEWEST_BYTES = 4;
-/** No frame is longer: an ASCII message has 513 characters. */
+/** The most bytes of a frame: an ASCII message has 513 characters. */
 export const MOST_BYTES = 520;
 
-/** The notations in their order. Text that looks like one and is none has no bytes. */
+/** The notations, in the order in which they are tried. Text that only looks like one has no bytes. */
 const NOTATIONS: readonly {
   readonly pattern: RegExp;
   readonly direction?: 'out' | 'in';
@@ -42,7 +42,7 @@ const NOTATIONS: readonly {
   { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/i, read: hexIn },
 ];
 
-/** Dates and times of day, which look like bytes. In four bytes or more with colons between them there is no time. */
+/** Dates and times of day, which look like bytes. Four bytes or more with colons between them are no time. */
 const DATES = [
   /(?<!\d)(?:\d{4}([/.-])\d{1,2}\1\d{1,2}|\d{1,2}([/.-])\d{1,2}\2\d{4}|\d{8}(?=[T ]\d{2}:))(?!\d)/g,
   /(?<![0-9a-f:])\d{2}:\d{2}:\d{2}(?:[.,:]\d{3,9})?(?:Z| ?[+-]\d{2}:?\d{2}(?![\d:-]))?(?!:?[0-9a-f])/gi,
@@ -72,15 +72,15 @@ export function bytesShown(text: string): ShownBytes | undefined {
 
 /** A line of a dump: `0010: 00 01`, `| 0010 | 00 01 | ..|`. */
 const DUMPED = /^(?:.*[\s|])?(?:0x)?([0-9a-f]{4,8})[:|\s]+((?:[0-9a-f]{2}(?: {1,2}|-|$)){1,32})/i;
-/** A line with nothing else but bytes. */
+/** A line with nothing but bytes. */
 const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s+|$)){1,64})$/i;
-/** Shorter lines are not continued: their bytes are all there are. */
+/** The fewest bytes of a line that may be continued. */
 const FULL_LINE = 16;
 
 /**
- * The bytes of a line that goes on with those of the line before it.
- * @param length how many these are by now
- * @param isBare whether nothing else is in their lines
+ * The bytes of a line that continues the line before.
+ * @param length the number of bytes so far
+ * @param isBare true when their lines have nothing but bytes
  */
 export function bytesContinued(text: string, length: number, isBare: boolean): number[] | undefined {
   const [, offset, dumped] = DUMPED.exec(text) ?? [];
@@ -90,13 +90,16 @@ export function bytesContinued(text: string, length: number, isBare: boolean): n
   return wrapped !== undefined && isBare && length >= FULL_LINE ? hexIn(wrapped) : undefined;
 }
 
-/** The bytes of digits in hexadecimal, whatever is between them. */
+/** The bytes that hexadecimal digits stand for, whatever is between them. */
 export function hexIn(text: string): number[] {
   const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
   return digits.map((byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
 }
 
-/** Decimal numbers have no zeros before them, and every frame in hexadecimal has some: as a byte of its address. */
+/**
+ * Reads a list of numbers. Decimal numbers have no leading zeros, and every frame in hexadecimal has some, in
+ * a byte of its address.
+ */
 function listed(text: string): number[] {
   const items = text.split(/-|, ?/);
   const isHex = items.every((item) => item.length === 2) && items.some((item) => /^0|[a-f]/i.test(item));

@@ -4,21 +4,24 @@ import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges, hasQuantityOf } from '../../modbus/protocol/pdu.js';
 
-/* What is odd about a reply, as fault rules have it, and which requests a rule means. */
+/** Describes an odd reply as fault rules do, and the requests that a rule applies to. */
 
 const LAST_ADDRESS = 0xffff;
 
-/** Such as `{exception: 2}`, `{silence: true}`, `{transaction: 'swapped'}`, `{junk: '00 01'}`. */
+/** Faults such as `{exception: 2}`, `{silence: true}`, `{transaction: 'swapped'}`, `{junk: '00 01'}`. */
 export type Faults = readonly Readonly<Record<string, unknown>>[];
 
-/** Which requests a rule or a step of a scenario means, but for the unit. */
+/** The requests that a rule or a step of a scenario applies to, without the unit. */
 export interface RequestCondition {
   readonly function: number;
   readonly address?: readonly [first: number, last: number];
   readonly quantity?: number;
 }
 
-/** Undefined for malformed requests that no rule can tell from others. The program refuses them by itself. */
+/**
+ * The condition for a request; undefined for malformed requests that no rule can tell from others. The
+ * program refuses those by itself.
+ */
 export function conditionOf(pdu: Uint8Array): RequestCondition | undefined {
   const [code = 0] = pdu;
   const [range] = addressRanges(pdu);
@@ -29,8 +32,8 @@ export function conditionOf(pdu: Uint8Array): RequestCondition | undefined {
 }
 
 /**
- * The conditions with those of their addresses alone that no other has, as far as there are such: a rule acts on every request that
- * touches one of its addresses.
+ * Reduces conditions to the addresses that no other condition has, as far as there are such: a rule acts on
+ * every request that touches one of its addresses.
  */
 export function apart(all: readonly RequestCondition[]): Map<RequestCondition, RequestCondition> {
   const first = ({ address: [start] = [0, 0] }: RequestCondition) => start;
@@ -48,13 +51,13 @@ export function apart(all: readonly RequestCondition[]): Map<RequestCondition, R
   return new Map(narrowed);
 }
 
-/** The one frame that came back; undefined where there is none, or more than one. */
+/** The one frame that came back; undefined when none came, or more than one. */
 export function replyIn(replies: readonly Uint8Array[], framing: Framing): AduContent | undefined {
   const [first] = replies;
   return first && replies.length === 1 ? framing.decode(first) : undefined;
 }
 
-/** Whether the device of these registers gives this reply, but for an exception. */
+/** True when the registers of a device give this reply, apart from exceptions. */
 export function answersTo(request: Uint8Array, reply: Uint8Array): boolean {
   const [code = 0] = request;
   if (reply[0] === (code | EXCEPTION_FLAG)) return reply.length === 2;
@@ -67,7 +70,7 @@ export function answersTo(request: Uint8Array, reply: Uint8Array): boolean {
   return reply.length === response.length && Buffer.compare(reply, request.subarray(0, reply.length)) === 0;
 }
 
-/** What rules have to do so that the reply is the one that was seen. */
+/** The faults that make a reply the one that was seen. */
 export function oddities(request: AduContent, replies: readonly Uint8Array[], framing: Framing): Faults {
   if (replies.length === 0) return [{ silence: true }];
   const reply = replyIn(replies, framing);

@@ -7,17 +7,17 @@ import { writtenValues } from './learned.js';
 import { conditionOf } from './odd-replies.js';
 import { type Learned, lineName } from './write.js';
 
-/** A scenario has no more steps. */
+/** The most requests, and so steps, of a scenario. */
 const MOST_REQUESTS = 1000;
-/** Of a list in a step. */
+/** The most values in the list of a step. */
 const MOST_VALUES = 256;
-/** A step waits for so long when it does not say how long, in ms. */
+/** How long a step waits by default, in ms. */
 const USUAL_WAIT = 10_000;
 const LONGEST_WAIT = 86_400_000;
 
 /**
- * A scenario that expects the requests of a log, each after the one before, on the learned devices, which answers them as it was.
- * @param configuration the path of the learned file, as the scenario has to name it
+ * Writes a scenario that expects the requests of a log, each after the one before, on the learned devices.
+ * @param configuration the path of the learned file as the scenario names it
  */
 export function writeScenario({ source, conversation, lines }: Learned, configuration: string): string {
   const { exchanges, framing } = conversation;
@@ -50,7 +50,7 @@ export function writeScenario({ source, conversation, lines }: Learned, configur
   return blockText({ name, configuration, steps }, remarks);
 }
 
-/** The values of functions 5, 6, 15 and 16, as far as a step may list them. */
+/** The values of functions 5, 6, 15 and 16, if a step may list them. */
 function writeOf(pdu: Uint8Array): object {
   const [range] = addressRanges(pdu);
   const isPlainWrite = [5, 6, 15, 16].includes(pdu[0] as number) && decodeRequest(pdu).ok;

@@ -1,15 +1,21 @@
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
 
-/** Puts the segments of one direction of a connection together, and cuts them into frames by their MBAP headers. */
+/**
+ * Puts the segments of one direction of a connection together, and cuts them into frames by their MBAP
+ * headers.
+ */
 export class TcpStream {
   #next: number | undefined;
   #pending: Uint8Array = new Uint8Array();
-  /** Whether segments are missing: no frame has begun since then, or none has come out. */
+  /** True while segments are missing: no frame has begun since then, or none has come out. */
   #isLost = false;
   #hasGap = false;
 
-  /** @returns the frames that are complete now; what has no MBAP header is a frame as it came */
+  /**
+   * Takes a segment.
+   * @returns the frames that are complete now; data without an MBAP header is a frame as it came
+   */
   push(sequence: number, data: Uint8Array): Uint8Array[] {
     const repeated = this.#next === undefined ? 0 : (this.#next - sequence) | 0;
     if (repeated >= data.length) return [];
@@ -30,7 +36,7 @@ export class TcpStream {
     }
   }
 
-  /** Whether there was a gap since the last time that this was asked. */
+  /** True when there was a gap since the last call. */
   takeGap(): boolean {
     const hasGap = this.#hasGap;
     this.#hasGap = false;

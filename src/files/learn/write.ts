@@ -4,26 +4,28 @@ import { delayRule, nativeText, registersOf, valueLists } from '../import/native
 import type { Conversation } from './exchanges.js';
 import type { LearnedDevice, OddReply, SeenValue } from './learned.js';
 
-/** What was learned of a log. */
+/** What was learned from a log. */
 export interface Learned {
   readonly source: string;
   readonly conversation: Conversation;
-  /** Those of each line. */
+  /** The devices of each line. */
   readonly lines: readonly (readonly LearnedDevice[])[];
   /** What was not understood, a sentence each. */
   readonly notes: readonly string[];
 }
 
 const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
-/** A value that moved more often is played up to here. */
+/** The most changes of a value that are played. */
 const MOST_STEPS = 1000;
 const MOST_RULES = 200;
 const SHORTEST_STEP = 1;
-/** A shorter delay is lost in what the program itself takes, in ms. */
+/**
+ * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
+ */
 const SHORTEST_DELAY = 2;
 const MOST_LISTED = 20;
 
-/** What was learned as a native file in block style. */
+/** Writes what was learned as a native file in block style. */
 export function writeLearned({ source, conversation, lines, notes }: Learned): string {
   const { framing, exchanges } = conversation;
   const devices = lines.flatMap((line, i) => line.map((device) => ({ device, name: nameOf(device, i) })));
@@ -64,7 +66,7 @@ function nameOf({ unit }: LearnedDevice, line: number): string {
   return `unit-${unit}${line === 0 ? '' : `-${line + 1}`}`;
 }
 
-/** Registers that never changed as lists, and one entry for each that did. */
+/** Writes registers that never changed as lists, and one entry for each register that did. */
 function entriesOf(table: TableName, { tables, written }: LearnedDevice): { address: number }[] {
   const values = [...(tables.get(table) ?? [])];
   const isWritten = (address: number) => written.has(`${table} ${address}`);
@@ -80,7 +82,7 @@ function entriesOf(table: TableName, { tables, written }: LearnedDevice): { addr
   ].sort((a, b) => a.address - b.address);
 }
 
-/** Each value for as long as it was there; the last one stays. */
+/** The steps that play a value: each value for as long as it was there; the last one stays. */
 function stepsOf(seen: readonly SeenValue[]): object[] {
   const some = seen.slice(0, MOST_STEPS);
   return some.map(({ at, value }, i) => {
@@ -95,7 +97,7 @@ function rulesOf(device: LearnedDevice, name: string): object[] {
     ({ faults, after, count }) =>
       after === 0 && count === undefined && JSON.stringify(faults) === JSON.stringify(first?.faults),
   );
-  // What every reply has is the device's; what only some have is that of their requests.
+  // An oddity of all replies belongs to the device, and that of some replies to their requests.
   const isAlways = same && device.odd.length === device.requests && isHeader(first);
   return [
     ...(isAlways ? device.odd.slice(0, 1) : device.odd).map(({ when, faults, after, count }, i) => ({
@@ -112,7 +114,7 @@ function rulesOf(device: LearnedDevice, name: string): object[] {
   ];
 }
 
-/** Whether only the header of the reply is odd. */
+/** True when only the header of the reply is odd. */
 function isHeader(odd: OddReply | undefined): boolean {
   return odd?.faults.every((fault) => 'unit' in fault || 'transaction' in fault) === true;
 }

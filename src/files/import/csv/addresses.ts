@@ -1,27 +1,32 @@
 import type { TableName } from '../../../device/tables.js';
 
-/** An address as a file has it. */
+/** An address as it is written in a file. */
 export interface WrittenAddress {
   readonly number: number;
-  /** It has a decimal form with five or six digits, as numbers of registers in manuals have. */
+  /** True for a decimal form of five or six digits, as register numbers in manuals have. */
   readonly isLong: boolean;
-  /** Registers that a range takes: `100-101`. */
+  /** The number of registers of a range such as `100-101`. */
   readonly words?: number;
-  /** Of `100.3` or `100:3`. */
+  /** The bit of `100.3` or `100:3`. */
   readonly bit?: number;
 }
 
-/** How all addresses of a file are to be read. */
+/** How all addresses of a file are read. */
 export interface AddressStyle {
-  /** Hexadecimal without a sign of it. */
+  /** True when addresses are hexadecimal without a mark that says so. */
   readonly isHex: boolean;
-  /** 40001 is holding register 0, 30001 input register 0, and so on. */
+  /**
+   * True when addresses are register numbers: 40001 is holding register 0, 30001 input register 0, and so on.
+   */
   readonly areNumbers: boolean;
 }
 
 const PATTERN = /^(0x)?([0-9a-f]+)(h)?(?:\s*(?:-|–|\.\.|to)\s*(?:0x)?([0-9a-f]+)h?)?(?:[.:](\d{1,2}))?$/i;
 
-/** Whether a column has hexadecimal addresses: its header says so, or some have letters and all can be read so. */
+/**
+ * Decides whether a column has hexadecimal addresses: its header says so, or some addresses have letters and
+ * all can be read so.
+ */
 export function areHex(header: string, cells: readonly string[]): boolean {
   if (/hex/i.test(header)) return true;
   const bare = cells.filter((cell) => !/^0x|h$/i.test(cell));
@@ -31,7 +36,7 @@ export function areHex(header: string, cells: readonly string[]): boolean {
   );
 }
 
-/** @returns undefined when the text is no address */
+/** Reads an address. @returns undefined when the text is no address */
 export function writtenAddress(text: string, isHex: boolean): WrittenAddress | undefined {
   const match = text.length > 40 ? null : PATTERN.exec(text.trim());
   if (!match) return undefined;
@@ -57,7 +62,9 @@ const TABLE_OF_DIGIT: Readonly<Record<string, TableName>> = {
 };
 const DIGIT_OF_TABLE: Readonly<Record<TableName, number>> = { coils: 0, discrete: 1, input: 3, holding: 4 };
 
-/** The table and the address that a register number of five or six digits means: 40001 is holding register 0. */
+/**
+ * The table and the address that a register number of five or six digits means: 40001 is holding register 0.
+ */
 export function numbered({
   number,
   isLong,
@@ -70,8 +77,8 @@ export function numbered({
 }
 
 /**
- * Whether the addresses of a file are register numbers: each is one, of the table that its row says if it says one. One
- * address that can't be, such as 40000 or 12, and they are addresses.
+ * Decides whether the addresses of a file are register numbers: all must be, and each of the table that its
+ * row names, if any. A single address that is no register number, such as 40000 or 12, decides against it.
  */
 export function areNumbers(
   all: readonly { address: WrittenAddress; table: TableName | undefined }[],
@@ -82,6 +89,6 @@ export function areNumbers(
       meant !== undefined && (table === undefined || table === meant.table) && DIGIT_OF_TABLE[meant.table]
     );
   });
-  // Numbers of coils alone could be any addresses with zeros before them.
+  // If all of them were numbers of coils, they could as well be addresses with leading zeros.
   return all.length > 0 && tables.every((digit) => digit !== false) && tables.some((digit) => digit !== 0);
 }

@@ -9,8 +9,8 @@ const SEPARATORS = [';', '\t', ',', '|'] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
 /**
- * The separator that splits the most of the first lines into the same number of cells, more than one; of two that do
- * equally well, the one with more cells. Undefined when none does.
+ * Finds the separator that splits the most of the first lines into the same number of cells, at least two; of
+ * two that do equally well, the one with more cells. Undefined when none does.
  */
 export function separatorOf(text: string): Separator | undefined {
   let best: { separator: Separator; score: number } | undefined;
@@ -30,8 +30,8 @@ export function separatorOf(text: string): Separator | undefined {
 }
 
 /**
- * The rows of a CSV file (RFC 4180), without empty ones and the ruler of a Markdown table. A quote that is never closed ends with its line: the rest of a
- * file must not vanish in one cell.
+ * The rows of a CSV file (RFC 4180), without empty ones and the ruler of a Markdown table. A quote that is
+ * never closed ends with its line: the rest of a file must not vanish in one cell.
  */
 export function rowsOf(text: string, separator: Separator): CsvRow[] {
   const rows: CsvRow[] = [];
@@ -73,7 +73,10 @@ function cellAt(
   return { text: text.slice(start, end), end, newlines: 0 };
 }
 
-/** The text in quotes, with doubled quotes as one; undefined when no quote ends it within a reasonable length. */
+/**
+ * Reads the text in quotes, with doubled quotes as one; undefined when no quote ends it within a reasonable
+ * length.
+ */
 function quotedAt(text: string, start: number): { text: string; end: number; newlines: number } | undefined {
   let content = '';
   let newlines = 0;

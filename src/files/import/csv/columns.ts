@@ -28,7 +28,10 @@ export interface Columns {
   readonly of: ReadonlyMap<ColumnRole, number>;
 }
 
-/** Headers without spaces and signs, in lower case. Earlier words of a role go before later ones. */
+/**
+ * The headers of each role, in lower case, without spaces and punctuation. Earlier words of a role take
+ * precedence over later ones.
+ */
 const HEADERS: Readonly<Record<ColumnRole, string>> = {
   address:
     'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse',
@@ -57,8 +60,8 @@ const ROLES = Object.keys(HEADERS) as ColumnRole[];
 const HEADER_ROWS = 20;
 
 /**
- * Finds the header: the first row with a column for addresses and one more that is known. @returns undefined when there
- * is none
+ * Finds the header: the first row with a column for addresses and one more known column.
+ * @returns undefined when there is none
  */
 export function findColumns(rows: readonly CsvRow[]): Columns | undefined {
   for (const [i, header] of rows.slice(0, HEADER_ROWS).entries()) {
@@ -83,7 +86,7 @@ function rolesOf(header: CsvRow, sample: readonly CsvRow[]): Map<ColumnRole, num
 
 function roleOf(header: string): { role: ColumnRole; rank: number } | undefined {
   const whole = plain(header);
-  // What stands in brackets is mostly a unit or a remark: "Address (hex)", "Scale [x]".
+  // Text in brackets is mostly a unit or a remark: "Address (hex)", "Scale [x]".
   const short = plain(header.replace(/[([].*$/, ''));
   for (const text of [whole, short]) {
     for (const role of ROLES) {
@@ -94,7 +97,7 @@ function roleOf(header: string): { role: ColumnRole; rank: number } | undefined 
   return undefined;
 }
 
-/** Some headers are used for two things; what stands below decides. */
+/** Corrects the role of a header that is used for two things, by the cells below it. */
 function byContent(role: ColumnRole, cells: readonly string[]): ColumnRole {
   const most = (test: (cell: string) => boolean) => cells.filter(test).length > cells.length / 2;
   if (role === 'type' && most((cell) => tableOf(cell) !== undefined)) return 'table';

@@ -37,7 +37,7 @@ export function importCsv(text: string, device: string): Imported | string {
   return reader.collector.end(what, lines);
 }
 
-/** A row of which the address is understood. */
+/** A row whose address is understood. */
 interface PlacedRow {
   readonly row: CsvRow;
   readonly address: WrittenAddress;
@@ -54,7 +54,7 @@ class CsvReader {
     this.#rows = rows;
   }
 
-  /** Takes all rows. @returns how the columns were understood */
+  /** Reads all rows. @returns how the columns were understood */
   read(device: string): string[] {
     const isHex = areHex(
       this.#headerOf('address') ?? '',
@@ -87,7 +87,7 @@ class CsvReader {
     const text = this.#cell(row, 'address');
     const address = writtenAddress(text, isHex);
     if (address === undefined) {
-      // A title between groups of registers has one cell.
+      // A title between groups of registers has only one cell.
       const isTitle = row.cells.filter((cell) => cell !== '').length === 1;
       const shown = isTitle ? (row.cells.find((cell) => cell !== '') ?? '') : text;
       this.#note(
@@ -121,7 +121,7 @@ class CsvReader {
     const unit = this.#number(row, 'slave') ?? 1;
     const write = this.#isWritable(row, word?.write ?? false, table);
     const isInBits = isOfBits(table);
-    // A bit of a register: the register is what has an address.
+    // For a bit of a register, the address is that of the register.
     const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
     if (part !== undefined && bit === undefined) {
       this.#note(row, `${this.#called(row)} is a bit of a register, and no column says which: bit 0`);
@@ -162,7 +162,7 @@ class CsvReader {
     return this.#cell(row, 'name') ? quote(this.#cell(row, 'name')) : 'this row';
   }
 
-  /** Registers that the file says a value takes. */
+  /** The number of registers that the file gives for a value. */
   #words(row: CsvRow): number | undefined {
     const words = this.#number(row, 'words');
     const bytes = this.#number(row, 'bytes');
@@ -201,7 +201,7 @@ class CsvReader {
     return parsed === undefined || parsed === 1 ? undefined : parsed;
   }
 
-  /** As the file has it: before `scale`. */
+  /** The initial value as the file has it: before `scale`. */
   #initial(row: CsvRow, type: DataType['type']): number | string | undefined {
     const text = this.#cell(row, 'value');
     if (text === '') return undefined;
@@ -249,7 +249,7 @@ class CsvReader {
   }
 }
 
-/** What a row without a type has: whole registers. */
+/** The type of a row that names none: whole registers. */
 function untyped(words: number | undefined): DataType | undefined {
   if (words === undefined || words === 1) return { type: 'uint16' };
   return words === 2 ? { type: 'uint32' } : words === 4 ? { type: 'uint64' } : undefined;

@@ -1,7 +1,7 @@
 import type { TableName } from '../../../device/tables.js';
 import { functionOf } from '../../../modbus/protocol/function-table.js';
 
-/** A table in words, and whether clients may write it by the functions that are named. */
+/** A table that a text names, and whether the functions in the text write it. */
 export interface TableWord {
   readonly table: TableName;
   readonly write: boolean;
@@ -14,7 +14,7 @@ const TABLE_WORDS: readonly (readonly [RegExp, TableName])[] = [
   [/^(?:holdings?|holdingregisters?|holdingreg|4x|hr|analogoutputs?)$/, 'holding'],
 ];
 
-/** The table that a word or function codes say: `input register`, `FC03`, `3, 6, 16`, `0x04`. */
+/** The table that a word or function codes stand for: `input register`, `FC03`, `3, 6, 16`, `0x04`. */
 export function tableOf(text: string): TableWord | undefined {
   const word = text
     .slice(0, 60)
@@ -30,7 +30,7 @@ export function tableOf(text: string): TableWord | undefined {
   return { table, write: known.some((each) => each?.broadcast) };
 }
 
-/** Whether clients may write it; undefined when the text does not say. */
+/** Decides whether clients may write a value; undefined when the text does not say. */
 export function accessOf(text: string): boolean | undefined {
   const word = text
     .slice(0, 40)
@@ -44,13 +44,15 @@ export function accessOf(text: string): boolean | undefined {
     : undefined;
 }
 
-/** A number with point or comma; undefined for other text. Thousands are not separated. */
+/**
+ * Reads a number with a decimal point or comma; undefined for other text. Thousands must not be separated.
+ */
 export function decimalOf(text: string): number | undefined {
   const match = /^[+-]?(?:\d{1,15}(?:[.,]\d{0,15})?|[.,]\d{1,15})(?:e[+-]?\d{1,3})?$/i.exec(text.trim());
   return match ? Number(match[0].replace(',', '.')) : undefined;
 }
 
-/** The factor that a text says: `0.1`, `0,1`, `x10`, `*0.01`, `/10`, `1/100`, `10^-2`. */
+/** Reads a factor: `0.1`, `0,1`, `x10`, `*0.01`, `/10`, `1/100`, `10^-2`. */
 export function scaleOf(text: string): number | undefined {
   const short = text.slice(0, 40).replace(/\s+/g, '');
   const power = /^10(?:\^|\*\*)([+-]?\d{1,2})$/.exec(short);

@@ -6,8 +6,9 @@ import { NUMBER_TYPES } from '../data-types.js';
 import { isOfBits, numberOf, type Section, sectionOf, wordOf } from '../parts.js';
 import { fieldsOf, type StructureField } from './structure.js';
 
-/*
- * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its base_platform.py have it.
+/**
+ * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its
+ * base_platform.py describe it.
  */
 
 const PLATFORMS = ['sensors', 'binary_sensors', 'switches', 'lights', 'fans', 'covers', 'climates'] as const;
@@ -32,7 +33,7 @@ export class HubReader {
   readonly #line: string;
   #withoutUnit: Path | undefined;
 
-  /** @param locationOf where a path is in the file, in words */
+  /** @param locationOf says where a path is in the file, in words */
   constructor(hub: Section, path: Path, collector: Collector, locationOf: (path: Path) => string) {
     this.#hub = hub;
     this.#path = path;
@@ -53,7 +54,7 @@ export class HubReader {
         const entity = sectionOf(item);
         if (entity === undefined) this.#note(path, `${describeFound(item)}: expected an entity`);
         else this.#entity(platform, withMerged(entity), path);
-        // One entity can stand for thousands.
+        // One entity can stand for thousands of values.
         if (!this.#collector.isFull) continue;
         this.#note(path, 'the file has too many values: nothing behind this entity is read');
         return;
@@ -88,7 +89,7 @@ export class HubReader {
     }
   }
 
-  /** A number or a text, and its copies behind it. */
+  /** Reads a number or a text, and its copies behind it. */
   #numbers(
     entity: Section,
     path: Path,
@@ -128,7 +129,7 @@ export class HubReader {
     }
   }
 
-  /** What the registers of an entity hold, one after the other. */
+  /** The fields that the registers of an entity hold, in their order. */
   #fields(entity: Section, path: Path): readonly StructureField[] | undefined {
     const count = numberOf(entity.count);
     const text = typeof entity.data_type === 'string' ? entity.data_type : 'int16';
@@ -174,7 +175,7 @@ export class HubReader {
     }
   }
 
-  /** A binary sensor: bits, or the lowest bit of a register. */
+  /** Reads a binary sensor: bits, or the lowest bit of a register. */
   #flags(entity: Section, path: Path): void {
     const table = this.#table(entity.input_type, 'coil', path);
     const address = this.#address(entity, path, 'address');
@@ -186,7 +187,9 @@ export class HubReader {
     }
   }
 
-  /** A switch, light or fan: written there, and read there or where `verify` says. */
+  /**
+   * Reads a switch, light or fan: clients write it, and read it there or at the place that `verify` names.
+   */
   #toggle(entity: Section, path: Path): void {
     const table = this.#table(entity.write_type, 'holding', path);
     const address = this.#address(entity, path, 'address');
@@ -266,7 +269,7 @@ export class HubReader {
     this.#collector.note(this.#locationOf(path), message);
   }
 
-  /** How many there are of an entity, one behind the other. */
+  /** The number of equal values of an entity, one behind the other. */
   #copies(entity: Section, path: Path): number {
     const more = entity.slave_count ?? entity.virtual_count ?? 0;
     const number = numberOf(more);
@@ -291,7 +294,7 @@ export class HubReader {
   }
 }
 
-/** Types whose size `count` says. Releases before 2022 have them. */
+/** Types whose size is given by `count`, as in releases before 2022. */
 const OLD_TYPES: Readonly<Record<string, Readonly<Record<number, ValueType>> | undefined>> = {
   int: { 1: 'int16', 2: 'int32', 4: 'int64' },
   uint: { 1: 'uint16', 2: 'uint32', 4: 'uint64' },
@@ -302,10 +305,10 @@ function calledOf(entity: Section): string {
   return wordOf(entity.name) ?? 'value';
 }
 
-/** With what its merge keys of YAML 1.1 name, which Home Assistant follows. */
+/** The entity together with what its merge keys (YAML 1.1) name. Home Assistant follows these. */
 function withMerged(entity: Section): Section {
   const merged = entity['<<'];
   const parts: readonly unknown[] = Array.isArray(merged) ? merged : [merged];
-  // Without a prototype, so that any name is just a name.
+  // Without a prototype, any name is just a name.
   return Object.assign(Object.create(null), ...parts.map((part) => sectionOf(part) ?? {}), entity) as Section;
 }

@@ -3,7 +3,10 @@ import { Collector, type Imported } from '../collected.js';
 import { readYaml, type Section, sectionOf } from '../parts.js';
 import { HubReader } from './entities.js';
 
-/** Reads a Home Assistant configuration, or the part `modbus:` of one. @returns what is wrong with the text, as a sentence */
+/**
+ * Reads a Home Assistant configuration, or only its part `modbus:`.
+ * @returns what is wrong with the text, as a sentence
+ */
 export function importHomeAssistant(text: string): Imported | string {
   const file = readYaml(text);
   if (typeof file === 'string') return file;
@@ -11,7 +14,7 @@ export function importHomeAssistant(text: string): Imported | string {
   const hubs = hubsOf(value);
   const collector = new Collector();
   for (const { path, message } of tags) {
-    // Other parts of the configuration are none of our business.
+    // Unknown tags in other parts of the configuration do not matter.
     const isOurs = hubs.length === 0 ? path[0] === 'modbus' : hubs.some((hub) => isInside(path, hub.path));
     if (isOurs) collector.note(locationOf(path), message);
   }
@@ -24,7 +27,7 @@ interface FoundHub {
   readonly path: Path;
 }
 
-/** The hubs of a whole configuration, of a package of one, or of the list that `modbus: !include` names. */
+/** Finds the hubs in a whole configuration, in a package, or in the list that `modbus: !include` names. */
 function hubsOf(root: unknown): FoundHub[] {
   const top = sectionOf(root);
   const inside = (value: unknown, path: Path): FoundHub[] =>

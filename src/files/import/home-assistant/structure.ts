@@ -1,9 +1,9 @@
 import type { Order, ValueType } from '../../../device/registers/cell-type.js';
 
-/** A value at its place behind others. */
+/** A field of a structure. */
 export interface StructureField {
   readonly type: ValueType;
-  /** Registers of a string. */
+  /** The number of registers of a string. */
   readonly length?: number;
   readonly order: { readonly wordOrder?: Order; readonly byteOrder?: Order };
 }
@@ -25,14 +25,15 @@ const CODES: Readonly<Record<string, ValueType>> = {
 const MOST_FIELDS = 125;
 
 /**
- * What a format of Python's `struct` says, such as `>10f` or `>2Hf`: the fields in their order, and `4s` as a string.
+ * Reads a format of Python's `struct`, such as `>10f` or `>2Hf`: the fields in their order, and `4s` as a
+ * string.
  * @returns undefined for a format with anything else, or with half a register
  */
 export function fieldsOf(structure: string): readonly StructureField[] | undefined {
   const match = /^([<>!=@]?)((?: *\d{0,3}[A-Za-z?])+) *$/.exec(structure.slice(0, 100));
   if (!match || structure.length > 100) return undefined;
   const [, prefix = '', codes = ''] = match;
-  // Without a prefix the order is that of the machine, which is little-endian wherever Home Assistant runs.
+  // Without a prefix, the order is that of the machine, which is little-endian wherever Home Assistant runs.
   const isLittle = prefix !== '>' && prefix !== '!';
   const order = isLittle ? ({ wordOrder: 'little', byteOrder: 'little' } as const) : {};
   const fields: StructureField[] = [];

@@ -6,7 +6,10 @@ import { formatProblems, pathText } from '../../../common/schema/problem.js';
 import { findSunspecModel, SUNSPEC_TYPES, type SunspecModel } from '../../config/sunspec/model.js';
 import { placeModel, SUNSPEC_END, SUNSPEC_MARKER, type SunspecEntry } from '../../config/sunspec/place.js';
 
-/* Definitions of models as SunSpec publishes them (json/model_103.json of https://github.com/sunspec/models), and those of vendors. */
+/**
+ * Definitions of models as SunSpec publishes them (json/model_103.json of https://github.com/sunspec/models),
+ * and those of vendors.
+ */
 
 const BASE = 40_000;
 const COMMON_MODEL = 1;
@@ -48,7 +51,7 @@ const group = z.object({
 const definition = z.object({ id: wholeNumber(1, 65_534, 'the number of a model'), group });
 
 /**
- * The registers of a device that has the common model and this one.
+ * Makes the registers of a device that has the common model and this one.
  * @returns also the number of the model; or what is wrong with it, as a sentence
  */
 export function readDefinition(

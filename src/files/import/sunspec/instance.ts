@@ -2,16 +2,18 @@ import type { SunspecGroup, SunspecModel, SunspecPoint } from '../../config/suns
 import { placeModel } from '../../config/sunspec/place.js';
 import type { Collector } from '../collected.js';
 
-/** What a dump has of one model. Points are named as in a native file, with the groups that they are in: `module1_DCV`. */
+/**
+ * A model in a dump. Points are named as in a native file, with the groups that they are in: `module1_DCV`.
+ */
 export interface ModelInstance {
   readonly model: SunspecModel;
-  /** Where the dump has it. */
+  /** Where the model stands in the dump. */
   readonly location: string;
-  /** Null where the point is not available. */
+  /** The values by point; null for a point that is not available. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** How often each group is there. */
+  /** How often each group occurs. */
   readonly repeat: Readonly<Record<string, number>>;
-  /** As the dump says; absent where it does not. */
+  /** The length that the dump gives; absent when it gives none. */
   readonly length?: number;
 }
 
@@ -22,21 +24,24 @@ interface ModelEntry {
   readonly repeat?: Readonly<Record<string, number>>;
 }
 
-/** Points that say what a model is; they are made when it is served. */
+/** Points that say what a model is. They are left out, because they are made when the model is served. */
 const OF_THE_MODEL = new Set(['ID', 'L']);
-/** Clients need them, so a model that says nothing of them gets some. */
+/** Clients need the texts of the common model, so a model without them gets some. */
 const COMMON_MODEL = 1;
 const COMMON_TEXTS = ['Mn', 'Md', 'Vr', 'SN'];
 
-/** A point of a group with the name that it has in the model, and where its scale factor is looked for. */
+/** A point of a group with its name in the model. */
 interface NamedPoint {
   readonly point: SunspecPoint;
   readonly name: string;
-  /** The beginnings of names in this group and those around it, the innermost first. */
+  /**
+   * The beginnings of names in this group and in those around it, the innermost first. The scale factor is
+   * looked for under these.
+   */
   readonly paths: readonly string[];
 }
 
-/** All points of a model, its groups as often as they are there. */
+/** All points of a model, with each group as often as it occurs. */
 export function pointsOf(
   { group }: SunspecModel,
   repeat: Readonly<Record<string, number>>,
@@ -53,15 +58,15 @@ export function pointsOf(
   return walk(group, '', []);
 }
 
-/** What the names of the points of a group begin with. @param index from 0 */
+/** The beginning of the names of the points of a group. @param index from 0 */
 export function pathIn(path: string, { name, count }: SunspecGroup, index: number): string {
   return `${path}${name.replace(/\W/g, '_')}${count === undefined ? '' : index + 1}_`;
 }
 
 /**
- * A model as a native device has it.
- * @param areRaw whether numbers are as they are stored; otherwise they are in the units of their points
- * @returns nothing after noting that it is too large
+ * Makes the entry of a model for a native device.
+ * @param areRaw true when numbers are as they are stored; otherwise they are in the units of their points
+ * @returns undefined after noting that the model is too large
  */
 export function modelEntry(
   { model, location, values, repeat, length }: ModelInstance,
@@ -81,7 +86,7 @@ export function modelEntry(
     if (value === undefined || point.type === 'pad' || OF_THE_MODEL.has(name)) continue;
     const note = (message: string) => collector.note(location, `${name}: ${message}`);
     if (value === null) {
-      // A point without a value is not available; these two would get a value of their own.
+      // A point without a value is not available, but these two kinds would get a default value.
       if (point.type === 'sunssf' && isScaleFactor(model, point.name)) {
         note('not available there; here it is 0');
         kept[name] = 0;
@@ -96,14 +101,14 @@ export function modelEntry(
   return { model: model.id, values: kept, ...(Object.keys(repeat).length > 0 && { repeat }) };
 }
 
-/** Whether points of a model have this scale factor. */
+/** True when points of a model use this scale factor. */
 function isScaleFactor(model: SunspecModel, name: string): boolean {
   const isUsed = ({ points, groups = [] }: SunspecGroup): boolean =>
     points.some(({ sf }) => sf === name) || groups.some(isUsed);
   return isUsed(model.group);
 }
 
-/** A value as a native file takes it; undefined where it has no place there. */
+/** A value in the form of a native file; undefined when it can't stand there. */
 function asGiven({ type }: SunspecPoint, value: unknown): unknown {
   if (type === 'string') return typeof value === 'object' ? undefined : String(value);
   if (type === 'eui48' || type === 'ipv6addr') return undefined;
@@ -114,7 +119,7 @@ function asGiven({ type }: SunspecPoint, value: unknown): unknown {
   return /^(?:0x[0-9a-f]{1,16}|[+-]?[\d.]{1,20}(?:e[+-]?\d{1,3})?)$/i.test(text) ? Number(text) : undefined;
 }
 
-/** The power of ten of a point: its own, or what its scale factor says in the dump. */
+/** The power of ten of a point: its own, or the value of its scale factor in the dump. */
 export function powerOf(
   { sf }: SunspecPoint,
   paths: readonly string[],

@@ -3,12 +3,15 @@ import type { Collector } from '../collected.js';
 import { numberOf, type Section, sectionOf } from '../parts.js';
 import { type ModelInstance, pathIn } from './instance.js';
 
-/* What pysunspec2 writes of a device, `device.get_json()`: {"models": [{"ID": 103, "L": 50, "A": 1250, "A_SF": -2, …}, …]}. */
+/**
+ * The dump of a device that pysunspec2 writes with `device.get_json()`: {"models": [{"ID": 103, "L": 50, "A":
+ * 1250, "A_SF": -2, …}, …]}.
+ */
 
-/** What a group has besides points and groups. */
+/** The keys of a group besides its points and groups. */
 const ABOUT = new Set(['mid', 'error', 'model_id']);
 
-/** The models of a dump that are known; the others are noted. */
+/** The known models of a dump. Unknown ones are noted. */
 export function readJsonDump(models: readonly unknown[], collector: Collector): ModelInstance[] {
   return models.flatMap((item, i) => {
     const location = `models[${i}]`;

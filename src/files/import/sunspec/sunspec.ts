@@ -7,14 +7,17 @@ import { type ModelInstance, modelEntry, pointsOf, powerOf } from './instance.js
 import { readJsonDump } from './json-dump.js';
 import { isTextDump, readTextDump } from './text-dump.js';
 
-/** Whether a text is a definition or a dump of SunSpec models. */
+/** True when a text is a definition or a dump of SunSpec models. */
 export function isSunspec(text: string): boolean {
   if (!/^\s*\{/.test(text)) return isTextDump(text);
   const isDefinition = /"group"\s*:/.test(text) && /"points"\s*:/.test(text);
   return isDefinition || (/"models"\s*:\s*\[/.test(text) && /"(?:ID|model_id)"\s*:/.test(text));
 }
 
-/** Reads a model of SunSpec, or what programs show of the models of a device. @returns what is wrong with the text, as a sentence */
+/**
+ * Reads a definition of a model of SunSpec, or a dump of the models of a device.
+ * @returns what is wrong with the text, as a sentence
+ */
 export function importSunspec(text: string, device: string): Imported | string {
   const collector = new Collector();
   if (!/^\s*\{/.test(text)) {
@@ -75,8 +78,8 @@ function imported(
 }
 
 /**
- * Whether the numbers of a dump of pysunspec2 are in their units, by `get_json(computed=True)`: then each that has a scale factor other
- * than 0 is written with a point.
+ * Decides whether the numbers of a dump of pysunspec2 are in their units, by `get_json(computed=True)`: then
+ * each that has a scale factor other than 0 is written with a decimal point.
  */
 function isComputed(text: string, models: readonly ModelInstance[]): boolean {
   const scaled = models.flatMap(({ model, repeat, values }) =>

@@ -2,30 +2,34 @@ import { findSunspecModel, type SunspecGroup, type SunspecModel } from '../../co
 import type { Collector } from '../collected.js';
 import { type ModelInstance, pathIn } from './instance.js';
 
-/*
- * What programs print of a device: `evcc sunspec` and `mbmd inspect` (cmd/sunspec.go, cmd/inspect.go), which show numbers in their units, and
- * `suns.py` of pysunspec2 (Point.get_text), which shows them as they are stored. All print points in the order of the model.
+/**
+ * The dumps that programs print of a device: `evcc sunspec` and `mbmd inspect` (cmd/sunspec.go,
+ * cmd/inspect.go), which show numbers in their units, and `suns.py` of pysunspec2 (Point.get_text), which
+ * shows them as they are stored. All print points in the order of the model.
  */
 
-/** `--------- Model 103 inverter_three_phase ---------` */
+/** Begins a model: `--------- Model 103 inverter_three_phase ---------` */
 const GO_MODEL = /^-{3,} ?Model (\d{1,5})\b.*-{3,}\s*$/;
-/** `-- Block 1 --`: the first repetition of the group of the model. */
+/** Begins the first repetition of the group of the model: `-- Block 1 --` */
 const GO_BLOCK = /^-- Block (\d{1,4}) --\s*$/;
-/** `A                    4.29    uint16` */
+/** Shows a point: `A                    4.29    uint16` */
 const GO_POINT =
   /^(\w{1,60})\s(.{0,400}?)\s{3}\s*((?:u?int|acc|enum|bitfield|float)\d\d|string|sunssf|count|pad|ipaddr|ipv6addr|eui48)\s*$/;
-/** `Model: inverter_three_phase (103)` */
+/** Begins a model: `Model: inverter_three_phase (103)` */
 const PY_MODEL = /^Model: .{0,200}\((\d{1,5})\)\s*$/;
-/** `      A        429 A`, and `   01:DCV    4800 V` in the first repetition of a group; `01:02:` in the second of a group in it. */
+/**
+ * Shows a point: `      A        429 A`, and `   01:DCV    4800 V` in the first repetition of a group.
+ * `01:02:` begins the second repetition of a group in that group.
+ */
 const PY_POINT = /^\s{0,6}(?:(\d{2,4}):)?(?:(\d{2,4}):)?\s{0,6}(\w{1,60}?)\s{1,60}(\S.{0,400}|)$/;
 
 /** A line with the value of a point. */
 interface ShownPoint {
   readonly line: number;
   readonly name: string;
-  /** Which repetition of each group around it, from 1. */
+  /** The number, from 1, of the repetition of each group around the point. */
   readonly indexes: readonly number[];
-  /** Null where the point is not available. */
+  /** The value; null when the point is not available. */
   readonly value: string | null;
 }
 
@@ -36,12 +40,15 @@ interface ShownModel {
   readonly points: ShownPoint[];
 }
 
-/** Whether a text has a model as one of the programs prints it. */
+/** True when a text has a model as one of the programs prints it. */
 export function isTextDump(text: string): boolean {
   return text.split('\n').some((line) => GO_MODEL.test(line) || PY_MODEL.test(line));
 }
 
-/** The models of a dump that are known; the others are noted. @returns also whether numbers are as they are stored */
+/**
+ * Reads the known models of a dump. Unknown ones are noted.
+ * @returns also whether numbers are as they are stored
+ */
 export function readTextDump(
   text: string,
   collector: Collector,
@@ -66,7 +73,7 @@ function shownModels(lines: readonly string[], collector: Collector) {
       return;
     }
     const model = models.at(-1);
-    // Lines before the first model are the log of the program.
+    // The lines before the first model are the log of the program.
     if (!model || text.trim() === '') return;
     const next = GO_BLOCK.exec(text);
     if (next) {
@@ -119,7 +126,7 @@ function namesIn({ points, groups = [] }: SunspecGroup): Set<string> {
   return new Set([...points.map(({ name }) => name), ...groups.flatMap((group) => [...namesIn(group)])]);
 }
 
-/** Walks through a model beside the lines, which have its order. Points without a line are passed over. */
+/** Walks through a model beside the lines, which are in its order. Points without a line are passed over. */
 function placed({ group }: SunspecModel, points: readonly ShownPoint[]) {
   const values = new Map<string, unknown>();
   const repeat: Record<string, number> = {};
@@ -156,7 +163,7 @@ function placed({ group }: SunspecModel, points: readonly ShownPoint[]) {
   return { values, repeat, rest: points.slice(at) };
 }
 
-/** A number as a number; the unit that stands behind it is left out. */
+/** Converts a shown number to a number, without the unit behind it. */
 function shownValue(shown: string | null, type: string, units: string | undefined): unknown {
   if (shown === null || type === 'string') return shown;
   const text =
