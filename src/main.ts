@@ -1,26 +1,16 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { descriptorLimit } from './common/descriptors.js';
 
 /*
  * Node reads the modules of a program many at a time, and ends with a stack trace where the system lets it have too
- * few files open. So they are imported only after a look at that limit, and this module imports none of them itself.
+ * few files open. So they are imported only after a look at that limit, and this module imports only what looks at it.
  */
 
 /** About 120 are needed to start; then one for each line and one for each client. */
 const FEWEST_DESCRIPTORS = 256;
 
 const WRONG_LIMIT = 1;
-
-/** The soft limit of open files; undefined where it can't be read. */
-function descriptorLimit(): number | undefined {
-  try {
-    const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return limit === undefined ? undefined : Number(limit);
-  } catch {
-    return undefined;
-  }
-}
 
 const limit = descriptorLimit();
 if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {

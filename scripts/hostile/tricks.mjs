@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
+import { holdFiles } from './held-files.mjs';
 import { holdBack, neverRelease, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
 
 /*
@@ -43,6 +44,7 @@ export const TRICKS = [
   { name: 'hidden characters for the terminal of examine --url', play: foolExamine },
   { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
   { name: 'the file of the traffic is removed', play: removeTraffic },
+  { name: 'clients of lines that hold all files open', play: holdFiles },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },
   { name: 'a broker on which another client has the same identifier', play: takeTheName },

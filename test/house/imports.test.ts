@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   common: {
     knows: [],
     external: /^node:fs$/,
-    why: 'it is what every wing uses and that knows no Modbus: random numbers, the files of the package, objects without gaps',
+    why: 'it is what every wing uses and that knows no Modbus: random numbers, the files of the package and of the process, objects without gaps',
   },
   protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
   schema: {
@@ -77,6 +77,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
   transport: {
     knows: ['protocol'],
+    knowsFiles: ['src/common/descriptors.ts'],
     external: /^(node:.+|serialport|@serialport\/.+|koffi|asn1js)$/,
     why: 'it carries bytes and time only and never knows a device or a fault',
   },

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { descriptorLimit, RESERVED_DESCRIPTORS } from '../../common/descriptors.js';
 
 /** The limit unless the configuration sets another. */
 const MAX_CONNECTIONS = 64;
@@ -13,9 +13,6 @@ const LONG_ANSWER = 256 * 1024;
 
 /** Connections that the system may queue. */
 export const BACKLOG = 32;
-
-/** File descriptors that stay free for the lines. */
-const RESERVED_DESCRIPTORS = 32;
 
 /** The limits of servers that have one of their own. Node's own limit closes the new connection, whoever holds the others. */
 const limits = new WeakMap<object, number>();
@@ -45,7 +42,7 @@ interface RestConnection {
 export function limitConnections(
   server: Server,
   maxConnections: number = MAX_CONNECTIONS,
-  descriptors: number = descriptorLimit(),
+  descriptors: number = descriptorLimit() ?? Number.POSITIVE_INFINITY,
 ): () => void {
   const open = new Map<string, RestConnection>();
   limits.set(server, maxConnections);
@@ -116,14 +113,4 @@ function longest(
 function descriptorOf(socket: Socket): number {
   const { _handle } = socket as { _handle?: { fd?: number } };
   return _handle?.fd ?? 0;
-}
-
-/** How many descriptors the process may have; no limit when the system does not report one. */
-function descriptorLimit(): number {
-  try {
-    const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
 }

@@ -2,6 +2,7 @@ import type { Framing } from '../../protocol/framing.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler } from '../transport.js';
 import type { ClientList } from './client-list.js';
+import type { DescriptorState } from './descriptor-share.js';
 import type { Listening } from './listen.js';
 
 /**
@@ -26,6 +27,8 @@ export interface BindingContext {
   readonly settings: SocketSettings;
   readonly handler: LineHandler;
   readonly clients: ClientList;
+  /** Whether one more connection leaves enough file descriptors for others. */
+  readonly descriptors: () => DescriptorState;
   /** The address of the socket, on a line that has several. */
   readonly host?: string;
   /** Returns the framing that the line has now. */

@@ -1,11 +1,16 @@
 import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
+import type { DescriptorState } from './descriptor-share.js';
 
 /**
  * With `ignore`, this many connections wait for one of the clients to end. The number is limited, as in the
  * queue of a listening socket, because each connection holds the bytes that it reads ahead.
  */
 const MAX_WAITING = 64;
+
+/** Why a connection is not served though the line has room. */
+export const NO_DESCRIPTORS =
+  'nearly as many files and sockets are open as this process may have (ulimit -n)';
 
 /** How events and requests name a client. */
 export interface ClientIdentity {
@@ -97,21 +102,24 @@ export class ClientList {
   /**
    * Makes room for one more client, where the line does that, by ending the least useful client. Returns
    * false if the newcomer is not served; the newcomer is then reported as rejected.
+   * @param descriptors a line is full, too, where one more connection would take a descriptor that is kept for others
    */
-  makeRoom(newcomer: ClientIdentity): boolean {
+  makeRoom(newcomer: ClientIdentity, descriptors: DescriptorState = 'free'): boolean {
     const { maxClients, whenFull } = this.#limits;
-    if (this.#clients.size < maxClients) return true;
-    if (whenFull !== 'evict') {
-      const taken = `all ${maxClients} ${this.#noun} are taken`;
-      this.turnAway(newcomer, 'limit', this.mayWait ? `${taken}: not answered until one ends` : taken);
+    const { size } = this.#clients;
+    const isFull = size >= maxClients;
+    if (!isFull && (descriptors === 'free' || (descriptors === 'scarce' && size === 0))) return true;
+    const mayWait = this.mayWait(descriptors) ? ': not answered until one ends' : '';
+    const why = isFull ? '' : `; ${NO_DESCRIPTORS}`;
+    const refuse = (text: string) => {
+      this.turnAway(newcomer, 'limit', text + why);
       return false;
-    }
+    };
+    if (size === 0) return refuse(`no room for a client${mayWait}`);
+    if (whenFull !== 'evict') return refuse(`all ${size} ${this.#noun} are taken${mayWait}`);
     const idle = leastUseful(this.#clients);
-    if (idle === undefined) {
-      this.turnAway(newcomer, 'limit', `all ${maxClients} ${this.#noun} have replies pending`);
-      return false;
-    }
-    this.reject(idle, 'limit', `the oldest idle of ${maxClients} ${this.#noun} made room for a new one`);
+    if (idle === undefined) return refuse(`all ${size} ${this.#noun} have replies pending`);
+    this.reject(idle, 'limit', `the oldest idle of ${size} ${this.#noun} made room for a new one${why}`);
     return true;
   }
 
@@ -122,9 +130,11 @@ export class ClientList {
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 
-  /** True when a newcomer without room stays connected. */
-  get mayWait(): boolean {
-    return this.#limits.whenFull === 'ignore' && this.#waiting.size < MAX_WAITING;
+  /** True when a newcomer without room stays connected. Something has to end before it is served: one of the clients. */
+  mayWait(descriptors: DescriptorState): boolean {
+    const { whenFull } = this.#limits;
+    const hasRoom = this.#clients.size > 0 && this.#waiting.size < MAX_WAITING;
+    return whenFull === 'ignore' && hasRoom && descriptors !== 'spent';
   }
 
   /** Keeps a connection for which there is no room, until there is. */

@@ -5,6 +5,7 @@ import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import type { Binding, BindingContext } from './binding.js';
 import { ClientList } from './client-list.js';
+import { type DescriptorState, descriptorStates } from './descriptor-share.js';
 import { HostsBinding } from './hosts-binding.js';
 import {
   ALREADY_OPEN,
@@ -18,12 +19,14 @@ import {
 import { TcpBinding } from './tcp-binding.js';
 import { UdpBinding } from './udp-binding.js';
 
-/** Times that users can't set. */
+/** Limits that users can't set. */
 export interface SocketLimits {
   /** A client that has left too many replies unread for this long is dropped. */
   readonly slowTimeoutMs: number;
   /** How long a TLS handshake may take. */
   readonly handshakeTimeoutMs: number;
+  /** How many file descriptors the process may have; absent for what the system says. */
+  readonly descriptors?: number;
 }
 
 const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000 };
@@ -43,6 +46,7 @@ export class SocketLine implements Transport {
   readonly #handler: LineHandler;
   readonly #limits: SocketLimits;
   readonly #clients: ClientList;
+  readonly #descriptors: () => DescriptorState;
   #framing: Framing;
   /** The binding; absent while the line is neither open nor opening. */
   #binding: Binding | undefined;
@@ -71,7 +75,8 @@ export class SocketLine implements Transport {
     this.#handler = handler;
     this.#limits = { ...LIMITS, ...limits };
     const { kind, maxClients, whenFull = 'evict', idleTimeout = FORGOTTEN_AFTER_MS } = settings;
-    const { slowTimeoutMs } = this.#limits;
+    const { slowTimeoutMs, descriptors } = this.#limits;
+    this.#descriptors = descriptorStates(descriptors);
     const areConnections = kind !== 'udp';
     this.#clients = new ClientList(
       { maxClients, whenFull, idleTimeoutMs: idleTimeout, slowTimeoutMs, areConnections },
@@ -119,10 +124,11 @@ export class SocketLine implements Transport {
       settings: this.#settings,
       handler: this.#handler,
       clients: this.#clients,
+      descriptors: this.#descriptors,
       framing: () => this.#framing,
       failed: (error: Error) => this.#fail(error),
     };
-    const newBinding = (of: BindingContext) => bindingOf(of, this.#limits.handshakeTimeoutMs);
+    const newBinding = (of: BindingContext) => bindingOf(of, this.#limits);
     const { hosts } = this.#settings;
     const binding = hosts ? new HostsBinding(context, hosts, newBinding) : newBinding(context);
     this.#binding = binding;
@@ -172,7 +178,7 @@ export class SocketLine implements Transport {
   }
 }
 
-function bindingOf(context: BindingContext, handshakeTimeoutMs: number): Binding {
+function bindingOf(context: BindingContext, { handshakeTimeoutMs }: SocketLimits): Binding {
   return context.settings.kind === 'udp'
     ? new UdpBinding(context)
     : new TcpBinding(context, handshakeTimeoutMs);

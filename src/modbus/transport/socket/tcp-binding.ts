@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { TlsFiles } from '../settings.js';
 import type { Binding, BindingContext } from './binding.js';
 import { type Channel, DirectChannel, StreamChannel } from './channel.js';
-import type { ClientIdentity } from './client-list.js';
+import { type ClientIdentity, NO_DESCRIPTORS } from './client-list.js';
 import { cannotListen, clientAddress, type Listening, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
 import { readTlsCredentials } from './tls-credentials.js';
@@ -90,9 +90,14 @@ export class TcpBinding implements Binding {
 
   #shakeHands(accepted: Accepted, handshakes: TlsHandshakes): void {
     const { clients, settings } = this.#context;
-    const { maxClients } = settings;
-    if (handshakes.count >= maxClients) {
-      handshakes.abortOldest(`the oldest of ${maxClients} handshakes made room for a new one`);
+    const isSpent = this.#context.descriptors() === 'spent';
+    if (isSpent && handshakes.count === 0) {
+      clients.turnAway(accepted.identity, 'limit', NO_DESCRIPTORS);
+      discard(accepted.raw);
+      return;
+    }
+    if (isSpent || handshakes.count >= settings.maxClients) {
+      handshakes.abortOldest(`the oldest of ${handshakes.count} handshakes made room for a new one`);
     }
     handshakes.begin(accepted.raw, (handshake) => {
       // Only now may the connection take the place of another: anybody can begin a handshake.
@@ -110,12 +115,11 @@ export class TcpBinding implements Binding {
   #admit(accepted: Accepted, channel: Channel, role?: string): void {
     const { clients } = this.#context;
     const options = { ...accepted, channel, context: this.#context };
-    if (clients.makeRoom(accepted.identity)) clients.add(new TcpConnection(options), role);
-    else if (clients.mayWait) clients.wait(new TcpConnection({ ...options, isHeld: true }), role);
-    else {
-      channel.socket.on('error', () => {});
-      channel.socket.destroy();
-    }
+    const descriptors = this.#context.descriptors();
+    if (clients.makeRoom(accepted.identity, descriptors)) clients.add(new TcpConnection(options), role);
+    else if (clients.mayWait(descriptors))
+      clients.wait(new TcpConnection({ ...options, isHeld: true }), role);
+    else discard(channel.socket);
   }
 
   /**
@@ -129,4 +133,9 @@ export class TcpBinding implements Binding {
       clients.turnAway(clients.identify('unknown', host), 'limit', error.message);
     else failed(error);
   }
+}
+
+function discard(socket: Socket): void {
+  socket.on('error', () => {});
+  socket.destroy();
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { lowestFreeDescriptor } from '../../../../src/common/descriptors.js';
 import { concatBytes } from '../../../../src/modbus/protocol/bytes.js';
 import { delayed, readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
@@ -162,3 +163,66 @@ test('10,000 connections opened and closed leave no file descriptors behind, and
   expect(count('client')).toBe(10_001);
   expect(count('client-gone')).toBe(10_000);
 }, 120_000);
+
+/** A line in a process that may have so many descriptors more, beside the 64 that are kept for REST and files. */
+async function lineWithDescriptors(more: number, settings: Parameters<typeof openLine>[0] = {}) {
+  const limit = lowestFreeDescriptor() + more + 64;
+  line = await openLine({ ...settings, descriptors: limit });
+  const rejections = () =>
+    line.device.events.flatMap((event) => (event.kind === 'rejected' ? [event.text] : []));
+  return { kept: limit - 64, rejections };
+}
+
+test('clients leave file descriptors for REST and files: the oldest idle one makes room for a new one', async () => {
+  const { kept, rejections } = await lineWithDescriptors(20);
+  for (let i = 0; i < 40; i++) {
+    const client = line.client();
+    client.send(readRequest(i, 0));
+    await client.responsesOf(1);
+  }
+  // Each takes two descriptors: the client is in this process, too.
+  expect(line.line.clients).toBeLessThan(15);
+  expect(rejections().length).toBeGreaterThan(25);
+  expect(rejections()[0]).toMatch(
+    /^the oldest idle of \d+ connections made room for a new one; nearly as many files and sockets are open/,
+  );
+  expect(lowestFreeDescriptor()).toBeLessThan(kept + 10);
+});
+
+test('with whenFull: refuse, a client that would take one of those descriptors is closed at once', async () => {
+  const { rejections } = await lineWithDescriptors(6, { whenFull: 'refuse' });
+  const clients = Array.from({ length: 12 }, () => line.client());
+  await until(() => rejections().length > 0, 'one is refused');
+  expect(rejections()[0]).toMatch(/^all \d connections are taken; nearly as many files/);
+  await until(() => clients.some(({ closed }) => closed), 'it is closed');
+});
+
+test('with whenFull: ignore, it is answered when another has left', async () => {
+  const { rejections } = await lineWithDescriptors(6, { whenFull: 'ignore' });
+  const clients: RawClient[] = [];
+  while (rejections().length === 0) {
+    const client = line.client();
+    clients.push(client);
+    client.send(readRequest(1, 0));
+    await until(() => client.responses.length > 0 || rejections().length > 0, 'it is served or not');
+  }
+  const last = clients.at(-1);
+  expect([last?.responses.length, last?.closed]).toEqual([0, false]);
+  clients[0]?.socket.destroy();
+  await last?.responsesOf(1);
+});
+
+test('a line without a client still takes one where others have used up what they may', async () => {
+  const { rejections } = await lineWithDescriptors(-2);
+  const client = line.client();
+  client.send(readRequest(1, 0));
+  await client.responsesOf(1);
+  expect(rejections()).toEqual([]);
+});
+
+test('where even that would leave REST too few, nobody is served', async () => {
+  const { rejections } = await lineWithDescriptors(-30);
+  const client = line.client();
+  await until(() => client.closed, 'it is closed');
+  expect(rejections()).toEqual([expect.stringMatching(/^no room for a client; nearly as many files/)]);
+});
