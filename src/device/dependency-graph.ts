@@ -7,45 +7,47 @@ export interface GraphDevice extends DependentOwner {
   readonly device: string;
   readonly named: ReadonlyMap<string, Point>;
   readonly schedule: Schedule;
-  /** What adds up or records values in this device. */
+  /** The values of this device that are added up or recorded from others. */
   readonly dependents: readonly Dependent[];
-  /** The value at the moment when `clock` shows `time`. */
+  /** Returns the value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
 }
 
-/** A value and the device that it belongs to. */
+/** A value together with the values of the device that it belongs to. */
 interface OwnedPoint {
   readonly points: GraphDevice;
   readonly point: Point;
 }
 
 /**
- * How much evaluating may have to be made up at once for all that adds up values: 1 ms or 2. The unit is a
+ * How much all values that add up others may evaluate in one read, which takes 1 or 2 ms. The unit is one
  * character of an expression; looking up a value by its name takes as long as 100 of them.
  */
 const MAKES_UP = 100_000;
 const LOOK_UP = 100;
 
-/** The most steps that are made up at once for one value. */
+/** How many steps one value may make up in one read. */
 const MOST_STEPS = 1000;
 
 /** The named values of all devices of a simulator. Signals may depend on them. */
 export class DependencyGraph {
   readonly #devices = new Map<string, GraphDevice>();
-  /** Changes whenever something that a computed value may depend on changes, other than the time. */
+  /** Changes whenever something changes, other than the time, that a computed value may depend on. */
   revision = 0;
-  /** The schedules with something to come. */
+  /** The schedules in which something is still to happen. */
   readonly waiting = new Set<Schedule>();
-  /** Everything that adds up or records values, with its device, in the order in which it is settled. */
+  /**
+   * All values that add up or record others, each with its device, in the order in which they are settled.
+   */
   #dependents: ReadonlyMap<Dependent, GraphDevice> = new Map();
-  /** The values that a dependent needs. */
+  /** The values that the dependents need. */
   readonly #needed = new Set<Point>();
   #isAdvancing = false;
   #stepsAtOnce = MOST_STEPS;
 
   /**
-   * How many steps each value that adds up others may make up at once: the fewer, the more there is to look
-   * at.
+   * How many steps each value that adds up others may make up in one read. The more there is to evaluate, the
+   * fewer steps.
    */
   get stepsAtOnce(): number {
     return this.#stepsAtOnce;
@@ -56,7 +58,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Forgets the values of a device, which may be added again. What it has still to do stays in its schedule.
+   * Forgets the values of a device, which may be added again. What the device still has to do stays in its
+   * schedule.
    */
   remove(device: string): void {
     this.#devices.delete(device);
@@ -85,8 +88,8 @@ export class DependencyGraph {
         return { dependent, owner, needed };
       }),
     );
-    // What needs others needs more values than they do. It is settled first, while they still have their
-    // past.
+    // A value that needs others needs more values than they do. It is settled first, while the others still
+    // have their past.
     linked.sort((a, b) => b.needed.size - a.needed.size);
     this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
     let work = 0;
@@ -101,7 +104,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Does what has become due in the devices, in the order of time. Call before values are read or changed.
+   * Does what has become due in the devices, in the order of time. Call this before values are read or
+   * changed.
    */
   advance(): void {
     if (this.waiting.size === 0 || this.#isAdvancing) return;
@@ -111,8 +115,9 @@ export class DependencyGraph {
   }
 
   /**
-   * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day
-   * has much to add up at the next read, and every line waits for that. No value changes by this.
+   * Adds up all values that add up others until now, one value after the other. Without this, a value that
+   * nobody reads for a day would have much to add up at the next read, and every line would wait for that. No
+   * value changes by this.
    */
   *updateAll(): Generator<void> {
     for (const [dependent, { schedule }] of [...this.#dependents]) {
@@ -121,7 +126,7 @@ export class DependencyGraph {
     }
   }
 
-  /** Call before a clock or a signal changes: every dependent keeps what it has. */
+  /** Makes every dependent keep its present value. Call this before a clock or a signal changes. */
   settleAll(): void {
     this.advance();
     for (const [dependent, owner] of this.#dependents) owner.settle(dependent, owner.schedule);
@@ -129,8 +134,8 @@ export class DependencyGraph {
   }
 
   /**
-   * Call before the value changes, at the moment of `schedule`: whatever depends on the value keeps what it
-   * has.
+   * Makes everything that depends on a value keep what it has added up. Call this before the value changes,
+   * at the moment of `schedule`.
    */
   settleDependents({ dependents }: Point, schedule: Schedule): void {
     for (const [dependent, owner] of dependents) owner.settle(dependent, schedule);
@@ -158,7 +163,7 @@ export class DependencyGraph {
   }
 }
 
-/** The length of an expression; 0 for any other signal. */
+/** Returns the length of an expression; 0 for any other signal. */
 function lengthOf(placed: PlacedSignal | undefined): number {
   const written = placed?.definition.written;
   return typeof written === 'string' ? written.length : 0;

@@ -25,7 +25,7 @@ import { TimedManners } from './timed-manners.js';
 export interface DeviceLife {
   readonly points: readonly PointDefinition[];
   readonly clock: Partial<ClockSettings>;
-  /** Decides the random values of signals that have no seed of their own. */
+  /** The seed for the random values of signals that have no seed of their own. */
   readonly seed: number;
   /** The FIFO queues that signals feed. */
   readonly feeds: readonly FeedDefinition[];
@@ -37,26 +37,27 @@ const STILL: DeviceLife = { points: [], clock: {}, seed: 0, feeds: [] };
 export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reactions'>> {
   readonly name: string;
   readonly tables: Tables;
-  /** The single list of cells behind all four tables; only devices from pymodbus files have one. */
+  /** The single list of cells behind all four tables. Only devices from pymodbus files have one. */
   readonly cells?: RegisterImage;
   readonly life?: DeviceLife;
   readonly manners?: Manners;
   /** The values of other devices that signals of this device may depend on. */
   readonly graph?: DependencyGraph;
-  /** Real time in ms, never going back. */
+  /** Returns real time in ms, which never goes back. */
   readonly now?: () => number;
 }
 
 /**
- * Registers of a table that were defined at run time: `quantity` of them from `address` on, each 0 at first.
+ * Registers of a table that were defined at run time: `quantity` registers from `address` on, each 0 at
+ * first.
  */
 export interface DefinedRegisters extends AddressRange {
   readonly table: TableName;
-  /** Whether clients may write them. */
+  /** True when clients may write the registers. */
   readonly write: boolean;
 }
 
-/** One simulated server: answers request PDUs from its registers. Any number of lines may share it. */
+/** One simulated server. It answers request PDUs from its registers, and any number of lines may share it. */
 export class Device {
   readonly name: string;
   readonly tables: Tables;
@@ -68,17 +69,18 @@ export class Device {
    * How often the supply was lost. State that is lost with the supply is discarded when this number changes.
    */
   supplyLosses = 0;
-  /** How often it was restarted, by its supply or otherwise. */
+  /** How often the device was restarted, by its supply or otherwise. */
   starts = 0;
-  /** As clients see the tables. */
+  /** The tables as clients see them. */
   servedTables: Tables;
   /**
-   * Where the registers of each table are that clients see; undefined where they are where clients find them.
+   * In which table, and from which address on, the registers are that clients see in each table; undefined
+   * where clients find them in their own place.
    */
   stored: { readonly in: ReturnType<typeof storedTables> } | undefined;
-  /** Absent without manners. */
+  /** The manners that are about time; absent without manners. */
   timedManners: TimedManners | undefined;
-  /** The real device that answers in place of this one; absent where the registers answer. */
+  /** The real device that answers instead of this one; absent where the registers answer. */
   real: RealDevice | undefined;
   #manners: Manners | undefined;
   #mannersChanges = -1;
@@ -119,7 +121,7 @@ export class Device {
     this.manners = options.manners;
   }
 
-  /** Makes a device in pieces. Nothing of it is used meanwhile. */
+  /** Makes a device in pieces. Nobody uses any part of it meanwhile. */
   static *making(options: DeviceOptions): Work<Device> {
     const { life = STILL } = options;
     const device = new Device({ ...options, life: { ...life, points: [] } });
@@ -131,7 +133,7 @@ export class Device {
     return this.#manners;
   }
 
-  /** From now on the device behaves so, as if it had just started. Undefined is a device without manners. */
+  /** Gives the device these manners, as if it had just started. Undefined removes the manners. */
   set manners(manners: Manners | undefined) {
     this.#manners = manners;
     this.#mannersChanges++;
@@ -141,8 +143,8 @@ export class Device {
   }
 
   /**
-   * Defines registers or coils of a table that are not defined; they hold 0. Not of a device whose tables
-   * share their cells.
+   * Defines registers or coils of a table that are not defined, with the value 0. Not for devices whose
+   * tables share their cells.
    */
   define({ table, address, quantity, write }: DefinedRegisters): void {
     this.tables[table].define({ address, quantity }, write);
@@ -154,7 +156,10 @@ export class Device {
     this.#serveTables();
   }
 
-  /** What was defined at run time, in this order; ranges of a table don't overlap. */
+  /**
+   * The registers that were defined at run time, in the order of definition. The ranges of a table don't
+   * overlap.
+   */
   get defined(): readonly DefinedRegisters[] {
     return this.#defined;
   }
@@ -166,7 +171,7 @@ export class Device {
   }
 
   /**
-   * As after a restart: registers as configured but those that are retained, signals from the beginning.
+   * Restarts the device: registers are as configured except those that are retained, and signals begin anew.
    * Without supply, the clock begins when the supply is back.
    */
   restart(): void {
@@ -187,7 +192,10 @@ export class Device {
     this.#restartAt(this.supply.back);
   }
 
-  /** Changes the settings of the clock, or steps the clock. Accumulators keep what they have added up. */
+  /**
+   * Changes the settings of the clock, or steps the clock by `step` ms. Accumulators keep what they have
+   * added up.
+   */
   setClock(settings: Partial<ClockSettings>, step: number): void {
     this.#graph.settleAll();
     this.clock.set(settings);
@@ -195,7 +203,8 @@ export class Device {
   }
 
   /**
-   * The queues as configured, with those that signals feed. Without any, every address has an empty queue.
+   * Returns the queues as configured, together with those that signals feed. Without any of these, every
+   * address has an empty queue.
    */
   #queues(configured: Server['queues'], feeds: readonly FeedDefinition[]): Server['queues'] {
     if (feeds.length === 0) return configured;
@@ -216,8 +225,8 @@ export class Device {
   }
 
   /**
-   * Grows whenever registers, access flags, signals, manners or the clock are changed. Computed values do not
-   * count.
+   * A number that grows whenever registers, access flags, signals, manners or the clock are changed. Computed
+   * values do not count.
    */
   get changes(): number {
     let { changes } = this.points;
@@ -232,14 +241,17 @@ export class Device {
     return new Set(this.cells ? [...images, this.cells] : images);
   }
 
-  /** Call before `respond`: who sends the request. Coils and holding registers are what clients write. */
+  /**
+   * Sets who sends the request. Call this before `respond`. Coils and holding registers are what clients
+   * write.
+   */
   set writer(writer: Writer) {
     this.servedTables.coils.writer = writer;
     this.servedTables.holding.writer = writer;
   }
 
   /**
-   * The response PDU to a request PDU of at least one byte. The specification's errors are exception
+   * Returns the response PDU to a request PDU of at least one byte. The specification's errors are exception
    * responses. Undefined when there is no reply (force listen only, or the manners of the device).
    * `diagnostics` belongs to the line of the request.
    */
@@ -249,7 +261,10 @@ export class Device {
     return manneredAnswer(this.#manners, this.servedTables, requestPdu, plain);
   }
 
-  /** What of a request goes to the real device behind this one, or what is answered without asking it. */
+  /**
+   * Returns the request that goes to the real device behind this one, or what is answered without asking that
+   * device.
+   */
   takes(requestPdu: Uint8Array): ReturnType<typeof takenRequest> {
     return this.#manners === undefined ? { request: requestPdu } : takenRequest(this.#manners, requestPdu);
   }
@@ -265,7 +280,8 @@ function storedTables(manners: Manners) {
 }
 
 /**
- * The name is cut to fit into a response beside the function code, byte count, identifier and run indicator.
+ * Returns the product name, cut to fit into a response beside the function code, byte count, identifier and
+ * run indicator.
  */
 function productName(identity: IdentityObjects): string {
   const name = `${identity.get(0) ?? ''} ${identity.get(1) ?? ''}`;

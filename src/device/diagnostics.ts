@@ -8,10 +8,13 @@ import { decodeRequest } from '../modbus/protocol/request.js';
 import { SubFunction } from '../modbus/protocol/sub-function.js';
 import { EventLog } from './event-log.js';
 
-/** NAK is counted (6.8) and logged (6.10), although it is not in the list of exception codes (7). */
+/**
+ * The code of a NAK, which is counted (6.8) and logged (6.10), although it is not in the list of exception
+ * codes (7).
+ */
 const NEGATIVE_ACKNOWLEDGE = 7;
 
-/** The bit of a send event for each exception: read, abort, busy or NAK. Other exceptions set no bit. */
+/** The bit in a send event for each exception: read, abort, busy or NAK. Other exceptions set no bit. */
 const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
   [ExceptionCode.illegalFunction, 0x01],
   [ExceptionCode.illegalDataAddress, 0x01],
@@ -23,18 +26,21 @@ const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Counts of all traffic on a line since the line was made, whoever it was meant for. Counts never decrease.
+ * The counts of all traffic on a line since the line was made, whoever it was meant for. Counts never
+ * decrease.
  */
 export interface Activity {
-  /** Valid frames. */
+  /** How many valid frames came. */
   messages: number;
-  /** Bursts of bytes that were not valid frames. */
+  /** How many bursts of bytes were no valid frames. */
   errors: number;
-  /** Characters that the UART lost. */
+  /** How many characters the UART lost. */
   overruns: number;
 }
 
-/** Counters that belong to one server; the numbers are the sub-functions of function 8 that return them. */
+/**
+ * The counters that belong to one server. The numbers are the sub-functions of function 8 that return them.
+ */
 type OwnCounter =
   | typeof SubFunction.returnBusExceptionErrorCount
   | typeof SubFunction.returnServerMessageCount
@@ -45,12 +51,13 @@ type OwnCounter =
 const BITS_16 = 0xffff;
 
 /**
- * The communication state of one server on its line: counters, event log, listen-only mode
- * (Application Protocol V1.1b3, 6.8 to 6.10). Counting follows Modbus over Serial Line V1.02, 2.7.
+ * The communication state of one server on its line: counters, event log, listen-only mode (Application
+ * Protocol V1.1b3, 6.8 to 6.10). Counting follows Modbus over Serial Line V1.02, 2.7.
  */
 export class Diagnostics {
   /**
-   * The line's framing, set before each request. Function 8/3 and a restart change it after their response.
+   * The line's framing, which is set before each request. Function 8/3 and a restart change it after their
+   * response.
    */
   framing: Framing | undefined;
   readonly #activity: Activity;
@@ -59,12 +66,12 @@ export class Diagnostics {
   /** The line's counts at this server's last request. */
   #lastErrors: number;
   #lastOverruns: number;
-  /** Counters by sub-function. They wrap at 16 bits. */
+  /** The counters by sub-function. They wrap at 16 bits. */
   readonly #own = new Uint16Array(SubFunction.clearOverrunCounterAndFlag);
   #eventCount = 0;
   readonly #log = new EventLog();
   #listenOnly = false;
-  /** Runs after the current request has been answered: a restart comes after its own response (6.8). */
+  /** Is called after the current request has been answered: a restart comes after its own response (6.8). */
   #afterwards: (() => void) | undefined;
 
   constructor(activity: Activity) {
@@ -74,18 +81,18 @@ export class Diagnostics {
     this.#lastOverruns = activity.overruns;
   }
 
-  /** In listen-only mode a server obeys only a restart request, and sends no replies. */
+  /** True in listen-only mode, in which a server obeys only a restart request, and sends no replies. */
   get listenOnly(): boolean {
     return this.#listenOnly;
   }
 
-  /** Successful requests since the last restart, except requests that ask for events. */
+  /** How many requests were successful since the last restart, except requests that ask for events. */
   get eventCount(): number {
     return this.#eventCount;
   }
 
   /**
-   * Counts and logs a request to this server. Call before the request is processed. In listen-only mode
+   * Counts and logs a request to this server. Call this before the request is processed. In listen-only mode
    * messages are "monitored, but no actions will be taken", so the request counts as a message without a
    * response.
    */
@@ -128,7 +135,8 @@ export class Diagnostics {
   }
 
   /**
-   * Function 8: the data of the response, an exception code, or no response. The request has been checked.
+   * Executes function 8 on a request that has been checked. Returns the data of the response, an exception
+   * code, or no response.
    */
   execute(subFunction: number, data: Uint8Array): Uint8Array | ExceptionCode | 'no response' {
     switch (subFunction) {
@@ -156,7 +164,9 @@ export class Diagnostics {
     }
   }
 
-  /** Data of function 12: status, event count, message count, then the events, the newest first. */
+  /**
+   * Returns the data of function 12: status, event count, message count, then the events, the newest first.
+   */
   eventLog(): Uint8Array {
     const words = packWords([0, this.#eventCount, this.#count(SubFunction.returnBusMessageCount)]);
     return concatBytes(words, this.#log.newestFirst);
@@ -176,7 +186,10 @@ export class Diagnostics {
     }
   }
 
-  /** False when the framing has no delimiter, or when the new delimiter would make messages unreadable. */
+  /**
+   * Changes the delimiter. Returns false when the framing has no delimiter, or when the new delimiter would
+   * make messages unreadable.
+   */
   #changeDelimiter(delimiter: number): boolean {
     const changed = this.framing?.withDelimiter?.(delimiter);
     this.framing = changed ?? this.framing;
@@ -209,8 +222,8 @@ export class Diagnostics {
 }
 
 /**
- * True for a valid request of function 8, sub-function 1. A server in listen-only mode obeys only this
- * request.
+ * Tells whether a request is a valid request of function 8, sub-function 1, which is the only one that a
+ * server in listen-only mode obeys.
  */
 export function isRestart(requestPdu: Uint8Array): boolean {
   const decoded = decodeRequest(requestPdu);

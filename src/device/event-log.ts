@@ -1,4 +1,4 @@
-/** Entries of the log. Each is one byte (Application Protocol V1.1b3, 6.10). */
+/** The entries of the log, one byte each (Application Protocol V1.1b3, 6.10). */
 const Entry = {
   restart: 0x00,
   listenOnly: 0x04,
@@ -9,23 +9,23 @@ const Entry = {
 const RECEIVED_BROADCAST = 0x40;
 const RECEIVED_OVERRUN = 0x10;
 const RECEIVED_ERROR = 0x02;
-/** In entries of both kinds. */
+/** The bit for listen-only mode, in entries of both kinds. */
 const IN_LISTEN_ONLY = 0x20;
 
 const SIZE = 64;
 
 interface ReceivedEvent {
   readonly broadcast: boolean;
-  /** Bytes that were no valid frame came since the request before. */
+  /** True when bytes that were no valid frame came since the request before. */
   readonly error: boolean;
-  /** Characters were lost since the request before. */
+  /** True when characters were lost since the request before. */
   readonly overrun: boolean;
   readonly listenOnly: boolean;
 }
 
 /** The last 64 communication events of a server. */
 export class EventLog {
-  /** A ring buffer. The newest entry is the one before `#entered`. */
+  /** A ring buffer. The newest entry is the one before index `#entered`. */
   readonly #entries = new Uint8Array(SIZE);
   #entered = 0;
 
@@ -39,7 +39,10 @@ export class EventLog {
     );
   }
 
-  /** A request is over, also when nothing was sent. @param exception the bit of the exception sent, or 0 */
+  /**
+   * Logs that a request is over, even if nothing was sent.
+   * @param exception the bit of the exception sent, or 0
+   */
   sent(exception: number, listenOnly: boolean): void {
     this.#enter(Entry.sent | exception | mode(listenOnly));
   }

@@ -11,7 +11,7 @@ export interface FileDefinition {
 /** The only reference type that is defined (Application Protocol V1.1b3, 6.14). */
 const EXTENDED_FILE = 6;
 
-/** The specification allows records 0 to 9999. */
+/** How many records a file may have: the specification allows records 0 to 9999. */
 export const MAX_RECORDS = 10_000;
 
 /** The files of a device that defines none. */
@@ -28,7 +28,7 @@ export class Files {
     this.#definitions = definitions;
   }
 
-  /** Whether these records can be read. False means exception 02. */
+  /** Tells whether these records can be read. If not, the answer is exception 02. */
   canRead({ referenceType, file, record, length }: FilePart): boolean {
     const definition = this.#definitions.get(file);
     return (

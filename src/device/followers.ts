@@ -3,16 +3,16 @@ import type { DependencyGraph } from './dependency-graph.js';
 import type { LocalPoints, Point } from './point.js';
 import { type Course, constant } from './signals/course.js';
 
-/** Values that are looked at without a pause. */
+/** How many values are handled between two pauses. */
 const PIECE = 64;
 
-/** Lets the values of a device that follow others go where those went. */
+/** Makes the values of a device that follow other values go where those went. */
 export class Followers {
   readonly #points: LocalPoints;
   readonly #graph: DependencyGraph;
-  /** The values that follow a value. */
+  /** For each value that is followed, its followers. */
   readonly #followers = new Map<Point, Point[]>();
-  /** Where the followers of a value that is written are going. */
+  /** For each value that is followed, the value to which its followers were sent last. */
   readonly #commanded = new Map<Point, number>();
 
   constructor(points: LocalPoints, graph: DependencyGraph) {
@@ -20,12 +20,12 @@ export class Followers {
     this.#graph = graph;
   }
 
-  /** Call after signals have changed: finds out who follows whom. */
+  /** Finds out which value follows which. Call this after signals have changed. */
   link(): void {
     atOnce(this.linking());
   }
 
-  /** The same in pieces. */
+  /** Does as `link`, in pieces. */
   *linking(): Work<void> {
     this.#followers.clear();
     this.#commanded.clear();
@@ -33,7 +33,7 @@ export class Followers {
       if (i % PIECE === 0) yield;
       const command = this.#points.named.get(point.follower?.command ?? '');
       if (!command) continue;
-      // Added in place: tens of thousands may follow one value.
+      // The value is added in place, because tens of thousands may follow one value.
       const followers = this.#followers.get(command);
       if (followers) followers.push(point);
       else this.#followers.set(command, [point]);
@@ -44,7 +44,7 @@ export class Followers {
     return this.#followers.has(point);
   }
 
-  /** Puts all followers to where the values that they follow stand. */
+  /** Sets all followers to the values that they follow. */
   *beginning(): Work<void> {
     let begun = 0;
     for (const [first] of this.#followers) {
@@ -62,7 +62,10 @@ export class Followers {
     }
   }
 
-  /** Call after a value has changed, or is going another way. */
+  /**
+   * Sends the followers of a value on their way. Call this after the value has changed, or is on another
+   * course.
+   */
   changed(command: Point): void {
     const followers = this.#followers.get(command);
     if (!followers) return;
@@ -75,7 +78,7 @@ export class Followers {
     for (const point of followers) this.#lead(point, course);
   }
 
-  /** Has a value go along a course, after the delay with which it follows. */
+  /** Makes a value take a course, after the delay with which the value follows. */
   #lead(point: Point, course: Course): void {
     const { follower } = point;
     const { schedule } = this.#points;

@@ -10,7 +10,7 @@ import { readOrWrite } from './read-write.js';
 import type { Server, ServerId } from './server.js';
 
 /**
- * Answers a request PDU (Application Protocol V1.1b3, 6). It checks the function code, then quantity and byte
+ * Answers a request PDU (Application Protocol V1.1b3, 6). Checks the function code, then quantity and byte
  * count, then the address range, then executes the request. Each step has its exception. Undefined when there
  * is no reply.
  */
@@ -23,10 +23,10 @@ export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array
   return typeof result === 'number' ? exceptionResponse(functionCode, result) : result;
 }
 
-/** The reference type of the parts of files (6.14). */
+/** The reference type in the parts of files (6.14). */
 const REFERENCE_TYPE = 6;
 
-/** An exception code means that nothing was changed. */
+/** Executes a request. An exception code means that nothing was changed. */
 function execute(
   server: Server,
   diagnostics: Diagnostics,
@@ -82,8 +82,8 @@ function counted(code: number, data: Uint8Array): Uint8Array {
 }
 
 /**
- * The mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not count as
- * a read of the coils, and runs none of their actions.
+ * Returns the mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not
+ * count as a read of the coils, and runs none of their actions.
  */
 function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
   const bits = Array.from({ length: 8 }, (_, i) => {

@@ -3,10 +3,10 @@ import { FunctionCode } from '../modbus/protocol/function-code.js';
 import { MAX_PDU_LENGTH } from '../modbus/protocol/limits.js';
 import { READ_DEVICE_IDENTIFICATION } from '../modbus/protocol/request.js';
 
-/** Objects of the device identification by identifier (Application Protocol V1.1b3, 6.21). */
+/** The objects of the device identification by identifier (Application Protocol V1.1b3, 6.21). */
 export type IdentityObjects = ReadonlyMap<number, string>;
 
-/** Names of the standard objects, in the order of their identifiers. */
+/** The names of the standard objects, in the order of their identifiers. */
 export const IDENTITY_NAMES = [
   'vendorName',
   'productCode',
@@ -19,14 +19,17 @@ export const IDENTITY_NAMES = [
 
 export type IdentityName = (typeof IDENTITY_NAMES)[number];
 
-/** The basic objects are mandatory. These are their defaults. */
+/** The defaults of the basic objects, which are mandatory. */
 const BASIC_IDENTITY: Readonly<Partial<Record<IdentityName, string>>> = {
   vendorName: 'modbus-sim',
   productCode: 'simulator',
   majorMinorRevision: '1.0',
 } as const;
 
-/** The objects of a device: the defaults of the basic objects, overridden and extended by the given ones. */
+/**
+ * Returns the objects of a device: the defaults of the basic objects, overridden and extended by the given
+ * objects.
+ */
 export function identityObjects(
   names: Readonly<Partial<Record<IdentityName, string>>> = {},
   extended: IdentityObjects = new Map(),
@@ -39,7 +42,7 @@ export function identityObjects(
   return new Map([...named, ...extended]);
 }
 
-/** First identifier of the vendor-specific objects. */
+/** The first identifier of the vendor-specific objects. */
 export const FIRST_EXTENDED_OBJECT = 0x80;
 
 const LAST_BASIC = 0x02;
@@ -48,14 +51,14 @@ const LAST_EXTENDED = 0xff;
 
 const STREAM_AND_INDIVIDUAL_ACCESS = 0x80;
 
-/** Bytes of the response before its objects, and before the text of an object. */
+/** How many bytes come before the objects of the response, and before the text of an object. */
 const HEAD_LENGTH = 7;
 const OBJECT_HEAD_LENGTH = 2;
 
 const INDIVIDUAL = 4;
 
 /**
- * The response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects from
+ * Returns the response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects from
  * `objectId` on, as many as fit, with the identifier of the next object. `access` 4 reads one object.
  * Undefined means exception 02.
  */
@@ -105,8 +108,8 @@ function response(
 }
 
 /**
- * The conformity level: the highest of the three categories that the device has, for stream and single
- * access.
+ * Returns the conformity level: the highest of the three categories that the device has, for stream and
+ * single access.
  */
 function conformity(objects: IdentityObjects): number {
   const highest = Math.max(...objects.keys());

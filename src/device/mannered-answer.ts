@@ -9,7 +9,9 @@ import type { Holes, Manners, Most } from './manners.js';
 import { Table } from './registers/table.js';
 import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
 
-/** The functions that write one coil or register, and those that write several or change a part of one. */
+/**
+ * The functions that write one coil or register, and those that write several or change a part of a register.
+ */
 const SINGLE: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
 const MULTIPLE: readonly number[] = [FunctionCode.writeMultipleCoils, FunctionCode.writeMultipleRegisters];
 const WRITES: readonly number[] = [
@@ -21,9 +23,9 @@ const WRITES: readonly number[] = [
 const KNOWN_WRITES = { single: SINGLE, multiple: MULTIPLE, both: WRITES };
 
 /**
- * The tables as clients of a device with these manners see them: windows onto the same registers. So what the
- * file and REST call holding 40001 may be address 0 on the wire, and function 4 may read what function 3
- * reads.
+ * Returns the tables as clients of a device with these manners see them, which are windows onto the same
+ * registers. So holding register 40001 of the file and REST may be address 0 on the wire, and function 4 may
+ * read what function 3 reads.
  */
 export function servedTables(tables: Tables, manners: Manners): Tables {
   const { wholeValues } = manners;
@@ -43,7 +45,7 @@ export function servedTables(tables: Tables, manners: Manners): Tables {
   return { coils, discrete, input, holding };
 }
 
-/** Where the registers are that clients find in a table: in which one, and from which address on. */
+/** Returns the table and the first address of the registers that clients find in a table. */
 export function storedAs(
   { sharedMemory = [], addresses: { first = 0 } = { first: 0 } }: Manners,
   table: TableName,
@@ -53,8 +55,8 @@ export function storedAs(
 }
 
 /**
- * What a device with manners executes of a request PDU; or what it answers without executing anything,
- * undefined for nothing.
+ * Returns the request that a device with manners executes, or the response that it gives without executing
+ * anything; an undefined response is none.
  */
 export function takenRequest(
   { writes = 'both', most }: Manners,
@@ -70,7 +72,8 @@ export function takenRequest(
 }
 
 /**
- * The response PDU of a device with manners to a request PDU; undefined where it does not answer.
+ * Returns the response PDU of a device with manners to a request PDU; undefined where the device does not
+ * answer.
  * @param tables as clients see them
  * @param answer what the device answers by the specification
  */
@@ -86,15 +89,15 @@ export function manneredAnswer(
   const { request } = taken;
   const response = answer(request);
   if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
-  // Only a hole, or an address behind the last one, makes a read an exception 02. Data with a byte count of 2
-  // have none.
+  // Only undefined addresses make a read an exception 02. A response with a byte count of 2 has other data
+  // than that code.
   const read = readWithHoles(holes, tables, request);
   return read === 'no holes' ? response : read;
 }
 
 /**
- * The request as far as the device takes it, or what it does instead. A wrong request is left to the
- * specification.
+ * Returns the request with no more than the device takes, or what the device does instead. A wrong request is
+ * left to the specification.
  */
 function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | 'silence' {
   const { ranges = [], table } = functionOf(requestPdu[0]) ?? {};
@@ -111,7 +114,7 @@ function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | '
   return withDataOf(cut, limit);
 }
 
-/** A write whose quantity was made smaller, with as many data as it then has. */
+/** Returns a write whose quantity was made smaller, with as many data as that quantity has. */
 function withDataOf(pdu: Uint8Array, limit: number): Uint8Array {
   const rule = functionOf(pdu[0])?.request.length;
   if (typeof rule !== 'object') return pdu;
@@ -121,7 +124,7 @@ function withDataOf(pdu: Uint8Array, limit: number): Uint8Array {
   return pdu.subarray(0, rule.plus + bytes);
 }
 
-/** The answer to a read that touches undefined addresses; `no holes` for every other request. */
+/** Returns the answer to a read that touches undefined addresses, or `no holes` for every other request. */
 function readWithHoles(
   holes: Exclude<Holes, 'exception'>,
   tables: Tables,

@@ -1,17 +1,17 @@
 import type { TableName } from './tables.js';
 
 /**
- * What real devices do and good ones would not. All of it is plain data; each key works alone, and times are
- * in ms. What a key does is in the schema that reads it (`files/config/native/manners-schema.ts`).
+ * What real devices do and good devices would not. All of it is plain data; each key works alone, and times
+ * are in ms. The schema that reads a key says what the key does (`files/config/native/manners-schema.ts`).
  */
 export interface Manners {
   readonly most?: Most | undefined;
   readonly holes?: Holes | undefined;
   readonly wholeValues?: boolean | undefined;
   readonly writes?: 'single' | 'multiple' | 'both' | undefined;
-  /** Tables with the same registers; those of the first are used. */
+  /** Groups of tables that have the same registers. The registers of the first table of a group are used. */
   readonly sharedMemory?: readonly (readonly TableName[])[] | undefined;
-  /** The address in the file that is 0 on the wire. */
+  /** The address in the file that is address 0 on the wire. */
   readonly addresses?:
     | { readonly first: number | Readonly<Partial<Record<TableName, number | undefined>>> }
     | undefined;
@@ -25,7 +25,7 @@ export interface Manners {
 export interface Most {
   readonly registers?: number | undefined;
   readonly bits?: number | undefined;
-  /** An exception code, no answer, or an answer with so many. */
+  /** What a request for more gets: an exception code, no answer, or an answer with as many as are allowed. */
   readonly otherwise: number | 'silence' | 'cut';
 }
 
@@ -37,5 +37,5 @@ export type Holes =
   | { readonly fill: number }
   | { readonly unless: 'all' };
 
-/** After which request, or which connection, a device locks up. */
+/** The request or the connection after which a device locks up. */
 export type Lock = 'function' | 'address' | 'value' | { readonly reconnect: number };

@@ -15,7 +15,7 @@ import type { TableName } from './tables.js';
 /** The signal of a register, with the recording that its parameters name. */
 export interface PlacedSignal {
   readonly definition: SignalDefinition;
-  /** Absent where the signal uses the seed of the device. */
+  /** The seed; absent where the signal uses the seed of the device. */
   readonly seed?: number;
   /** Opens the recording that the signal plays; absent for other signals. */
   readonly openTrack?: () => Track;
@@ -28,44 +28,44 @@ export interface PointDefinition {
   readonly address: number;
   readonly cells: number;
   readonly type: ValueType;
-  /** Unique in its device. */
+  /** The name, which is unique in the device. */
   readonly name?: string;
   readonly unit?: string;
-  /** The value in its unit is the raw value times this scale. */
+  /** The factor from the raw value to the value in its unit. */
   readonly scale: number;
   readonly description?: string;
-  /** Texts for raw values. */
+  /** The texts for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
-  /** Whether the value is kept when the device loses its supply. */
+  /** True when the value is kept while the device has no supply. */
   readonly retain: boolean;
-  /** Whether the value is available after a start, apart from `isAway`; without it, it is. */
+  /** False when the value is not available after a start; `isAway` may make it unavailable at other times. */
   readonly available?: boolean;
-  /** Whether a schedule makes the value not available at a time of the device's clock, in ms. */
+  /** Tells whether a schedule makes the value unavailable at a time of the device's clock, in ms. */
   readonly isAway?: (time: number) => boolean;
-  /** What clients read while the value is not available; without it, what is usual for the type. */
+  /** What clients read while the value is not available; when absent, the usual value of the type. */
   readonly notAvailable?: Value;
   readonly signal?: PlacedSignal;
   /** What the value does when it is written. */
   readonly reactions?: readonly ReactionDefinition[];
 }
 
-/** Something that adds up or records other values. */
+/** A value or a queue that adds up or records other values. */
 export interface Dependent {
-  /** The names of the values that it depends on directly. */
+  /** The names of the values that this depends on directly. */
   readonly needs: readonly string[];
   /**
    * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much
    * to do.
    */
   reach?(time: number, revision: number): void;
-  /** Fixes everything up to `time` of the device's clock. */
+  /** Makes everything up to `time` of the device's clock final. */
   settle(time: number, revision: number): void;
 }
 
-/** The device that a dependent belongs to, whose clock it follows. */
+/** The device that a dependent belongs to, whose clock the dependent follows. */
 export interface DependentOwner {
   /**
-   * Has a dependent keep what it has, at the present moment of the schedule, which may be another device's.
+   * Makes a dependent keep what it has, at the present moment of the schedule, which may be another device's.
    */
   settle(dependent: Dependent, schedule: Schedule): void;
 }
@@ -75,12 +75,12 @@ export class Point implements Dependent {
   readonly definition: PointDefinition;
   readonly image: RegisterImage;
   readonly location: ValueLocation;
-  /** What depends on this value, directly or not, with its device, whose clock it follows. */
+  /** The dependents of this value, direct or not, each with its device, whose clock the dependent follows. */
   readonly dependents = new Map<Dependent, DependentOwner>();
   reactions: readonly Reaction[] = [];
   /** How often a computed value did not fit the type when it was read. */
   saturated = 0;
-  /** Whether the value is available when its schedule does not say otherwise. {@link Points} sets it. */
+  /** True when the value is available unless its schedule says otherwise. {@link Points} sets it. */
   isSwitchedOn = true;
   readonly #schedule: Schedule;
   #sentinel: readonly number[] | undefined;
@@ -92,7 +92,7 @@ export class Point implements Dependent {
   #writtenAt: number | undefined;
   #computed: { readonly time: number; readonly revision: number; readonly value: number } | undefined;
 
-  /** @param base index of the table's first cell in the image. */
+  /** Makes a value. @param base the index of the table's first cell in the image */
   constructor(definition: PointDefinition, image: RegisterImage, base: number, schedule: Schedule) {
     const { address, cells, type } = definition;
     this.definition = definition;
@@ -136,26 +136,26 @@ export class Point implements Dependent {
     return Number(this.raw) * this.definition.scale;
   }
 
-  /** Whether clients read the value at a time of the device's clock, and not its sentinel. */
+  /** Tells whether clients read the value at a time of the device's clock, and not its sentinel. */
   isAvailableAt(time: number): boolean {
     if (!this.isSwitchedOn || this.definition.isAway?.(time)) return false;
-    // Those who publish live in the time of the wall, whatever the clock of the device does.
+    // Publishers use real time, whatever the clock of the device does.
     return !this.#signal?.inlet?.isStale?.(performance.now());
   }
 
-  /** Whether clients read the value now. */
+  /** True when clients read the value now. */
   get isAvailable(): boolean {
     return this.isAlwaysAvailable || this.isAvailableAt(this.#schedule.time);
   }
 
-  /** Whether clients always read the value. */
+  /** True when clients always read the value. */
   get isAlwaysAvailable(): boolean {
     return this.isSwitchedOn && this.definition.isAway === undefined && !this.#signal?.inlet?.isStale;
   }
 
   /**
-   * The words that clients read while the value is not available; undefined where the type has none and the
-   * entry neither.
+   * The words that clients read while the value is not available; undefined where neither the type nor the
+   * entry has such words.
    */
   get sentinel(): readonly number[] | undefined {
     const { address, cells, type } = this.location;
@@ -165,9 +165,9 @@ export class Point implements Dependent {
   }
 
   /**
-   * The value in its unit at a time of the device's clock, not rounded to the type.
-   * @param revision changes with everything but the time that values depend on. Per time and revision, the
-   * value is computed once.
+   * Returns the value in its unit at a time of the device's clock, not rounded to the type. The value is
+   * computed once for each time and revision.
+   * @param revision changes with everything but the time that values depend on
    */
   valueAt(time: number, revision: number): number {
     if (!this.#signal) return this.stored;
@@ -193,12 +193,15 @@ export class Point implements Dependent {
     this.image.show(this.location, value);
   }
 
-  /** Call before a client, a person or an action changes the registers of the value. */
+  /**
+   * Takes note of a write. Call this before a client, a person or an action changes the registers of the
+   * value.
+   */
   written(time: number): void {
     if (this.#signal?.accumulator) this.#writtenAt = time;
   }
 
-  /** Call after a client, an operator or a reaction wrote the value. */
+  /** Runs the reactions. Call this after a client, an operator or a reaction wrote the value. */
   react(): void {
     for (const reaction of this.reactions) reaction.written?.();
   }
@@ -207,7 +210,9 @@ export class Point implements Dependent {
     this.valueAt(time, revision);
   }
 
-  /** Where an accumulator could go on from after a restart of the program; undefined for other values. */
+  /**
+   * Returns where an accumulator could go on from after a restart of the program; undefined for other values.
+   */
   reached(time: number): Reached | undefined {
     const accumulator = this.#signal?.accumulator;
     if (!accumulator) return undefined;
@@ -216,18 +221,18 @@ export class Point implements Dependent {
     return accumulator.reached(time);
   }
 
-  /** Lets an accumulator go on from what it had reached. */
+  /** Makes an accumulator go on from what it had reached. */
   resume(reached: Reached): void {
     this.#preset(reached);
     this.#computed = undefined;
   }
 
-  /** A sum goes on as it was where NaN or an infinity was written: it would stay so for good. */
+  /** Presets the sum, but not to NaN or an infinity, at which it would stay for good. */
   #preset({ time, value }: Reached): void {
     if (Number.isFinite(value)) this.#signal?.accumulator?.preset(time, value);
   }
 
-  /** An accumulator keeps what it has added up until `time`. */
+  /** Makes an accumulator keep what it has added up until `time`. */
   settle(time: number, revision: number): void {
     if (!this.#signal?.accumulator) return;
     this.valueAt(time, revision);
@@ -240,14 +245,14 @@ export interface LocalPoints {
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
   readonly schedule: Schedule;
-  /** The value at a cell of an image, if the value has a name, a signal or reactions. */
+  /** Returns the value at a cell of an image, if the value has a name, a signal or reactions. */
   at(image: RegisterImage, cell: number): Point | undefined;
-  /** The values with a cell among `count` cells of an image. */
+  /** Returns the values with a cell among `count` cells of an image. */
   between(image: RegisterImage, address: number, count: number): readonly Point[];
   /** Does what has become due. */
   advance(): void;
-  /** The value now, in its unit. */
+  /** Returns the value now, in its unit. */
   valueNow(point: Point): number;
-  /** Whether a write of the value makes something happen later. */
+  /** Tells whether a write of the value makes something happen later. */
   causesMore(point: Point): boolean;
 }

@@ -16,19 +16,19 @@ export interface PointsContext {
   readonly device: string;
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly clock: DeviceClock;
-  /** Decides the random values of all signals that have no seed of their own. */
+  /** The seed for the random values of all signals that have no seed of their own. */
   readonly seed: number;
   readonly graph: DependencyGraph;
   /** The FIFO queues that signals feed. */
   readonly feeds: readonly FeedDefinition[];
 }
 
-/** Values that are made or started without a pause. */
+/** How many values are made or started between two pauses. */
 const PIECE = 32;
 
-/** Values by what their signals do. */
+/** The values, grouped by what their signals do. */
 interface Signals {
-  /** As of so many changes. */
+  /** The number of `Points.changes` for which these groups were found. */
   readonly changes: number;
   readonly accumulating: readonly Point[];
   readonly needing: readonly Point[];
@@ -47,7 +47,9 @@ export class Points implements GraphDevice, LocalPoints {
   /** The FIFO queues that signals feed, as defined. */
   readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
-  /** How often the signal of a value was replaced or restarted, or a value was made available or not. */
+  /**
+   * How often the signal of a value was replaced or restarted, or a value was made available or unavailable.
+   */
   changes = 0;
   #known: Signals | undefined;
   readonly #clock: DeviceClock;
@@ -55,7 +57,7 @@ export class Points implements GraphDevice, LocalPoints {
   readonly #graph: DependencyGraph;
   /** The values by image and cell. A value has an entry for each of its cells. */
   readonly #byImage = new Map<RegisterImage, Map<number, Point>>();
-  /** Those of them that are not available, or not always. */
+  /** The values that are unavailable, now or at times, by image and cell. */
   readonly #covered = new Map<RegisterImage, Map<number, Point>>();
 
   constructor(definitions: readonly PointDefinition[], context: PointsContext) {
@@ -103,7 +105,7 @@ export class Points implements GraphDevice, LocalPoints {
     return this.#byImage.get(image)?.get(cell);
   }
 
-  /** The value at the moment when `clock`, which may belong to another device, shows `time`. */
+  /** Returns the value at the moment when `clock`, which may belong to another device, shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number {
     const own = clock === this.#clock ? time : this.#clock.timeAt(clock.realAt(time));
     return point.valueAt(own, this.#graph.revision);
@@ -113,17 +115,20 @@ export class Points implements GraphDevice, LocalPoints {
     return [...this.#feeds.values(), ...this.#signals.accumulating];
   }
 
-  /** The values whose signals need others. */
+  /** The values whose signals need other values. */
   get needing(): readonly Point[] {
     return this.#signals.needing;
   }
 
-  /** Those of them that need values of other devices. */
+  /** The values whose signals need values of other devices. */
   get foreign(): readonly Point[] {
     return this.#signals.foreign;
   }
 
-  /** Found out once for all signals that there are: a device may have thousands of values. */
+  /**
+   * The values, grouped by what their signals do. They are grouped once for all, because a device may have
+   * thousands of values.
+   */
   get #signals(): Signals {
     if (this.#known?.changes === this.changes) return this.#known;
     const needing = this.all.filter(({ needs }) => needs.length > 0);
@@ -165,13 +170,13 @@ export class Points implements GraphDevice, LocalPoints {
     return point.reactions.length > 0 || this.#followers.has(point);
   }
 
-  /** The words in a FIFO queue that a signal feeds; undefined for any other address. */
+  /** Returns the words in a FIFO queue that a signal feeds; undefined for any other address. */
   queueAt(address: number): readonly number[] | undefined {
     this.#graph.advance();
     return this.#feeds.get(address)?.wordsAt(this.schedule.time);
   }
 
-  /** Has the clock jump ahead by `ms`. What is due meanwhile happens at its time. */
+  /** Makes the clock jump ahead by `ms`. What is due meanwhile happens at its time. */
   step(ms: number): void {
     const end = this.#clock.time + ms;
     for (let { due } = this.schedule; due !== undefined && due <= end; { due } = this.schedule) {
@@ -189,7 +194,7 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.link();
   }
 
-  /** Call after values have become what they were in an earlier run of the program. */
+  /** Links the values. Call this after values have become what they were in an earlier run of the program. */
   restored(): void {
     this.#graph.link();
   }
@@ -211,9 +216,9 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * Has a value become what came from outside, before it is scaled. Only for a value whose signal has an
-   * inlet, which no other one follows.
-   * @param at when it came, in ms of `performance.now()`
+   * Takes a number from outside, before it is scaled, as the value. Only for a value whose signal has an
+   * inlet; no other value follows such a value.
+   * @param at when the number came, in ms of `performance.now()`
    */
   take(point: Point, outcome: number, at: number): void {
     this.#graph.advance();
@@ -223,8 +228,8 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   /**
-   * Lets clients read a value, apart from times at which its schedule makes it not available, or its
-   * sentinel.
+   * Lets clients read a value, or its sentinel. Even an available value is unavailable at the times of its
+   * schedule.
    */
   setAvailable(point: Point, available: boolean): void {
     this.changes++;
@@ -244,7 +249,7 @@ export class Points implements GraphDevice, LocalPoints {
   }
 
   #cover(covered: ReadonlyMap<number, Point>, address: number, words: number[]): void {
-    // One time for all words, so that a value is there as a whole or not at all.
+    // All words are for the same time, so that a value is there as a whole or not at all.
     const { time } = this.schedule;
     for (let i = 0; i < words.length; i++) {
       const point = covered.get(address + i);

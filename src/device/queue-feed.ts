@@ -2,10 +2,13 @@ import type { Dependent, PlacedSignal } from './point.js';
 import { nearestValue } from './registers/value.js';
 import type { Signal } from './signals/signal.js';
 
-/** Most values that a FIFO response carries (Application Protocol V1.1b3, 6.18). */
+/** How many values a FIFO response carries at most (Application Protocol V1.1b3, 6.18). */
 export const MAX_FIFO_COUNT = 31;
 
-/** A FIFO queue that a signal feeds: the address of its pointer, and the ms between two values. */
+/**
+ * The definition of a FIFO queue that a signal feeds: the address of its pointer, and the ms between two
+ * values.
+ */
 export interface FeedDefinition {
   readonly address: number;
   readonly signal: PlacedSignal;
@@ -13,7 +16,7 @@ export interface FeedDefinition {
 }
 
 /**
- * A FIFO queue to which a signal adds its value every so often of the device's clock, the first one after
+ * A FIFO queue to which a signal adds its value every `every` ms of the device's clock, the first value after
  * that time. The queue holds the newest 31 values, oldest first.
  */
 export class QueueFeed implements Dependent {
@@ -31,7 +34,7 @@ export class QueueFeed implements Dependent {
     return this.definition.signal.definition.needs;
   }
 
-  /** The words in the queue at a time of the device's clock. */
+  /** Returns the words in the queue at a time of the device's clock. */
   wordsAt(time: number): readonly number[] {
     const { every } = this.definition;
     const count = Math.floor(time / every);

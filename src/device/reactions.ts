@@ -21,7 +21,7 @@ export class Reactions {
     this.#pace = pace;
   }
 
-  /** Starts anew, before the reactions of each value are started. */
+  /** Starts anew. Call this before the reactions of each value are started. */
   reset(): void {
     this.#busyUntil = Number.NEGATIVE_INFINITY;
   }
@@ -32,16 +32,16 @@ export class Reactions {
     point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));
   }
 
-  /** Whether the device refuses all writes for the time being. */
+  /** True while the device refuses all writes. */
   get isBusy(): boolean {
     this.#points.advance();
     return this.#points.schedule.time < this.#busyUntil;
   }
 
   /**
-   * The exception that refuses a client's write of `words` from the cell at `address` on; undefined when all
-   * of it is allowed. The lowest code counts: exception codes have the order of the checks (address, value,
-   * execution).
+   * Returns the exception that refuses a client's write of `words` from the cell at `address` on; undefined
+   * when the whole write is allowed. The lowest code counts: exception codes have the order of the checks
+   * (address, value, execution).
    */
   refusal(image: RegisterImage, address: number, words: readonly number[]): ExceptionCode | undefined {
     const isBusy = this.isBusy;
@@ -103,7 +103,7 @@ export class Reactions {
   }
 }
 
-/** Stores a value in its unit, as the type can hold it. */
+/** Stores a number in the unit of a value, as nearly as the type can hold it. */
 function store(point: Point, number: number): void {
   const { image, location, definition } = point;
   const { value, fits } = nearestValue(definition.type, number / definition.scale);

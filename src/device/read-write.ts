@@ -12,7 +12,10 @@ const ILLEGAL_ADDRESS = ExceptionCode.illegalDataAddress;
 export interface Access {
   bits(table: Table, address: number, quantity: number): boolean[];
   words(table: Table, address: number, quantity: number): number[];
-  /** Writes `words`, of coils 0 and 1, by `write`; returns the exception with which the values refuse it. */
+  /**
+   * Writes `words`, which are 0 and 1 for coils, by calling `write`. Returns the exception with which the
+   * values refuse the write.
+   */
   write(
     table: Table,
     address: number,
@@ -22,7 +25,8 @@ export interface Access {
 }
 
 /**
- * Reads as clients do: actions run, and reads are counted. Writes change the cells if the reactions allow it.
+ * Reads and writes as clients do: actions run, and reads are counted. Writes change the cells if the
+ * reactions allow it.
  */
 export function clientAccess(reactions: Reactions): Access {
   return {
@@ -36,7 +40,7 @@ export function clientAccess(reactions: Reactions): Access {
   };
 }
 
-/** Changes nothing, runs no action, counts no read, and asks no reaction. */
+/** Reads and writes without effect: changes nothing, runs no action, counts no read, and asks no reaction. */
 const LOOK: Access = {
   bits: (table, address, quantity) =>
     Array.from({ length: quantity }, (_, i) => table.currentBit(address + i)),
@@ -45,15 +49,15 @@ const LOOK: Access = {
 };
 
 /**
- * The response PDU that a device would give, as far as its tables show. Nothing is executed. Reactions may
- * refuse what this allows. Undefined for functions that are not about coils and registers.
+ * Returns the response PDU that a device would give, as far as its tables show. Nothing is executed, and
+ * reactions may refuse what this allows. Undefined for functions that are not about coils and registers.
  */
 export function predict(tables: Tables, pdu: Uint8Array): Uint8Array | undefined {
   const decoded = decodeRequest(pdu);
   const code = pdu[0] as number;
   if (!decoded.ok) return exceptionResponse(code, decoded.exception);
   const { request } = decoded;
-  // The other functions with an address read queues.
+  // Function 24, which has an address too, reads queues.
   if (!('address' in request || 'readAddress' in request) || request.code === FunctionCode.readFifoQueue)
     return undefined;
   const response = readOrWrite(tables, LOOK, request, pdu);
@@ -85,7 +89,7 @@ export function readOrWrite(
     case FunctionCode.writeMultipleCoils: {
       const { address, bits } = request;
       if (!coils.canWriteBits(address, bits.length)) return ILLEGAL_ADDRESS;
-      // Where 16 coils share a cell (pymodbus files), nothing reacts.
+      // Nothing reacts where 16 coils share a cell (pymodbus files).
       const write = () => coils.writeBits(address, bits);
       return access.write(coils, address, bits.map(Number), write) ?? echoResponse(pdu);
     }

@@ -1,35 +1,38 @@
 import type { DeviceClock } from './signals/clock.js';
 
-/** Something that happens at a time of the device's clock. */
+/** An action to run at a time of the device's clock. */
 interface Coming {
   readonly due: number;
   readonly act: () => void;
 }
 
-/** So many changes may be to come in a device. A client's write that would add to them is refused. */
+/** How many changes may be to come in a device. A client's write that would add to them is refused. */
 const MAX_COMING = 1000;
 
 /**
- * What happens in a device later on: a coil that falls back, a feedback that follows. There are no timers:
- * what has become due happens when the device is asked next, each at its own time and in the order of the
- * times.
+ * Runs actions of a device at later times: a coil falls back, a feedback follows. There are no timers: when
+ * the device is asked next, each action that has become due runs at its own time, in the order of the times.
  */
 export class Schedule {
   readonly clock: DeviceClock;
   readonly #waiting: Set<Schedule>;
-  /** In the order of the times; what was planned first comes first. */
+  /**
+   * The actions to come, in the order of their times; of two with the same time, the one planned first comes
+   * first.
+   */
   readonly #coming: Coming[] = [];
   #moment: number | undefined;
 
   /**
-   * @param waiting the schedules with something to come, of all devices; this one adds and removes itself.
+   * Makes an empty schedule.
+   * @param waiting the schedules of all devices with something to come; this one adds and removes itself
    */
   constructor(clock: DeviceClock, waiting: Set<Schedule>) {
     this.clock = clock;
     this.#waiting = waiting;
   }
 
-  /** The device's time in ms. While something happens, this is the time at which it was due. */
+  /** The device's time in ms. While an action runs, this is the time at which the action was due. */
   get time(): number {
     return this.#moment ?? this.clock.time;
   }
@@ -38,12 +41,12 @@ export class Schedule {
     return this.#coming.length >= MAX_COMING;
   }
 
-  /** The time of what comes first; undefined when nothing is to come. */
+  /** The time of the next action; undefined when there is none. */
   get due(): number | undefined {
     return this.#coming[0]?.due;
   }
 
-  /** Does something `ms` from now. The result calls it off. */
+  /** Runs an action `ms` from now. The returned function calls it off. */
   later(ms: number, act: () => void): () => void {
     const coming = { due: this.time + ms, act };
     const index = this.#coming.findLastIndex(({ due }) => due <= coming.due) + 1;
@@ -56,7 +59,7 @@ export class Schedule {
     };
   }
 
-  /** Does what comes first, at its time. */
+  /** Runs the next action, at its time. */
   doNext(): void {
     const next = this.#coming.shift();
     this.#leaveIfEmpty();

@@ -4,7 +4,7 @@ import type { Reactions } from './reactions.js';
 import type { Access } from './read-write.js';
 import type { Tables } from './tables.js';
 
-/** Values of FIFO queues by pointer address. Undefined means that every address has an empty queue. */
+/** The values of FIFO queues by pointer address. Undefined means that every address has an empty queue. */
 type FifoQueues = { get(address: number): readonly number[] | undefined } | undefined;
 
 /** The data of function 17: an identifier of any length, whether the server runs, and additional text. */
@@ -21,11 +21,11 @@ export interface Server {
   readonly access: Access;
   /** What the values do when they are written. */
   readonly reactions: Reactions;
-  /** Objects of the device identification; the basic ones are always there. */
+  /** The objects of the device identification, always including the basic objects. */
   readonly identity: IdentityObjects;
   readonly files: Files;
   readonly queues: FifoQueues;
-  /** Addresses of up to eight coils for the exception status. The first is the least significant bit. */
+  /** The addresses of up to eight coils for the exception status. The first is the least significant bit. */
   readonly exceptionStatus: readonly number[];
   readonly serverId: ServerId;
 }

@@ -8,7 +8,7 @@ import type { Pace, Signal } from './signals/signal.js';
 export interface SignalHome {
   readonly device: string;
   readonly clock: DeviceClock;
-  /** Decides the random values of all signals that have no seed of their own. */
+  /** The seed for the random values of all signals that have no seed of their own. */
   readonly seed: number;
   readonly graph: DependencyGraph;
 }
@@ -33,7 +33,7 @@ export function startSignal(
   });
 }
 
-/** How closely the signals of a device may look at others at any time. */
+/** Returns how closely the signals of a device may look at others at any time. */
 export function paceOf({ clock, graph }: SignalHome): Pace {
   return {
     get steps() {
@@ -45,7 +45,10 @@ export function paceOf({ clock, graph }: SignalHome): Pace {
   };
 }
 
-/** A signal that looks up the named value each time, so it follows the value when its signal is replaced. */
+/**
+ * Returns a signal that looks up the named value each time, so that it follows the value when the value's
+ * signal is replaced.
+ */
 export function signalNamed({ device, clock, graph }: SignalHome, name: string): Signal {
   const find = () => graph.find(device, name);
   return {
@@ -61,8 +64,8 @@ export function signalNamed({ device, clock, graph }: SignalHome, name: string):
 }
 
 /**
- * The exact integral of a value of the same device. It exists for some signals, and for values without a
- * signal.
+ * Returns the exact integral of a value of the same device. It exists for some signals, and for values
+ * without a signal.
  */
 function integralOf(point: Point): Signal['integral'] {
   if (point.signal) return point.signal.integral;

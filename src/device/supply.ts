@@ -1,8 +1,8 @@
 export type SupplyState = 'on' | 'off' | 'booting';
 
 /**
- * An interruption of the supply: its length in ms (absent: until the supply is restored), and the boot time
- * in ms.
+ * An interruption of the supply: its length in ms (if absent, until the supply is restored), and the boot
+ * time in ms.
  */
 export interface Interruption {
   readonly forMs?: number | undefined;
@@ -16,7 +16,7 @@ export class Supply {
   #back = Number.NEGATIVE_INFINITY;
   #booted = Number.NEGATIVE_INFINITY;
 
-  /** @param now real time in ms, never going back. */
+  /** Begins with the supply on. @param now returns real time in ms, which never goes back */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -38,7 +38,7 @@ export class Supply {
     this.#booted = this.#back + bootMs;
   }
 
-  /** Gives the supply back. Call only while it is off. */
+  /** Gives the supply back. Call this only while the supply is off. */
   restore(bootMs: number): void {
     this.#back = this.#now();
     this.#booted = this.#back + bootMs;

@@ -2,27 +2,30 @@ import { ExceptionCode } from '../modbus/protocol/exception-code.js';
 import { EXCEPTION_FLAG } from '../modbus/protocol/function-code.js';
 import type { Lock, Manners } from './manners.js';
 
-/** A connection to a line. A serial line has none. */
+/** A connection to a line, as a device sees it. A serial line has no connections. */
 export interface Connection {
-  /** When it began, in ms of `performance.now()`. */
+  /** When the connection began, in ms of `performance.now()`. */
   readonly since: number;
-  /** How long before that the last connection to the line began, in ms; undefined for the first. */
+  /**
+   * How long before that the previous connection to the line began, in ms; undefined for the first
+   * connection.
+   */
   readonly afterLast: number | undefined;
-  /** How many requests it has brought, with the one that is being answered. */
+  /** How many requests the connection has brought, the request that is being answered included. */
   requests: number;
 }
 
-/** What surrounds a request in time. Times are in ms of `performance.now()`. */
+/** The times around a request, in ms of `performance.now()`. */
 export interface Moment {
-  /** When its first byte came, and when its last. */
+  /** When the first byte of the request came, and when its last byte came. */
   readonly startedAt: number;
   readonly receivedAt: number;
-  /** When the last byte before it was heard or sent on the line; undefined for the first request. */
+  /** When the last byte before the request was heard or sent on the line; undefined for the first request. */
   readonly quietSince: number | undefined;
   readonly connection: Connection | undefined;
 }
 
-/** The exceptions that lock up a device (Application Protocol V1.1b3, 7). */
+/** The exceptions that may lock up a device (Application Protocol V1.1b3, 7). */
 const LOCKS: ReadonlyMap<number, Lock> = new Map([
   [ExceptionCode.illegalFunction, 'function'],
   [ExceptionCode.illegalDataAddress, 'address'],
@@ -30,26 +33,34 @@ const LOCKS: ReadonlyMap<number, Lock> = new Map([
 ]);
 
 /**
- * The manners of a device that are about time: which requests it does not hear, and which reply is late. One
- * for each start of the device, which begins awake.
+ * The manners of a device that are about time: which requests the device does not hear, and which replies are
+ * late. Each start of the device has an object of its own, in which the device begins awake.
  */
 export class TimedManners {
   readonly #manners: Manners;
-  /** When a request was last there for the device, and how many of them still only wake it. */
+  /** When a request was last there for the device, and how many further requests only wake it. */
   #askedAt: number;
   #wakes = 0;
-  /** In ms of `performance.now()`; infinite until the supply is switched. */
+  /**
+   * Until when the device is locked up, in ms of `performance.now()`; infinite until the supply is switched.
+   */
   #lockedUntil = Number.NEGATIVE_INFINITY;
   #isFirst = true;
   readonly #deaf = new WeakSet<Connection>();
 
-  /** @param startedAt when the device started, in ms of `performance.now()` */
+  /**
+   * Begins with a device that is awake.
+   * @param startedAt when the device started, in ms of `performance.now()`
+   */
   constructor(manners: Manners, startedAt: number) {
     this.#manners = manners;
     this.#askedAt = startedAt;
   }
 
-  /** Why the device does not hear a request, or undefined. Call it once for each request, in their order. */
+  /**
+   * Returns why the device does not hear a request, or undefined. Call this once for each request, in their
+   * order.
+   */
   whyUnheard(moment: Moment): string | undefined {
     const before = this.#askedAt;
     this.#askedAt = moment.receivedAt;
@@ -61,14 +72,14 @@ export class TimedManners {
     );
   }
 
-  /** A client has connected to a line of the device. */
+  /** Takes note that a client has connected to a line of the device. */
   connected({ since, afterLast }: Connection): void {
     const quick = this.#manners.locksUp?.on.find((lock) => typeof lock === 'object');
     if (typeof quick !== 'object' || afterLast === undefined || afterLast >= quick.reconnect) return;
     this.#lock(since);
   }
 
-  /** A request was answered with this PDU. @returns by how many ms the reply is late */
+  /** Takes note that a request was answered with this PDU. @returns by how many ms the reply is late */
   answered(response: Uint8Array, { receivedAt, connection }: Moment): number {
     const lock = (response[0] as number) & EXCEPTION_FLAG ? LOCKS.get(response[1] as number) : undefined;
     if (lock !== undefined && this.#manners.locksUp?.on.includes(lock)) this.#lock(receivedAt);

@@ -1,6 +1,6 @@
 import type { Framing } from '../../modbus/protocol/framing.js';
 
-/** What only some lines can do. A rule that needs it is refused for the other lines. */
+/** An ability that only some lines have. A rule that needs it is refused for the other lines. */
 export type Ability =
   | 'break'
   | 'close'
@@ -11,7 +11,7 @@ export type Ability =
   | 'turnaround'
   | 'characterTime';
 
-/** Why a line lacks the ability; the message puts it after "line x". */
+/** Why a line lacks the ability. The message puts this after "line x". */
 const LACKS: Readonly<Record<Ability, string>> = {
   break: 'has no break state',
   close: 'has no connection to close',
@@ -26,7 +26,7 @@ const LACKS: Readonly<Record<Ability, string>> = {
 /** What the bytes travel on: a real serial port, a pseudo-terminal or a kind of socket. */
 export type Medium = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
 
-/** A pseudo-terminal carries bytes, but no break. */
+/** The abilities by medium. A pseudo-terminal carries bytes, but no break. */
 const BY_MEDIUM: Readonly<Record<Medium, readonly Ability[]>> = {
   serial: ['turnaround', 'characterTime', 'break'],
   virtual: ['turnaround', 'characterTime'],
@@ -41,7 +41,7 @@ const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
   socket: ['transaction', 'mbap'],
 };
 
-/** The abilities of a line. */
+/** Returns the abilities of a line. */
 export function abilities(medium: Medium, framing: Framing['name']): ReadonlySet<Ability> {
   return new Set([...BY_MEDIUM[medium], ...BY_FRAMING[framing]]);
 }
@@ -52,7 +52,7 @@ export interface FaultLine {
   readonly abilities: ReadonlySet<Ability>;
 }
 
-/** Why a line can't do something, such as `line lan has no CRC`; undefined when it can. */
+/** Returns why a line can't do something, such as `line lan has no CRC`; undefined when it can. */
 export function lackOf({ name, abilities }: FaultLine, needed: Ability | undefined): string | undefined {
   return needed === undefined || abilities.has(needed) ? undefined : `line ${name} ${LACKS[needed]}`;
 }

@@ -7,21 +7,21 @@ import { act, type Fault, type FaultContext } from './kind.js';
 import type { FaultRule } from './rule.js';
 import type { ActingRule } from './rules.js';
 
-/** One fault that was to act on a reply; `notAchieved` is the reason why it could not. */
+/** A fault that was to act on a reply. `notAchieved` is the reason why it could not act. */
 export interface ActedFault {
   readonly rule: string;
   readonly kind: string;
   readonly notAchieved?: string;
 }
 
-/** True when a fault of these rules keeps the request from the device. */
+/** Tells whether a fault of these rules keeps the request from the device. */
 export function prevents(acting: readonly ActingRule[]): boolean {
   return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
 }
 
 /** What the bus knows about a reply that faults are to change. */
 export interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
-  /** Measures the work of the faults, which is limited. */
+  /** Starts to measure the work of the faults, which is limited. */
   readonly startTime: StartTime;
 }
 
@@ -53,7 +53,7 @@ export function applyFaults(
     for (const fault of rule.faults) {
       if (letAct(outcome, rule, fault, line, known)) continue;
       const last = lastPreventing(acting, outcome.acted.length);
-      // The device was not asked, so this fault must act or there is no reply to send.
+      // The device was not asked, so this fault must act, or there is no reply to send.
       if (last)
         letAct(outcome, last.rule, last.fault, line, {
           ...context,
@@ -69,7 +69,7 @@ export function applyFaults(
   return outcome;
 }
 
-/** Returns false, and changes nothing, when the budget has no work left. */
+/** Lets a fault act. Returns false, and changes nothing, when the budget has no work left. */
 function letAct(
   outcome: AppliedFaults,
   rule: FaultRule,
@@ -88,7 +88,7 @@ function letAct(
   return true;
 }
 
-/** The last fault that keeps the request from the device, unless it is one of the first `tried`. */
+/** Returns the last fault that keeps the request from the device, unless it is one of the first `tried`. */
 function lastPreventing(acting: readonly ActingRule[], tried: number) {
   let index = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0);
   for (const { rule, random } of acting.toReversed()) {

@@ -3,13 +3,13 @@ import { type ReplyPlan, stepsOf } from '../../modbus/protocol/reply-plan.js';
 /** The size of a reply. `ms` does not include the time that the bytes take on the wire. */
 export interface Size {
   readonly bytes: number;
-  /** All waits and breaks, in ms. */
+  /** The sum of all waits and breaks, in ms. */
   readonly ms: number;
-  /** Steps of the plan. The transport performs each step separately. */
+  /** How many steps the plan has. The transport performs each step separately. */
   readonly pieces: number;
 }
 
-/** The size of the reply that a plan makes. */
+/** Returns the size of the reply that a plan makes. */
 export function sizeOf(plan: ReplyPlan): Size {
   const steps = stepsOf(plan);
   let [bytes, ms] = [0, 0];
@@ -27,22 +27,25 @@ export const MAX_REPLY_MS = 60 * 60 * 1000;
 const MAX_REPLY_PIECES = 4096;
 
 /**
- * Faults block the event loop while they act on a reply, so their work is limited too. A unit of work is
- * about 10 ns on the machine where these figures were measured.
+ * The most work that the faults of a reply may do. Faults block the event loop while they act, so their work
+ * is limited, too. A unit of work is about 10 ns on the machine where these figures were measured.
  */
 const MAX_WORK = 250_000;
 
 /**
- * The time for the faults of a reply, in ms of the processor's time: what other programs take does not count.
- * On a slow computer, and in a program that V8 has not compiled yet, a unit of work takes much longer than 10
- * ns.
+ * The most time that the faults of a reply may take, in ms of the processor's time; the time of other
+ * programs does not count. On a slow computer, and in a program that V8 has not compiled yet, a unit of work
+ * takes much longer than 10 ns.
  */
 const MAX_WORK_MS = 3;
 
-/** Work that is done however late it is: a pause of the whole process keeps no usual fault from acting. */
+/**
+ * The work that is done even if the time is up, so that a pause of the whole process keeps no usual fault
+ * from acting.
+ */
 const UNTIMED_WORK = 25_000;
 
-/** Work between two looks at the clock, which takes a µs. */
+/** How much work is done between two looks at the clock. A look takes a µs. */
 const WORK_BETWEEN_LOOKS = 2_000;
 
 export const WORK = {
@@ -62,27 +65,27 @@ export const WORK = {
   number: 20,
 } as const;
 
-/** What a helper is about to make or do. */
+/** The size and the work of what a helper is about to make or do. */
 export interface Cost {
   readonly bytes?: number;
   readonly pieces?: number;
-  /** Work besides making the pieces, in the units of `MAX_WORK`. */
+  /** Work other than making the pieces, in the units of `MAX_WORK`. */
   readonly work?: number;
 }
 
-/** A limit that a fault would exceed: which limit, and the value the fault would have reached. */
+/** A limit that a fault would exceed: which limit, and the value that the fault would have reached. */
 export interface Excess {
   readonly kind: 'excess';
   readonly of: keyof Size | 'work';
   readonly found: number;
 }
 
-/** Starts to measure work. The result returns how many ms the work has taken so far. */
+/** Starts to measure work. The returned function says how many ms the work has taken so far. */
 export type StartTime = () => () => number;
 
 /**
- * Counts the ms of the clock, or of the processor where they are fewer: other programs and threads do not
- * count.
+ * Counts the ms of the clock, or of the processor where those are fewer, so that other programs and threads
+ * do not count.
  */
 export const startWorkTime: StartTime = () => {
   const startedAt = performance.now();
@@ -99,7 +102,10 @@ export const startWorkTime: StartTime = () => {
  */
 export class Budget {
   readonly #startTime: StartTime;
-  /** How long the faults have worked. Without faults nobody asks for the time, because that takes a µs. */
+  /**
+   * Says how many ms the faults have worked. Without faults nobody asks for the time, because that takes a
+   * µs.
+   */
   #workTime: (() => number) | undefined;
   #isLate = false;
   #nextLook = UNTIMED_WORK;
@@ -120,7 +126,10 @@ export class Budget {
     this.spend({ work: WORK.fault + WORK.step * pieces });
   }
 
-  /** False when a limit would be exceeded. The caller must then make nothing, and the fault does not act. */
+  /**
+   * Spends work, bytes and pieces. Returns false when a limit would be exceeded: then the caller must make
+   * nothing, and the fault does not act.
+   */
   spend({ bytes = 0, pieces = 0, work = 0 }: Cost): boolean {
     const wanted = { bytes, pieces, work: work + WORK.piece * pieces };
     const made = sum(this.#made, wanted);
@@ -144,8 +153,8 @@ export class Budget {
   }
 
   /**
-   * The limit that the current fault exceeds if it leaves a plan of this size; undefined when it exceeds
-   * none.
+   * Returns the limit that the current fault exceeds if it leaves a plan of this size; undefined when it
+   * exceeds none.
    */
   excess({ bytes, ms, pieces }: Size): Excess | undefined {
     const refused = this.#refused;
@@ -179,7 +188,7 @@ const WOULD: Readonly<Record<keyof Size, string>> = {
   pieces: `the reply would have more than ${MAX_REPLY_PIECES} pieces`,
 };
 
-/** The reason to report for a fault that would exceed this limit. */
+/** Returns the reason to report for a fault that would exceed this limit. */
 export function whyNot(of: keyof Size): string {
   return WOULD[of];
 }
@@ -191,7 +200,7 @@ const ALLOWED: Readonly<Record<Excess['of'], string>> = {
   work: `${MAX_WORK} units of work on a reply`,
 };
 
-/** The message for a rule that exceeds a limit on a plain reply. */
+/** Returns the message for a rule that exceeds a limit on a plain reply. */
 export function refusal({ of, found }: Excess): string {
   return `expected at most ${ALLOWED[of]}, got up to ${found}`;
 }

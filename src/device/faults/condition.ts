@@ -4,7 +4,7 @@ import { expectedMessage } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
 import { windowShape } from './window.js';
 
-/** A longer list is taken for a mistake, because all of it is searched for each request. */
+/** A longer list is taken for a mistake, because the whole list is searched for each request. */
 const MAX_LISTED = 256;
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
@@ -13,7 +13,7 @@ function listOf<Schema extends z.ZodType>(schema: Schema) {
 
 const RANGE = /^(\d{1,5})-(\d{1,5})$/;
 
-/** A number from `min` to `max`, or a range of them as text, `11-125`. */
+/** Makes a schema for a number from `min` to `max`, or a range of such numbers as text, `11-125`. */
 function numberOrRange(min: number, max: number, what: string) {
   const error = `${what} from ${min} to ${max}, or a range such as "${min}-${Math.min(max, min + 9)}"`;
   const range = z.string({ error }).refine(
@@ -31,14 +31,14 @@ function endsOf(text: string): [first: number, last: number] {
   return [Number(first), Number(last)];
 }
 
-/** What a number or a range stands for. */
+/** Returns the numbers that a number or a range stands for. */
 export function numbersOf(written: number | string): number[] {
   if (typeof written === 'number') return [written];
   const [first, last] = endsOf(written);
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** A time that has to be shorter or longer than this. */
+/** The schema of limits for a time: shorter than `below`, longer than `above`. */
 const limits = section({
   below: duration(1).optional(),
   above: duration(1).optional(),
@@ -46,7 +46,7 @@ const limits = section({
   error: 'expected either below or above',
 });
 
-/** A name for a state of a device. */
+/** The schema of a name for a state of a device. */
 export const stateName = z
   .string({ error: 'the name of a state' })
   .regex(/^[\w-]{1,32}$/, { error: 'letters, digits, hyphens and underscores, at most 32' });
@@ -55,7 +55,7 @@ function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
   return bounded(z.union([schema, listOf(schema)], { error }), MAX_LISTED);
 }
 
-/** One or more numbers or ranges of them. @param such a range for the message */
+/** Makes a schema for one or more numbers or ranges. @param such a range for the message */
 function numbers(min: number, max: number, what: string, such: string) {
   const error = `${what} from ${min} to ${max}, a range such as "${such}", or a list of them`;
   return oneOrMore(numberOrRange(min, max, what), error);
@@ -67,7 +67,7 @@ const addressRange = z
   .tuple([address, address], { error: 'an address, or the first and the last one: [0, 9]' })
   .refine(([first, last]) => first <= last, { error: 'expected the first address before the last' });
 
-/** `when`: which requests a rule is for. An empty field matches every request. */
+/** The schema of `when`, which says which requests a rule is for. An empty field matches every request. */
 export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them')
     .describe('Name of a line, or a list of names.')
@@ -114,13 +114,14 @@ export const conditionSchema = section({
 
 export type Condition = z.infer<typeof conditionSchema>;
 
-/** True when a rule with this condition can be for requests of the line `name`. */
+/** Tells whether a rule with this condition can be for requests of the line `name`. */
 export function aimsAt({ line }: Condition, name: string): boolean {
   return includes(line, name);
 }
 
 /**
- * True when the number is one that a condition wants, or in a range that it wants, or when it wants nothing.
+ * Tells whether the number is wanted: it is in the condition or in one of its ranges, or the condition wants
+ * nothing in particular.
  */
 export function includesNumber(
   wanted: number | string | readonly (number | string)[] | undefined,
@@ -134,28 +135,25 @@ export function includesNumber(
   });
 }
 
-/** True when a time in ms is within the limits. A time that nobody knows is within none. */
+/** Tells whether a time in ms is within the limits. An unknown time is within no limits. */
 function isWithin(wanted: Condition['pause'], time: number | undefined): boolean {
   if (wanted === undefined) return true;
   if (time === undefined) return false;
   return wanted.below === undefined ? time > (wanted.above as number) : time < wanted.below;
 }
 
-/** What surrounds a request in time, as conditions ask for it. */
+/** The times around a request that conditions ask for. */
 export interface Circumstances {
-  /**
-   * How long the client has been connected in ms, and its how-manieth request this is; undefined without
-   * connections.
-   */
+  /** How long the client has been connected in ms; undefined without connections. */
   readonly connected: number | undefined;
   readonly nth: number | undefined;
-  /** Silence on the line before the request in ms; undefined for the first. */
+  /** The silence on the line before the request, in ms; undefined for the first request. */
   readonly pause: number | undefined;
 }
 
 /**
- * True when the circumstances are those that a condition wants. They differ from one request to the next of
- * the same kind.
+ * Tells whether the circumstances are those that a condition wants. They differ between requests that are
+ * otherwise the same.
  */
 export function isSo({ connected, nth, pause }: Condition, now: Circumstances | undefined): boolean {
   if (connected === undefined && nth === undefined && pause === undefined) return true;
@@ -166,7 +164,7 @@ export function isSo({ connected, nth, pause }: Condition, now: Circumstances | 
   );
 }
 
-/** True when a condition wants this, or wants nothing. */
+/** Tells whether a condition wants this item, or nothing in particular. */
 export function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item): boolean {
   if (wanted === undefined) return true;
   return Array.isArray(wanted) ? wanted.includes(item) : wanted === item;

@@ -6,7 +6,7 @@ import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { type Ability, type FaultLine, lackOf } from './ability.js';
 import { type Budget, type Excess, sizeOf } from './budget.js';
 
-/** What a fault knows about the reply it changes. */
+/** What a fault knows about the reply that it changes. */
 export interface FaultContext {
   readonly unitId: number;
   readonly transactionId: number;
@@ -15,7 +15,7 @@ export interface FaultContext {
   readonly random: Random;
   /** The budget of the faults on this reply. The helpers of `plan.ts` and `random.ts` spend from it. */
   readonly budget: Budget;
-  /** Time of a character on the line, in ms; 0 when the line has no character time. */
+  /** The time of a character on the line, in ms; 0 when the line has no character time. */
   readonly characterTime: number;
   /** The reply to this client's previous request, as sent or as it should have been sent. */
   readonly previousReply: Uint8Array | undefined;
@@ -27,13 +27,15 @@ export type Applied = ReplyPlan | string;
 /** One kind of fault. `apply` is pure: it maps a plan to a plan and takes all randomness from the context. */
 interface FaultKind<Parameters> {
   /**
-   * What happens on the wire, in a sentence or two. The console and the document of the REST interface show
+   * A sentence or two about what happens on the wire. The console and the document of the REST interface show
    * it.
    */
   readonly does: string;
-  /** The schema of the parameters in files and requests. Any value that it accepts must be safe to apply. */
+  /**
+   * The schema of the parameters in files and requests. Every value that it accepts must be safe to apply.
+   */
   readonly schema: z.ZodType<Parameters>;
-  /** What the line must be able to do. */
+  /** The ability that the line must have. */
   readonly needs?: Ability;
   /** True when the fault keeps the request from the device, so that nothing is executed. */
   readonly prevents?: boolean;
@@ -50,7 +52,7 @@ export interface Fault {
   apply(plan: ReplyPlan, context: FaultContext): Applied;
 }
 
-/** An entry of a table of kinds. */
+/** Makes an entry of a table of kinds. */
 export function fault<Parameters>({
   does,
   schema,

@@ -12,10 +12,10 @@ const KINDS = new Map(Object.entries({ ...TIMING, ...REPLIES, ...DAMAGE, ...FIEL
 
 export const FAULT_KINDS: readonly string[] = [...KINDS.keys()];
 
-/** One entry of `do`: `{delay: 100}`. */
+/** The schema of one entry of `do`: `{delay: 100}`. */
 export const faultSchema = oneOfKinds('fault', '{delay: 100}', KINDS);
 
-/** What an entry of `do` looks like. */
+/** The documented form of an entry of `do`. */
 export const writtenFault = z
   .union(Array.from(KINDS, ([name, { schema, does }]) => z.strictObject({ [name]: schema }).describe(does)))
   .meta({ id: 'Fault', description: 'One kind of fault. docs/faults.md explains each.' });

@@ -11,29 +11,32 @@ export interface RequestFacts {
   /** The name of the device that the request is for. */
   readonly device: string;
   readonly functionCode: number;
-  /** The addresses that the request touches; none for functions without any. */
+  /** The ranges of addresses that the request names; none for functions without addresses. */
   readonly ranges: readonly AddressRange[];
   readonly circumstances?: Circumstances | undefined;
   /**
-   * Where the device keeps what the request is about, where that is not what the request says (`manners`).
+   * Where the device keeps the registers of the request, if that is not where the request says (`manners`).
    */
   readonly stored?: Stored | undefined;
-  /** How often the device has started. Its states end when it does. */
+  /** How often the device has started. Its states end when it starts again. */
   readonly starts?: number;
 }
 
-/** The registers of a request as the device keeps them. Another object when that is somewhere else. */
+/** Where the device keeps the registers of a request. Another place is another object. */
 interface Stored {
-  /** The table of each table that clients see, and the address there of their address 0. */
+  /**
+   * For each table that clients see: the table that has its registers, and the address there of the clients'
+   * address 0.
+   */
   readonly in: Readonly<
     Record<NamedValue['table'], { readonly source: NamedValue['table']; readonly first: number }>
   >;
 }
 
 /**
- * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability`
- * are considered.
- * @param values what the names in the condition stand for; undefined when there are none
+ * Tells whether the request meets the conditions, before the time, `after`, `every`, `count` and
+ * `probability` are considered.
+ * @param values the values that the names in the condition stand for; undefined when there are no names
  */
 export function matchesRequest(
   { line, device, unit, function: code, address, quantity }: Condition,
@@ -63,7 +66,7 @@ function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] 
   return typeof wanted[0] === 'number';
 }
 
-/** True when the request reads or writes at least one register of the value. */
+/** Tells whether the request reads or writes at least one register of the value. */
 function touchesValue(
   { device, functionCode, ranges, stored }: RequestFacts,
   { address, quantity, ...value }: NamedValue,
@@ -75,55 +78,61 @@ function touchesValue(
   return ranges.some((range) => touches(range, address - first, address - first + quantity - 1));
 }
 
-/** True when a range has an address from `first` to `last`. */
+/** Tells whether a range has an address from `first` to `last`. */
 function touches({ address, quantity }: AddressRange, first: number, last: number): boolean {
   return quantity > 0 && address <= last && address + quantity > first;
 }
 
-/** Something that belongs to a rule. */
+/** An object that belongs to a rule. */
 interface OfRule {
   readonly rule: FaultRule;
 }
 
 /**
- * The rules for the requests to one unit of one device with one function, and those of them for each request
- * that was seen.
+ * The rules for the requests to one unit of one device with one function. For each request of these that was
+ * seen, the rules for it are kept.
  */
 interface Group<Entry> {
   readonly stored: Stored | undefined;
   readonly entries: readonly Entry[];
-  /** By `rangesKey`. Undefined when the addresses and the quantities of a request change nothing. */
+  /**
+   * The rules for a request, by `rangesKey`. Undefined when the addresses and the quantities of a request
+   * make no difference.
+   */
   readonly byRanges: Map<number | string, readonly Entry[]> | undefined;
 }
 
 /**
- * How many answers are kept for all lines and units together. Masters ask for the same again and again. One
- * that asks for something else each time fills the memory no further than this, with a reference to each of
- * 256 rules in an answer at the most.
+ * How many answers are kept for all lines and units together. Clients repeat their requests. A client that
+ * sends a different request each time fills the memory no further than this, with references to at most 256
+ * rules in each answer.
  */
 const MAX_KEPT = 16_384;
 
 /**
- * Finds the rules that are for a request without asking each of them: what a rule says about a request is the
- * same each time (time, counts and probability are no part of it), so the answers are kept by line, device,
+ * Finds the rules for a request without asking each rule. What a rule says about a request is the same each
+ * time, because time, counts and probability are no part of it. So the answers are kept by line, device,
  * unit, function and addresses. Asking each of 256 rules would take longer than all the rest of a reply.
  */
 export class RuleMatcher<Entry extends OfRule> {
   readonly #entries: readonly Entry[];
   /**
-   * By device, then by unit and function. A line that is defined anew is another object, and may support
-   * other faults.
+   * The groups by line, by device, and by unit and function. A line that is defined anew is another object,
+   * and may support other faults.
    */
   #lines = new WeakMap<RequestFacts['line'], Map<string, Map<number, Group<Entry>>>>();
-  /** How many groups and answers there are. */
+  /** How many groups and answers are kept. */
   #kept = 0;
 
-  /** @param entries in the order in which their rules act */
+  /** Makes the matcher. @param entries in the order in which their rules act */
   constructor(entries: readonly Entry[]) {
     this.#entries = entries;
   }
 
-  /** Those that are for the request, in order. A line need support only one of the faults of a rule. */
+  /**
+   * Returns the entries whose rules are for the request, in order. A line need support only one of the faults
+   * of a rule.
+   */
   matching(facts: RequestFacts): readonly Entry[] {
     const { entries, byRanges } = this.#groupOf(facts);
     if (byRanges === undefined) return entries;
@@ -156,7 +165,7 @@ export class RuleMatcher<Entry extends OfRule> {
     }
     const key = (facts.unitId << 8) | facts.functionCode;
     const present = groups.get(key);
-    // The device may have got other manners.
+    // The device may have other manners than before.
     if (present !== undefined && present.stored === facts.stored) return present;
     const group = this.#makeGroup(facts);
     groups.set(key, group);
@@ -184,7 +193,10 @@ export class RuleMatcher<Entry extends OfRule> {
   }
 }
 
-/** The same for two requests when their ranges are. Only function 23 has two, and only it pays for a text. */
+/**
+ * Returns a key that is equal for two requests with equal ranges. Only function 23 has two ranges, and only
+ * its requests need a text as key.
+ */
 function rangesKey({ ranges }: RequestFacts): number | string {
   const [first, second] = ranges;
   if (first === undefined) return -1;

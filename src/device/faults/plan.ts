@@ -3,26 +3,26 @@ import { type ReplyPlan, type SendStep, type Step, stepsOf } from '../../modbus/
 import { sizeOf, WORK } from './budget.js';
 import type { Applied, FaultContext } from './kind.js';
 
-/** The plan with other steps. A silent plan becomes one that sends. */
+/** Returns the plan with other steps. A silent plan becomes a plan that sends. */
 export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return plan.kind === 'send' ? { ...plan, steps } : { kind: 'send', early: false, steps };
 }
 
-/** The number of frames in a plan. */
+/** Returns the number of frames in a plan. */
 export function countFrames(plan: ReplyPlan): number {
   return frames(plan).filter(isPieces).length;
 }
 
-/** The pieces of one frame: at least one. */
+/** The pieces of one frame, at least one. */
 type Pieces = readonly [SendStep, ...SendStep[]];
 
-/** The budget that a helper spends from. */
+/** A context whose budget a helper spends from. */
 type Spending = Pick<FaultContext, 'budget'>;
 
 /**
- * The plan with every frame changed by `change`, which gets a copy that it may change, or `cannot` when
- * `change` returns undefined for all frames. A frame that was cut into pieces is joined, changed, and cut at
- * the same places again. Pieces that would be empty are dropped.
+ * Returns the plan with every frame changed by `change`, which gets a copy that it may change. Returns
+ * `cannot` when `change` returns undefined for all frames. A frame that was cut into pieces is joined,
+ * changed, and cut at the same places again. Pieces that would be empty are dropped.
  */
 export function mapFrames(
   plan: ReplyPlan,
@@ -37,7 +37,9 @@ export function mapFrames(
   });
 }
 
-/** The plan with the pieces of every frame replaced by other steps, or `cannot` as for `mapFrames`. */
+/**
+ * Returns the plan with the pieces of every frame replaced by other steps, or `cannot` as `mapFrames` does.
+ */
 export function mapFrameSteps(
   plan: ReplyPlan,
   { budget }: Spending,
@@ -56,8 +58,8 @@ export function mapFrameSteps(
 }
 
 /**
- * The plan with `times` copies behind every frame, `gapMs` before each copy, or `cannot` when it has no
- * frame.
+ * Returns the plan with `times` copies after every frame, each copy after `gapMs`, or `cannot` when the plan
+ * has no frame.
  */
 export function repeatFrames(
   plan: ReplyPlan,
@@ -68,7 +70,7 @@ export function repeatFrames(
 ): Applied {
   const sent = stepsOf(plan).filter(({ kind }) => kind === 'bytes');
   const cost = { bytes: times * sizeOf(plan).bytes, pieces: times * sent.length };
-  // The budget says what was refused, so this reason is not shown.
+  // The budget reports what was refused, so this reason is not shown.
   if (!context.budget.spend(cost)) return cannot;
   return mapFrameSteps(plan, context, cannot, (pieces) => {
     const [first, ...rest] = pieces;
@@ -81,7 +83,7 @@ function lengthOf(pieces: Pieces): number {
   return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** The steps of a plan, with the pieces of each frame grouped together. */
+/** Returns the steps of a plan, with the pieces of each frame grouped together. */
 function frames(plan: ReplyPlan): Step[][] {
   const groups: Step[][] = [];
   for (const step of stepsOf(plan)) {
@@ -114,8 +116,9 @@ function recut(pieces: readonly SendStep[], frame: Uint8Array): SendStep[] {
 type Offsets = readonly [first: number, last: number];
 
 /**
- * The plan with its frames cut at the offsets that `offsetsOf` returns for a frame's length, or `cannot` when
- * all offsets are outside. Each piece that begins at a cut waits `waitMs` longer than before.
+ * Returns the plan with its frames cut at the offsets that `offsetsOf` returns for a frame's length, or
+ * `cannot` when all offsets are outside the frames. Each piece that begins at a cut waits `waitMs` longer
+ * than before.
  */
 export function cutFrames(
   plan: ReplyPlan,
@@ -158,8 +161,8 @@ function cutFrame(pieces: Pieces, [first, last]: Offsets, waitMs: number): SendS
 }
 
 /**
- * The plan with a single frame, at the time of the first frame that it replaces. When the plan has no frame,
- * the new one goes before a close, or else at the end.
+ * Returns the plan with a single frame, at the time of the first frame that it replaces. When the plan has no
+ * frame, the new frame goes before a close, or else at the end.
  */
 export function withOneFrame(plan: ReplyPlan, bytes: Uint8Array): ReplyPlan {
   const steps = stepsOf(plan);

@@ -4,9 +4,9 @@ import { type ActedFault, applyFaults, prevents, type ReplyContext } from './app
 import { matchesRequest, type RequestFacts } from './matching.js';
 import type { FaultRule } from './rule.js';
 
-/** What a rule would make of a reply. */
+/** The effect of a rule on one reply. */
 export interface PlayedRule {
-  /** Whether the rule is for the request. If not, the plan is that of the reply without it. */
+  /** True when the rule is for the request. If not, the plan is that of the reply without the rule. */
   readonly matches: boolean;
   /** The seed of the random parts. */
   readonly seed: number;
@@ -15,10 +15,10 @@ export interface PlayedRule {
 }
 
 /**
- * Plays a rule on one reply, within the budget of a reply, and counts nothing. It acts as on its first match,
- * whatever its `after`, `every`, `count`, `probability` and times are.
+ * Plays a rule on one reply, within the budget of a reply, and counts nothing. The rule acts as on its first
+ * match, whatever its `after`, `every`, `count`, `probability` and times are.
  * @param reply the whole frame
- * @param random at least 0, below 1: rules without a seed get one from here
+ * @param random returns a number from 0 up to 1, without 1 itself, for the seed of a rule that has none
  */
 export function playRule(
   rule: FaultRule,

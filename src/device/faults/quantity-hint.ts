@@ -2,7 +2,8 @@ import type { At } from '../../common/schema/at.js';
 import type { Condition } from './condition.js';
 
 /**
- * A list of two addresses is a range, a list of two quantities is not: warns where that may have been meant.
+ * Warns about a list of two quantities, which may have been meant as a range: a list of two addresses is a
+ * range, a list of two quantities is not.
  */
 export function hintAtQuantities(quantity: Condition['quantity'], at: At): void {
   if (!Array.isArray(quantity) || quantity.length !== 2) return;

@@ -9,7 +9,7 @@ interface Source {
   readonly budget: Budget;
 }
 
-/** `length` random bytes that the line can carry; empty when the budget does not allow them. */
+/** Returns `length` random bytes that the line can carry; none when the budget does not allow them. */
 function randomBytes({ random, framing, budget }: Source, length: number): Uint8Array {
   if (!budget.spend({ bytes: length, work: WORK.randomByte * length })) return new Uint8Array(0);
   const bytes = new Uint8Array(length);
@@ -19,8 +19,8 @@ function randomBytes({ random, framing, budget }: Source, length: number): Uint8
 }
 
 /**
- * Draws `length` random bytes for each of `frames` frames. Each call of the result returns those of the next
- * frame.
+ * Draws `length` random bytes for each of `frames` frames. Each call of the result returns the bytes for the
+ * next frame.
  */
 export function randomBytesFor(frames: number, source: Source, length: number): () => Uint8Array {
   const bytes = randomBytes(source, frames * length);
@@ -31,12 +31,12 @@ export function randomBytesFor(frames: number, source: Source, length: number): 
   };
 }
 
-/** `count` distinct numbers below `limit`, or all of them when there are fewer. */
+/** Draws `count` distinct numbers below `limit`, or all such numbers when there are fewer. */
 export function pick({ random, budget }: Source, count: number, limit: number): number[] {
   const length = Math.min(count, limit);
   if (!budget.spend({ work: WORK.number * length })) return [];
-  // The first steps of a Fisher-Yates shuffle. Only the moved numbers are stored, because a frame of 64 KiB
-  // has half a million bits.
+  // These are the first steps of a Fisher-Yates shuffle. Only the moved numbers are stored, because a frame
+  // of 64 KiB has half a million bits.
   const moved = new Map<number, number>();
   const at = (index: number) => moved.get(index) ?? index;
   return Array.from({ length }, (_, i) => {

@@ -22,11 +22,15 @@ import { scheduleSchema, type Window } from './window.js';
 
 const MAX_NAME_LENGTH = 64;
 
-/** A key of a rule. Nothing awaits a rule, so it is no function that anybody calls. */
+/**
+ * The key `then` of a rule. A name of its own keeps an object with this key from looking like a promise;
+ * nothing awaits a rule.
+ */
 export const THEN = 'then';
 
 /**
- * More faults than this on one reply are taken for a mistake, because each one is recorded for each request.
+ * More faults than this on one reply are taken for a mistake, because each fault is recorded for each
+ * request.
  */
 const MAX_FAULTS = 64;
 
@@ -48,7 +52,7 @@ const faultList = bounded(
   if (excess) context.addIssue({ code: 'custom', message: refusal(excess) });
 });
 
-/** A single fault needs no list around it. */
+/** The schema of `do`: a single fault needs no list around it. */
 const doSchema = z.codec(z.unknown(), faultList, {
   decode: (input) => (isMapping(input) ? [input] : input),
   encode: (faults) => faults,
@@ -61,7 +65,7 @@ documentAs(
     .describe('A fault, or a list of faults in the order in which they act.'),
 );
 
-/** A fault rule as written in the native file and over REST. */
+/** The schema of a fault rule as written in the native file and over REST. */
 export const ruleSchema = section({
   name: nameSchema.describe('Letters, digits, dots, hyphens and underscores.'),
   enabled: flag.describe('`false` keeps the rule and switches it off (default: true).').optional(),
@@ -84,7 +88,7 @@ export const ruleSchema = section({
   .refine(({ do: faults, then }) => faults !== undefined || then !== undefined, {
     error: 'missing, expected a fault, as in {delay: 100}, or a list of faults',
     path: ['do'],
-    // Other mistakes of the rule do not hide this one.
+    // This check runs even if the rule has other mistakes, so that they do not hide this one.
     when: ({ value }) => isMapping(value),
   })
   .transform(
@@ -99,17 +103,20 @@ export const ruleSchema = section({
     }),
   );
 
-/** A checked rule. When it has no seed, one is drawn when the rule is put in force. */
+/** A checked rule. If it has no seed, a seed is drawn when the rule is put in force. */
 export interface FaultRule {
   readonly name: string;
-  /** Switched off: absent for a rule that is on. */
+  /** False when the rule is switched off; absent when it is on. */
   readonly enabled?: false;
   readonly when: Condition;
-  /** What the names in `when.name` stand for; absent without names. */
+  /** The values that the names in `when.name` stand for; absent without names. */
   readonly values?: readonly NamedValue[];
   readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
-  /** The state of the device once the rule has acted, and for how many ms; without an end when absent. */
+  /**
+   * The state that the device is in once the rule has acted, and for how many ms; without an end when `for`
+   * is absent.
+   */
   readonly becomes?: { readonly state: string; readonly for?: number | undefined };
   readonly seed?: number;
 }
@@ -122,23 +129,23 @@ export interface NamedValue {
   readonly quantity: number;
 }
 
-/** Finds the value of a name such as `meter.voltage`; a text says why there is none. */
+/** Finds the value of a name such as `meter.voltage`. A text says why there is none. */
 export type FindValue = (name: string) => NamedValue | string;
 
-/** A rule with the values that its names mean, or the first name that no value has. */
+/** A rule with the values that its names stand for, or the first name that no value has. */
 export type ResolvedRule =
   | { readonly ok: true; readonly rule: FaultRule }
   | { readonly ok: false; readonly issue: Issue };
 
 /**
- * A rule that has mistakes, as far as the names of its lines and values can be checked. The mistakes were
- * reported.
+ * Returns as much of a rule with mistakes, which were reported, as is needed to check the names of its lines
+ * and values.
  */
 export function namesIn(at: At): FaultRule {
   return { name: '', when: at.key('when').fitting(conditionSchema), faults: [] };
 }
 
-/** Finds the values that `when.name` of a rule means. */
+/** Finds the values that `when.name` of a rule stands for. */
 export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
   const { name } = rule.when;
   if (name === undefined) return { ok: true, rule };
@@ -154,9 +161,9 @@ export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
 }
 
 /**
- * Why a rule can't be used: it names an unknown line, or a line that can't carry out one of its faults. A
- * rule for any line is refused only when no line at all supports the fault. Lines that don't support it
- * report the fault as not achieved.
+ * Returns why a rule can't be used: it names an unknown line, or a line that can't carry out one of its
+ * faults. A rule for any line is refused only when no line at all supports the fault. Lines that don't
+ * support the fault report it as not achieved.
  */
 export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));
@@ -179,7 +186,7 @@ function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultL
     }));
 }
 
-/** Conditions on connections are for lines that have them. */
+/** Returns the mistakes of conditions on connections in a rule for lines without connections. */
 function impossibleConditions({ when }: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const lacking = lines.filter(({ abilities }) => !abilities.has('close'));
   const [first] = lacking;

@@ -4,7 +4,7 @@ import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 import { isOpen } from './window.js';
 
-/** A rule that acts on a request, with the random numbers of this turn. */
+/** A rule that acts on a request, with the random numbers for this time. */
 export interface ActingRule {
   readonly rule: FaultRule;
   readonly random: Random;
@@ -15,21 +15,25 @@ export interface RuleStatus {
   readonly rule: FaultRule;
   readonly seed: number;
   /**
-   * Requests that match the rule's conditions, including those skipped by `after`, `every`, `count` or
+   * How many requests match the rule's conditions, including those skipped by `after`, `every`, `count` or
    * `probability`.
    */
   readonly matches: number;
   readonly hits: number;
   readonly lastHit: Date | undefined;
-  /** Whether the time allows the rule to act now; `when.from`, `when.for` and `schedule`. */
+  /** True when the time allows the rule to act now (`when.from`, `when.for` and `schedule`). */
   readonly open: boolean;
-  /** Of a test or an examination: in force while that runs, and not kept in the state. */
-  readonly temporary: boolean;
   /**
-   * Of a temporary rule: why none of its faults could act on the last reply; absent where one of them did.
+   * True for a rule of a test or an examination, which is in force while that runs, and is not kept in the
+   * state.
    */
+  readonly temporary: boolean;
+  /** For a temporary rule: why none of its faults could act on the last reply; absent where one did. */
   readonly notAchieved?: string;
-  /** Of a temporary rule: the last reply is made. That of a real device comes later. */
+  /**
+   * For a temporary rule: true when the last reply is made. The reply of a real device comes later than its
+   * request.
+   */
   readonly isDecided: boolean;
   /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
@@ -48,12 +52,12 @@ interface RuleEntry {
   readonly since: number;
 }
 
-/** The outside inputs of the rules, which tests replace. */
+/** The inputs of the rules from outside, which tests replace. */
 export interface RuleSource {
   now(): Date;
-  /** In ms, never going back. The windows of rules are measured with it. */
+  /** Returns a time in ms that never goes back. The windows of rules are measured with it. */
   uptime(): number;
-  /** At least 0, below 1. Rules without a seed get one from here. */
+  /** Returns a number from 0 up to 1, without 1 itself, for the seeds of rules that have none. */
   random(): number;
 }
 
@@ -72,7 +76,7 @@ export class FaultRules {
   readonly #entries = new Map<string, RuleEntry>();
   readonly #source: RuleSource;
   readonly #states = new DeviceStates();
-  /** Undefined after a change, until the next request. */
+  /** Finds the rules for a request; undefined after a change, until the next request. */
   #matcher: RuleMatcher<RuleEntry> | undefined;
 
   constructor(source: RuleSource) {
@@ -92,15 +96,15 @@ export class FaultRules {
     return Array.from(this.#entries.values(), (entry) => this.#status(entry));
   }
 
-  /** True when a rule of this name can be set: it replaces another, or the limit is not reached. */
+  /** Tells whether a rule of this name can be set: it replaces another, or the limit is not reached. */
   hasRoomFor(name: string): boolean {
     return this.#entries.has(name) || this.#entries.size < MAX_RULES;
   }
 
   /**
-   * Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the
-   * others.
-   * @param how `temporary` for a rule that is removed by whoever has set it
+   * Puts a rule in force with its counts at zero. The rule replaces the rule of the same name, or goes after
+   * the others.
+   * @param how `temporary` for a rule that whoever has set it will remove
    */
   set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
     const seed = rule.seed ?? newSeed(() => this.#source.random());
@@ -114,8 +118,8 @@ export class FaultRules {
   }
 
   /**
-   * Switches a rule off, whose counts stay, or on again, as when it is put in force: its counts and times
-   * begin anew, with the seed that it has.
+   * Switches a rule off or on. A rule that is switched off keeps its counts. A rule that is switched on
+   * begins anew, as when it is put in force: counts and times begin, and the seed stays.
    * @returns false when there is no such rule
    */
   switch(name: string, isOn: boolean): boolean {
@@ -138,13 +142,13 @@ export class FaultRules {
     return removed;
   }
 
-  /** No device is in a state that no rule brings about. */
+  /** Ends the states of devices that no rule brings about any more. */
   #forgetStates(): void {
     const states = Array.from(this.#entries.values(), ({ rule }) => rule.becomes?.state);
     this.#states.keep(new Set(states));
   }
 
-  /** The rules that act on a request, in order. Counts their matches and hits. */
+  /** Returns the rules that act on a request, in order. Counts their matches and hits. */
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
     this.#matcher ??= new RuleMatcher(this.#enabled());
@@ -164,7 +168,7 @@ export class FaultRules {
   }
 
   /**
-   * Notes for tests what became of the rules that act, when a reply was made.
+   * Notes for tests whether the faults of the acting rules were achieved, when a reply was made.
    * @param acted what each fault of each rule has done
    */
   wereApplied(
@@ -190,8 +194,8 @@ export class FaultRules {
   }
 
   /**
-   * The random source for a request that the rule is for, when the rule acts. Each match has its own, whether
-   * or not the rule acts.
+   * Returns the random source for a request that the rule is for, when the rule acts. Each match has its own
+   * source, whether or not the rule acts.
    */
   #turn(entry: RuleEntry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
@@ -237,11 +241,11 @@ export class FaultRules {
   }
 }
 
-/** The states that rules have put devices in. */
+/** The states into which rules have put devices. */
 class DeviceStates {
   readonly #until = new Map<string, { readonly until: number; readonly starts: number | undefined }>();
 
-  /** @param now in ms, of the same clock each time */
+  /** Puts a device into a state. @param now in ms, of the same clock each time */
   enter(
     { device, starts }: RequestFacts,
     { state, for: length }: NonNullable<FaultRule['becomes']>,
@@ -267,7 +271,7 @@ function begun(rule: FaultRule, seed: number) {
   return { rule, seed, matches: 0, hits: 0, lastHit: undefined, isDecided: false };
 }
 
-/** True when `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */
+/** Tells whether `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */
 function isInTime({ when, schedule }: FaultRule, elapsed: number): boolean {
   const { from, for: length } = when;
   return (

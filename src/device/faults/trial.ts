@@ -10,16 +10,17 @@ import { act, type Fault } from './kind.js';
 
 /**
  * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first
- * limit that a fault exceeds, or undefined when all of them can act. These lines have no connection to close,
+ * limit that a fault exceeds, or undefined when all faults can act. These lines have no connection to close,
  * because a reply that is cut short is more easily within the limits.
  *
- * A fault may do more at run time than it does here: `change` with a probability acts on none of these
- * replies. At run time the budget of each reply applies.
+ * A fault may do more at run time than here: `change` with a probability acts on none of these replies. At
+ * run time the budget of each reply applies.
  */
 export function excessOf(faults: readonly Fault[]): Excess | undefined {
   const usesPrevious = faults.some(({ kind }) => kind === 'stale');
   for (const reply of REPLIES) {
-    // Only `stale` is longer by the previous reply, so for all other faults these two cases are the same.
+    // Only `stale` becomes longer with a previous reply, so for all other faults these two cases are the
+    // same.
     if (reply.previousReply === undefined && !usesPrevious) continue;
     const excess = excessOn(reply, faults);
     if (excess) return excess;
@@ -31,7 +32,9 @@ interface TrialReply {
   readonly framing: Framing;
   readonly line: FaultLine;
   readonly adu: Uint8Array;
-  /** What `stale` sends. When undefined, the reply stays as the faults before `stale` have made it. */
+  /**
+   * The reply that `stale` sends. When undefined, the reply stays as the faults before `stale` have made it.
+   */
   readonly previousReply: Uint8Array | undefined;
 }
 
@@ -57,7 +60,10 @@ function repliesIn(framing: Framing, medium: Medium): TrialReply[] {
 /** The duration of a character of 12 bits at 50 baud, the slowest possible line, in ms. */
 const SLOWEST_CHARACTER_MS = 240;
 
-/** Whether a rule is accepted does not depend on the time that trying it takes. */
+/**
+ * A clock that stands still, so that whether a rule is accepted does not depend on the time that trying it
+ * takes.
+ */
 const NEVER_LATE = () => () => 0;
 
 /** Always draws the greatest number, so a delay with jitter is as long as it can be. */

@@ -2,11 +2,11 @@ import type { Issue } from '../../common/schema/problem.js';
 import type { FaultLine } from './ability.js';
 import { type FaultRule, type FindValue, lineProblems, resolveNames } from './rule.js';
 
-/** What a rule is checked against: the lines and the values with names. */
+/** The lines and the named values that a rule is checked against. */
 export interface RuleHome {
-  /** Undefined where some lines are not known, and the rule may be for one of them. */
+  /** The lines; undefined where some lines are not known, and the rule may be for one of them. */
   readonly lines: readonly FaultLine[] | undefined;
-  /** Undefined where some values are not known. */
+  /** Finds the named values; undefined where some values are not known. */
   readonly find: FindValue | undefined;
 }
 
@@ -15,8 +15,8 @@ export type UsableRule =
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * Whether a rule can be used here: the one place that decides. A rule that can has the addresses of the
- * values that it names. Otherwise the issues say what is missing, with paths in the rule.
+ * Decides whether a rule can be used here; no other place does. A usable rule has the addresses of the values
+ * that it names. Otherwise the issues say what is missing, with paths in the rule.
  */
 export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRule {
   const issues = lines ? lineProblems(rule, lines) : [];

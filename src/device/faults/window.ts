@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bounded, section } from '../../common/schema/parts.js';
 import { duration } from '../../common/schema/units.js';
 
-/** A longer schedule is taken for a mistake, because all of it is searched for each request. */
+/** A longer schedule is taken for a mistake, because the whole schedule is searched for each request. */
 const MAX_WINDOWS = 64;
 
 /** A window of time, in ms since the rule was put in force. */
@@ -15,7 +15,7 @@ export interface Window {
   readonly every?: number | undefined;
 }
 
-/** The keys of a window that `when` has, too. */
+/** The schemas of the keys of a window that `when` has, too. */
 export const windowShape = {
   from: duration().describe('Start after this delay (default: now).').optional(),
   for: duration(1).describe('Duration (default: unlimited).').optional(),
@@ -35,7 +35,7 @@ function whyWrong({ for: length, every }: Window): string | undefined {
   return every > length ? undefined : `expected more than \`for\`, which is ${length} ms, got ${every}`;
 }
 
-/** `schedule` of a rule: the rule acts while one of the windows is open. */
+/** The schema of `schedule`: the rule acts while one of the windows is open. */
 export const scheduleSchema = bounded(
   z
     .array(windowSchema, { error: 'a list of windows, as in [{from: 10s, for: 5s}]' })
@@ -44,7 +44,7 @@ export const scheduleSchema = bounded(
   'windows',
 );
 
-/** True while the window is open. A window is open at its beginning, and closed at its end. */
+/** Tells whether the window is open. A window is open at its beginning, and closed at its end. */
 export function isOpen({ from = 0, for: length, every }: Window, elapsed: number): boolean {
   const since = elapsed - from;
   if (since < 0) return false;

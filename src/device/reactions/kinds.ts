@@ -12,7 +12,7 @@ export const REACTIONS: readonly string[] = KINDS.map(([name]) => name);
 /** The kinds with their rows of docs/reactions.md. */
 export const REACTION_KINDS = KINDS.map(([name, { doc }]) => ({ name, ...doc }));
 
-/** The reactions that stand in an entry. Those with mistakes are reported and left out. */
+/** Reads the reactions in an entry. Those with mistakes are reported and left out. */
 export function readReactions(at: At, entry: Omit<ReactingEntry, 'reactions'>): ReactionDefinition[] {
   const reactions = REACTIONS.filter((key) => at.key(key).value !== undefined);
   return KINDS.flatMap(([name, kind]) =>

@@ -5,29 +5,36 @@ import type { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { Pace, Signal } from '../signals/signal.js';
 
-/** What one value does when it is written. Values are in the unit of the register, and NaN for text. */
+/** The reaction of one value to a write. Values are in the unit of the register, and NaN for text. */
 export interface Reaction {
-  /** The exception that refuses a client's write of this value; undefined when the write is allowed. */
+  /**
+   * Returns the exception that refuses a client's write of this value; undefined when the write is allowed.
+   */
   refusal?(value: number): ExceptionCode | undefined;
-  /** Call after the value was written, by a client, by an operator or by another reaction. */
+  /**
+   * Reacts to a write. Call this after the value was written, by a client, by an operator or by another
+   * reaction.
+   */
   written?(): void;
-  /** What is stored when another reaction sets the value to `next`. */
+  /** Returns what is stored when another reaction sets the value to `next`. */
   kept?(next: number): number;
-  /** The signal that takes the place of the signal of the value. */
+  /** Returns the signal that takes the place of the signal of the value. */
   around?(signal: Signal): Signal;
 }
 
-/** What a reaction works with, passed when the reaction is made for a value. */
+/** What a reaction works with. It is passed when the reaction is made for a value. */
 export interface ReactionContext {
   /** The value itself, now. */
   readonly value: number;
-  /** The number nearest to this one that the register can hold. */
+  /** Returns the nearest number that the register can hold. */
   stored(number: number): number;
-  /** A value by name: `voltage` of the same device, or `other.voltage`. Every name in `uses` exists. */
+  /**
+   * Returns a value by name: `voltage` of the same device, or `other.voltage`. Every name in `uses` exists.
+   */
   named(name: string): Signal;
-  /** The value that begins at an address of the holding registers, in its unit. */
+  /** Returns the value that begins at an address of the holding registers, in its unit. */
   holding(address: number): number;
-  /** The time of the device's clock, in ms. */
+  /** Returns the time of the device's clock, in ms. */
   now(): number;
   /** How closely a reaction may look at a signal. */
   readonly pace: Pace;
@@ -35,41 +42,41 @@ export interface ReactionContext {
   show(value: number): void;
   /** Sets a value of the same device, and lets it react. */
   set(name: string, value: number): void;
-  /** Does something `ms` of the device's clock later. The result calls it off. */
+  /** Does something `ms` of the device's clock later. The returned function calls it off. */
   later(ms: number, act: () => void): () => void;
-  /** Has the device refuse all writes for `ms` of its clock. */
+  /** Makes the device refuse all writes for `ms` of its clock. */
   busy(ms: number): void;
 }
 
-/** The entry that a reaction is written in. */
+/** The entry in which a reaction is written. */
 export interface ReactingEntry {
   readonly table: string;
   readonly type: ValueType;
   readonly scale: number;
   readonly writable: boolean;
-  /** The key that moves the value by itself, if any. */
+  /** The key that makes the value move without a write, if any. */
   readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
   /** The keys of all reactions of the entry. */
   readonly reactions: readonly string[];
 }
 
-/** Another value that a reaction reads or sets, and where it is named in the parameters. */
+/** Another value that a reaction reads or sets, and the place in the parameters that names it. */
 export interface Use {
   readonly as: 'read' | 'set' | 'holding register';
-  /** Text for a name, a number for an address of the holding registers. */
+  /** The value: text for a name, a number for an address of the holding registers. */
   readonly target: string | number;
   readonly path: Path;
 }
 
 /** One kind of reaction. */
 interface ReactionKind<Parameters> {
-  /** The parameters as in files. */
+  /** The schema of the parameters as in files. */
   readonly schema: z.ZodType<Parameters>;
   /** The row of docs/reactions.md: how the reaction is written, and what it does. */
   readonly doc: { readonly entry: string; readonly effect: string };
-  /** Why an entry can't have the reaction; undefined when it can. */
+  /** Returns why an entry can't have the reaction; undefined when it can. */
   whyUnfit(entry: ReactingEntry, parameters: Parameters): string | undefined;
-  /** The other values that the reaction reads or sets. */
+  /** Returns the other values that the reaction reads or sets. */
   readonly uses?: (parameters: Parameters) => readonly Use[];
   readonly start: (parameters: Parameters, context: ReactionContext) => Reaction;
 }
@@ -81,11 +88,13 @@ export interface ReactionDefinition {
   start(context: ReactionContext): Reaction;
 }
 
-/** An entry of a table of kinds. */
+/** Makes an entry of a table of kinds. */
 export function reaction<Parameters>({ schema, doc, whyUnfit, uses, start }: ReactionKind<Parameters>) {
   return {
     doc,
-    /** The reaction that is written at `at`; undefined when it has mistakes, which are then reported. */
+    /**
+     * Reads the reaction that is written at `at`. Undefined when it has mistakes, which are then reported.
+     */
     read(at: At, kind: string, entry: ReactingEntry): ReactionDefinition | undefined {
       const parameters = at.check(schema);
       if (parameters === undefined) return undefined;
@@ -100,7 +109,7 @@ export function reaction<Parameters>({ schema, doc, whyUnfit, uses, start }: Rea
   };
 }
 
-/** Why a reaction does not fit an entry that clients can't write. */
+/** Returns why a reaction does not fit an entry that clients can't write. */
 export function unlessWritable({ table, writable }: ReactingEntry): string | undefined {
   if (table !== 'coils' && table !== 'holding') {
     return 'expected a coil or a holding register: clients write no others';
@@ -108,12 +117,12 @@ export function unlessWritable({ table, writable }: ReactingEntry): string | und
   return writable ? undefined : 'expected write: true beside it: clients do not write this entry';
 }
 
-/** Why a reaction does not fit an entry that is not a coil. */
+/** Returns why a reaction does not fit an entry that is not a coil. */
 export function unlessCoil({ table }: ReactingEntry): string | undefined {
   return table === 'coils' ? undefined : `expected a coil, got an entry of ${table}`;
 }
 
-/** Why a reaction that compares numbers does not fit an entry. */
+/** Returns why a reaction that compares numbers does not fit an entry. */
 export function unlessNumber({ type }: ReactingEntry): string | undefined {
   return type === 'string' ? 'expected a number, got an entry of text' : undefined;
 }

@@ -1,13 +1,19 @@
 const PAGE_BITS = 8;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** Something for each cell, in pages of 256: most cells of a large device stay unused, and take no memory. */
+/**
+ * Keeps an item for each cell, in pages of 256 cells. Most cells of a large device stay unused, and take no
+ * memory.
+ */
 class Pages<Page> {
   readonly #pages = new Map<number, Page>();
   readonly #newPage: () => Page;
   readonly #most: number;
 
-  /** @param most where more pages than this are used, the page begun first is forgotten */
+  /**
+   * Makes an empty store.
+   * @param most where more pages than this are used, the page begun first is forgotten
+   */
   constructor(newPage: () => Page, most = Number.POSITIVE_INFINITY) {
     this.#newPage = newPage;
     this.#most = most;
@@ -37,7 +43,7 @@ class Pages<Page> {
 
 const indexOf = (address: number) => address & (PAGE_SIZE - 1);
 
-/** A counter per cell. */
+/** Counts for each cell. */
 export class Counters {
   readonly #pages = new Pages(() => new Uint32Array(PAGE_SIZE));
 
@@ -77,7 +83,7 @@ export class Counters {
 }
 
 /**
- * Who writes: a line with the address of its client, where it has one; REST; or the reaction of another
+ * Says who writes: a line, with the address of its client where it has one; REST; or the reaction of another
  * value.
  */
 export interface Writer {
@@ -92,14 +98,16 @@ export interface Write {
   readonly at: Date;
 }
 
-/** Cells whose last write is remembered: 64 pages. */
+/** For how many pages the last writes are remembered. */
 const MAX_PAGES = 64;
 
 /** The last write of each cell. */
 export class LastWrites {
   readonly #pages = new Pages<Write[]>(() => [], MAX_PAGES);
 
-  /** The write that changed the cell last; undefined when there was none, or when it was forgotten. */
+  /**
+   * Returns the write that changed the cell last; undefined when there was none, or when it was forgotten.
+   */
   get(address: number): Write | undefined {
     return this.#pages.get(address)?.[indexOf(address)];
   }

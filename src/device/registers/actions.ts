@@ -1,22 +1,21 @@
 import type { CellType, ValueType } from './cell-type.js';
 import { integerRange, narrow, nearestValue, type Value, type ValueLocation, withinFloat } from './value.js';
 
-/**
- * A kind of action: what a register does by itself each time a client reads it (pymodbus simulator,
- * "actions").
- */
+/** A kind of action: what a register does each time a client reads it (pymodbus simulator, "actions"). */
 interface ActionKind {
   /** True when `minval` and `maxval` limit the values of the action. */
   readonly hasBounds: boolean;
   /** How many adjacent registers one use of the action fills. */
   readonly fields: number;
-  /** Why a value of this type can't have the action; undefined when it can. */
+  /** Returns why a value of this type can't have the action; undefined when it can. */
   whyUnfit(type: ValueType): string | undefined;
   /** Runs the action on the cell at `address`, just before the cell is read. */
   run(image: ActiveCells, address: number, bounds: Bounds, source: ActionSource): void;
 }
 
-/** Smallest and largest value of an action, both included. They may lie outside the range of the type. */
+/**
+ * The smallest and the largest value of an action, both included. They may lie outside the range of the type.
+ */
 interface Bounds {
   readonly minval?: number;
   readonly maxval?: number;
@@ -36,19 +35,19 @@ export interface ActiveCells {
 
 /** Random numbers and times for actions. Tests supply their own. */
 export interface ActionSource {
-  /** At least 0, below 1. */
+  /** Returns a number from 0 up to 1, without 1 itself. */
   random(): number;
-  /** Wall-clock time. */
+  /** Returns the time of day. */
   now(): Date;
-  /** Time since the simulator started, in ms. */
+  /** Returns the time since the simulator started, in ms. */
   uptime(): number;
 }
 
-/** Defaults of pymodbus' simulator. They are limited to the type and to the other bound. */
+/** The default bounds of pymodbus' simulator. They are limited to the type and to the other bound. */
 const RANDOM_MIN = 1;
 export const RANDOM_MAX = 65536;
 
-/** Registers that a timestamp fills. */
+/** How many registers a timestamp fills. */
 const FIELDS = 7;
 
 const SIXTEEN_BITS: readonly ValueType[] = ['bits', 'uint16', 'int16'];
@@ -86,9 +85,9 @@ export const ACTIONS = {
   },
 
   /**
-   * Seven cells of local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
+   * Seven cells get local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
    * Consecutive cells with this action form groups of seven, one field per cell. The first cell of a group
-   * also fills the plain cells after it, so defining the action on the first cell is enough.
+   * also fills the plain cells after it, so it is enough to define the action on the first cell.
    */
   timestamp: {
     hasBounds: false,
@@ -111,8 +110,8 @@ export const ACTIONS = {
   },
 
   /**
-   * Seconds since the simulator started, counted from 1. A client can so tell a device that has just started
-   * from a missing device.
+   * The value is the number of seconds since the simulator started, counted from 1. So a client can tell a
+   * device that has just started from a missing device.
    */
   uptime: {
     hasBounds: false,
@@ -152,13 +151,14 @@ function changeNumber(
   if (typeof value !== 'string') image.setValue(span, change(value, span.type));
 }
 
-/** Why a value of this type can't have an action that needs a number; undefined when it can. */
+/** Returns why a value of this type can't have an action that needs a number; undefined when it can. */
 function withoutNumber(action: string, type: ValueType): string | undefined {
   return type === 'string' ? `${action} needs a number, a string can only have the action reset` : undefined;
 }
 
 /**
- * After its largest value the counter continues from its smallest. Integers count exactly, even with 64 bits.
+ * Returns the next value of a counter. After its largest value the counter continues from its smallest.
+ * Integers count exactly, even with 64 bits.
  */
 function next(value: number | bigint, type: ValueType, minval?: number, maxval?: number): Value {
   const range = integerRange(type);
@@ -170,7 +170,8 @@ function next(value: number | bigint, type: ValueType, minval?: number, maxval?:
 }
 
 /**
- * Without `minval` a float wraps to 0, or to a negative `maxval`. It may still count up from a lower value.
+ * Returns the next value of a counter that is a float. Without `minval` it wraps to 0, or to a negative
+ * `maxval`. It may still count up from a lower value.
  */
 function nextFloat(value: number, type: ValueType, minval?: number, maxval?: number): number {
   const min = minval === undefined ? undefined : withinFloat(type, minval);
@@ -190,18 +191,22 @@ function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: n
     : drawFloat(withinFloat(type, min), withinFloat(type, max), share);
 }
 
-/** Beyond 2^53 the product is rounded, and could exceed `max`. */
+/** Draws an integer. Beyond 2^53 the product is rounded, and could exceed `max`. */
 function drawInteger(min: bigint, max: bigint, share: number): bigint {
   const value = min + BigInt(Math.floor(share * Number(max - min + 1n)));
   return value > max ? max : value;
 }
 
-/** Adds shares of both ends, because their difference may be too large for a double. */
+/**
+ * Draws a float as the sum of shares of both ends, because their difference may be too large for a double.
+ */
 function drawFloat(min: number, max: number, share: number): number {
   return Math.min(Math.max(min * (1 - share) + max * share, min), max);
 }
 
-/** The nearest integer in the range. Compares first, because an infinity or NaN can't become a BigInt. */
+/**
+ * Returns the nearest integer in the range. Compares first, because an infinity or NaN can't become a BigInt.
+ */
 function within([smallest, largest]: readonly [bigint, bigint], value: number): bigint {
   if (value >= largest) return largest;
   return value > smallest ? BigInt(Math.trunc(value)) : smallest;

@@ -1,6 +1,7 @@
 /**
- * Types of a cell. A cell is the storage of one address. In a value of several cells the first cell has the
- * type of the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds one.
+ * The types of a cell, which is the storage of one address. In a value of several cells the first cell has
+ * the type of the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds
+ * one.
  */
 export const CELL_TYPES = [
   'invalid',
@@ -20,10 +21,10 @@ export const CELL_TYPES = [
 
 export type CellType = (typeof CELL_TYPES)[number];
 
-/** Types that a value can have. `invalid` and `next` mark cells without a value of their own. */
+/** The types that a value can have. `invalid` and `next` mark cells without a value of their own. */
 export type ValueType = Exclude<CellType, 'invalid' | 'next'>;
 
-/** Cells per value of each type. The length of a string is set where the string is defined. */
+/** How many cells a value of each type has. The length of a string is set where the string is defined. */
 export const CELLS_PER_VALUE: Readonly<Record<Exclude<ValueType, 'string'>, number>> = {
   bits: 1,
   bit: 1,
@@ -39,16 +40,16 @@ export const CELLS_PER_VALUE: Readonly<Record<Exclude<ValueType, 'string'>, numb
 
 export type Order = 'big' | 'little';
 
-/** What fills the rest of a string. */
+/** The characters that may fill the rest of a string. */
 export const PADDINGS = ['nul', 'space'] as const;
 
 type Padding = (typeof PADDINGS)[number];
 
-/** Order of words in a value, and of bytes in a word: `big` puts the most significant first. */
+/** The order of words in a value, and of bytes in a word: `big` puts the most significant first. */
 export interface ValueOrder {
   readonly wordOrder: Order;
   readonly byteOrder: Order;
-  /** Of a string; `nul` without it. */
+  /** The padding of a string; `nul` when absent. */
   readonly padding?: Padding | undefined;
 }
 

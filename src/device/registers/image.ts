@@ -13,15 +13,18 @@ import { type Value, type ValueLocation, valueOfWords, wordsOfValue } from './va
 
 /** Computes values of an image when they are read. */
 export interface LiveValues {
-  /** Call before a read: updates the values of `count` cells from `address`. */
+  /** Updates the values of `count` cells from `address`. Call this before a read. */
   refresh(address: number, count: number): void;
-  /** Call before a client, a person or an action changes the cell at `address`. */
+  /** Call this before a client, a person or an action changes the cell at `address`. */
   changing(address: number): void;
-  /** Call after `count` cells from `address` were changed. */
+  /** Call this after `count` cells from `address` were changed. */
   changed(address: number, count: number): void;
-  /** Call after a client or a person wrote `count` cells from `address`: the values react. */
+  /**
+   * Makes the values of `count` cells from `address` react. Call this after a client or a person wrote the
+   * cells.
+   */
   written(address: number, count: number): void;
-  /** Whether so much is to come that no more writes are taken that make something happen later. */
+  /** Tells whether so many changes are still to come that writes which cause further ones are refused. */
   isFull(): boolean;
 }
 
@@ -38,15 +41,15 @@ export interface ImageSnapshot {
  * Addresses are indices into the cells and must be below `size`; callers check that.
  */
 export class RegisterImage implements ActiveCells {
-  /** With the cells that were defined at run time. */
+  /** The layout, including the cells that were defined at run time. */
   #layout: RegisterLayout;
   readonly #source: ActionSource;
   readonly restart: () => void;
-  /** Absent where no value is computed. */
+  /** Computes values; absent where no value is computed. */
   live: LiveValues | undefined;
   /**
-   * Puts what clients read in place of values that are not available into the words from `address` on; absent
-   * where all are.
+   * Replaces the words of unavailable values, among words from `address` on, by what clients read instead;
+   * absent where all values are available.
    */
   cover: ((address: number, words: number[]) => void) | undefined;
   #words: Uint16Array;
@@ -58,7 +61,9 @@ export class RegisterImage implements ActiveCells {
   readonly lastWrites = new LastWrites();
 
   /**
-   * @param restart run by the action `reset`: resets all images of the device; by default only this image.
+   * Makes the image.
+   * @param restart is called by the action `reset` and resets all images of the device; by default only this
+   * image
    */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
     this.#layout = layout;
@@ -80,12 +85,12 @@ export class RegisterImage implements ActiveCells {
     return isWritableMeta(this.#meta[address] as number);
   }
 
-  /** The order of words and bytes in the value at a cell. */
+  /** Returns the order of words and bytes in the value at a cell. */
   orderAt(address: number): ValueOrder {
     return orderOfMeta(this.#meta[address] as number);
   }
 
-  /** True when `count` cells from `address` have the configured words and access flags. */
+  /** Tells whether `count` cells from `address` have the configured words and access flags. */
   isAsConfigured(address: number, count: number): boolean {
     const { words, meta } = this.#layout;
     const end = address + count;
@@ -98,7 +103,7 @@ export class RegisterImage implements ActiveCells {
     return true;
   }
 
-  /** True when one of `count` cells from `address` has an action. */
+  /** Tells whether one of `count` cells from `address` has an action. */
   hasActions(address: number, count: number): boolean {
     return Array.from(this.#layout.actions.keys()).some((cell) => cell >= address && cell < address + count);
   }
@@ -113,7 +118,10 @@ export class RegisterImage implements ActiveCells {
     return this.#words[address] as number;
   }
 
-  /** `count` words from `address` as clients read them: a value that is not available says so. */
+  /**
+   * Returns `count` words from `address` as clients read them: in place of a value that is not available, its
+   * sentinel.
+   */
   servedWords(address: number, count: number): number[] {
     const words = new Array<number>(count);
     for (let i = 0; i < count; i++) words[i] = this.#words[address + i] as number;
@@ -147,7 +155,7 @@ export class RegisterImage implements ActiveCells {
     return this.#layout.actions.get(address);
   }
 
-  /** The location of the value that includes the cell; undefined for an undefined cell. */
+  /** Returns the location of the value that includes the cell; undefined for an undefined cell. */
   valueSpan(address: number): ValueLocation | undefined {
     let start = address;
     let type = this.typeAt(start);
@@ -162,7 +170,7 @@ export class RegisterImage implements ActiveCells {
     return valueOfWords(type, this.#words, orderOfMeta(this.#meta[address] as number), address, cells);
   }
 
-  /** The value as it would be after `words` were written from `from` on. */
+  /** Returns the value as it would be after `words` were written from `from` on. */
   valueWith({ address, cells, type }: ValueLocation, from: number, words: readonly number[]): Value {
     const mixed = Array.from(
       this.#words.subarray(address, address + cells),
@@ -189,7 +197,7 @@ export class RegisterImage implements ActiveCells {
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }
 
-  /** Copies what has been changed; the copy costs no time where nothing has been. */
+  /** Copies the words and flags. The copy costs no time where nothing has been changed. */
   snapshot(): ImageSnapshot {
     const layout = this.#layout;
     const { words, meta } = layout;
@@ -200,7 +208,7 @@ export class RegisterImage implements ActiveCells {
     };
   }
 
-  /** Defines cells that are not defined. From now on they are there as if they had been configured. */
+  /** Defines cells that are not defined. From now on they behave as if they had been configured. */
   define(cells: readonly number[], type: 'uint16' | 'bit', writable: boolean): void {
     const now = { ...this.#layout, words: this.#words, meta: this.#meta };
     const { words, meta } = withCells(now, cells, type, writable);
@@ -209,15 +217,15 @@ export class RegisterImage implements ActiveCells {
     this.changes++;
   }
 
-  /** Restores a cell of an earlier snapshot. Signals do not hear of it: they are restored, too. */
+  /** Restores a cell of an earlier snapshot. Signals are not told, because they are restored, too. */
   restore(address: number, word: number, writable: boolean): void {
     this.#store(address, word);
     if (this.isWritable(address) !== writable) this.setWritable(address, writable);
   }
 
   /**
-   * Copies of `count` cells from `address` with their counters, in one piece of memory. Cells beyond the end
-   * are not defined.
+   * Copies `count` cells from `address` with their counters, in one piece of memory. Cells beyond the end are
+   * not defined.
    */
   block(address: number, count: number) {
     const { reads, writes, words, meta } = newBlock(count);
@@ -240,7 +248,8 @@ export class RegisterImage implements ActiveCells {
   }
 
   /**
-   * Call before a client's read: runs the actions of `count` cells from `address` and counts a read of each.
+   * Runs the actions of `count` cells from `address`, and counts a read of each. Call this before a client's
+   * read.
    */
   touch(address: number, count: number): void {
     this.live?.refresh(address, count);
@@ -255,7 +264,7 @@ export class RegisterImage implements ActiveCells {
     }
   }
 
-  /** Notes who has written `count` cells from `address`, now. */
+  /** Notes who has written `count` cells from `address` now. */
   noteWrite(address: number, count: number, writer: Writer): void {
     this.lastWrites.note(address, count, { writer, at: this.#source.now() });
   }
@@ -275,8 +284,8 @@ export class RegisterImage implements ActiveCells {
 }
 
 /**
- * Lists in one piece of memory: to another thread they go in three quarters of the time that four pieces
- * take.
+ * Makes lists in one piece of memory. They go to another thread in three quarters of the time that four
+ * pieces take.
  */
 function newBlock(count: number) {
   const memory = new ArrayBuffer(count * 11);

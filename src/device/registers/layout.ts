@@ -19,8 +19,8 @@ export type LayoutConflict =
   | { readonly kind: 'overlap'; readonly address: number };
 
 /**
- * Meta byte of a cell: index of the type, and flags. A single byte, because a device may define 262,144
- * cells.
+ * The meta byte of a cell: index of the type, and flags. A single byte is enough for both, and saves memory:
+ * a device may define 262,144 cells.
  */
 const TYPE_MASK = 0x0f;
 const WRITABLE = 0x10;
@@ -70,7 +70,7 @@ export interface RegisterLayout {
   readonly actions: ReadonlyMap<number, Action>;
 }
 
-/** A layout with further cells, each a whole number of 16 bits or a bit: 0. */
+/** Returns a layout with further cells, each a whole number of 16 bits or a bit, with the value 0. */
 export function withCells(
   { size, meta, words, actions }: RegisterLayout,
   cells: readonly number[],

@@ -7,7 +7,9 @@ export type ParsedValue =
 
 const INTEGER_TEXT = /^[+-]?\d+$/;
 const HEX_TEXT = /^0x[0-9a-f]+$/i;
-/** A run of digits matches in only one way, so that a long text does not cause backtracking. */
+/**
+ * Matches a number. A run of digits matches in only one way, so that a long text does not cause backtracking.
+ */
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
@@ -57,8 +59,8 @@ function parseFloatValue(type: ValueType, input: unknown): ParsedValue {
 }
 
 /**
- * Real meters send NaN and the infinities, so they can be set. Their texts are those of YAML, and those that
- * REST shows.
+ * The texts of NaN and the infinities, as in YAML and as REST shows them. Real meters send these values, so
+ * they can be set.
  */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
@@ -79,7 +81,7 @@ function toNumber(input: unknown): number | undefined {
   return SPECIAL.get(text) ?? (NUMBER_TEXT.test(text) ? finite(Number(text)) : undefined);
 }
 
-/** Undefined for a number too large for a double, which JavaScript turns into infinity. */
+/** Returns the number, or undefined if it is too large for a double, which JavaScript turns into infinity. */
 function finite(number: number): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }

@@ -10,15 +10,15 @@ import type { RegisterImage } from './image.js';
  */
 export interface TableWindow {
   readonly image: RegisterImage;
-  /** Index of the window's first cell in the image. */
+  /** The index of the window's first cell in the image. */
   readonly base: number;
-  /** Cells in the window. */
+  /** How many cells the window has. */
   readonly size: number;
   readonly bitsPerCell: 1 | 16;
-  /** Refuse access to only a part of a value of several cells (pymodbus' `type exception`). */
+  /** Refuses access to only a part of a value of several cells (pymodbus' `type exception`). */
   readonly wholeValues: boolean;
   /**
-   * Count as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and
+   * Counts as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and
    * each bit that function 15 writes is a write of its cell.
    */
   readonly countsAsPymodbus: boolean;
@@ -35,8 +35,8 @@ export class Table {
   }
 
   /**
-   * Defines those registers or bits of a range that are not defined, with the value 0. Only of a table of its
-   * own.
+   * Defines those registers or bits of a range that are not defined, with the value 0. Only for a table that
+   * shares no cells.
    */
   define({ address, quantity }: AddressRange, writable: boolean): void {
     const { image, base, size, bitsPerCell } = this.window;
@@ -46,7 +46,7 @@ export class Table {
     this.window = { ...this.window, size: Math.max(size, address + quantity) };
   }
 
-  /** Whether `quantity` registers at `address` can be read. False means exception 02. */
+  /** Tells whether `quantity` registers at `address` can be read. If not, the answer is exception 02. */
   canReadWords(address: number, quantity: number): boolean {
     return this.#allows(address, address + quantity - 1, false);
   }
@@ -63,12 +63,15 @@ export class Table {
     return this.#allowsBits(address, address + quantity - 1, true);
   }
 
-  /** Whether a client could read the register or bit at `address`. */
+  /** Tells whether a client could read the register or bit at `address`. */
   defines(address: number, of: 'bits' | 'words'): boolean {
     return this.#whyRefused(of === 'bits' ? this.#cellOfBit(address) : address, address, false) === undefined;
   }
 
-  /** Whether whole values are asked for and a range of registers begins or ends inside one. */
+  /**
+   * Tells whether a range of registers begins or ends inside a value although the window allows whole values
+   * only.
+   */
   cutsValue({ address, quantity }: AddressRange): boolean {
     const { image, base, wholeValues } = this.window;
     if (!wholeValues) return false;
@@ -76,9 +79,9 @@ export class Table {
   }
 
   /**
-   * The first addresses of a range that refuse an access, all for the same reason. Undefined where all allow
-   * it.
-   * @param isWrite whether the access is a write
+   * Returns the first addresses of a range that refuse an access, all for the same reason. Undefined where
+   * all allow it.
+   * @param isWrite true when the access is a write
    */
   refused(
     { address, quantity }: AddressRange,
@@ -100,7 +103,7 @@ export class Table {
     return cut === undefined ? undefined : { address: cut, quantity: 1, why: 'part of a value' };
   }
 
-  /** Reads words after running the actions of their cells. Call only where {@link canReadWords}. */
+  /** Reads words after running the actions of their cells. Call this only where {@link canReadWords}. */
   readWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
     image.touch(base + address, quantity);
@@ -108,8 +111,8 @@ export class Table {
   }
 
   /**
-   * The current words, updated by their signals. Runs no action and counts no read. Only where {@link
-   * canReadWords}.
+   * Returns the current words, updated by their signals. Runs no action and counts no read. Call this only
+   * where {@link canReadWords}.
    */
   currentWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
@@ -117,7 +120,7 @@ export class Table {
     return image.servedWords(base + address, quantity);
   }
 
-  /** Call only where {@link canWriteWords}. */
+  /** Writes words. Call this only where {@link canWriteWords}. */
   writeWords(address: number, words: readonly number[]): void {
     const { image, base } = this.window;
     image.setWords(base + address, words);
@@ -126,20 +129,22 @@ export class Table {
     image.live?.written(base + address, words.length);
   }
 
-  /** Writes one word, as functions 6 and 22 do (6.6, 6.16). Call only where {@link canWriteWords}. */
+  /** Writes one word, as functions 6 and 22 do (6.6, 6.16). Call this only where {@link canWriteWords}. */
   writeWord(address: number, word: number): void {
     this.writeWords(address, [word]);
     this.#countReadOfWritten(address);
   }
 
-  /** The bits of the word at `address` that are set in `andMask`, and the others from `orMask` (6.16). */
+  /**
+   * Returns the bits of the word at `address` that are set in `andMask`, and the others from `orMask` (6.16).
+   */
   maskedWord(address: number, andMask: number, orMask: number): number {
     const { image, base } = this.window;
     image.refresh(base + address, 1);
     return (image.wordAt(base + address) & andMask) | (orMask & ~andMask & 0xffff);
   }
 
-  /** Reads bits after running the actions of their cells. Call only where {@link canReadBits}. */
+  /** Reads bits after running the actions of their cells. Call this only where {@link canReadBits}. */
   readBits(address: number, quantity: number): boolean[] {
     const { image, base } = this.window;
     const [first, cells] = this.#cellsOfBits(address, quantity);
@@ -148,8 +153,8 @@ export class Table {
   }
 
   /**
-   * The current bit, updated by its signal. Runs no action and counts no read. Only where {@link
-   * canReadBits}.
+   * Returns the current bit, updated by its signal. Runs no action and counts no read. Call this only where
+   * {@link canReadBits}.
    */
   currentBit(address: number): boolean {
     this.window.image.refresh(this.window.base + this.#cellOfBit(address), 1);
@@ -168,19 +173,22 @@ export class Table {
     return bits;
   }
 
-  /** A bit as it was last computed, also where it is not available. Call only where {@link canReadBits}. */
+  /**
+   * Returns a bit as it was last computed, even where it is not available. Call this only where {@link
+   * canReadBits}.
+   */
   bitAt(address: number): boolean {
     const { image, base, bitsPerCell } = this.window;
     return ((image.wordAt(base + this.#cellOfBit(address)) >>> (address % bitsPerCell)) & 1) === 1;
   }
 
-  /** Writes one bit, as function 5 does (6.5). Call only where {@link canWriteBits}. */
+  /** Writes one bit, as function 5 does (6.5). Call this only where {@link canWriteBits}. */
   writeBit(address: number, bit: boolean): void {
     this.writeBits(address, [bit]);
     this.#countReadOfWritten(this.#cellOfBit(address));
   }
 
-  /** Call only where {@link canWriteBits}. */
+  /** Writes bits. Call this only where {@link canWriteBits}. */
   writeBits(address: number, bits: readonly boolean[]): void {
     const { image, base, bitsPerCell, countsAsPymodbus } = this.window;
     bits.forEach((bit, i) => {
@@ -194,8 +202,8 @@ export class Table {
   }
 
   /**
-   * Takes over the values of a real device where they are defined. Nothing reacts or is counted: nobody has
-   * written here.
+   * Takes over the values of a real device where they are defined. Nothing reacts or is counted, because
+   * nobody has written here.
    */
   follow(address: number, values: readonly number[], of: 'bits' | 'words'): void {
     const { image, base } = this.window;
@@ -215,7 +223,10 @@ export class Table {
     image.setWord(cell, bit ? image.wordAt(cell) | mask : image.wordAt(cell) & ~mask & 0xffff);
   }
 
-  /** Runs no action, because the client has read nothing. */
+  /**
+   * Counts a read of a cell that was written, where pymodbus does. Runs no action, because the client has
+   * read nothing.
+   */
   #countReadOfWritten(cell: number): void {
     const { image, base, countsAsPymodbus } = this.window;
     if (countsAsPymodbus) image.reads.increment(base + cell);
@@ -225,13 +236,16 @@ export class Table {
     return this.window.bitsPerCell === 1 ? address : address >>> 4;
   }
 
-  /** The first cell of the window that holds bits of a range, and how many do. */
+  /** Returns the first cell of the window that holds bits of a range, and how many cells do. */
   #cellsOfBits(address: number, quantity: number): [first: number, cells: number] {
     const first = this.#cellOfBit(address);
     return [first, this.#cellOfBit(address + quantity - 1) - first + 1];
   }
 
-  /** Cells after the 4096th have no bit addresses. They can still be accessed as registers. */
+  /**
+   * Tells whether cells allow an access to their bits. Cells after the 4096th have no bit addresses; they can
+   * still be accessed as registers.
+   */
   #allowsBits(first: number, last: number, write: boolean): boolean {
     return last < ADDRESS_SPACE && this.#allows(this.#cellOfBit(first), this.#cellOfBit(last), write);
   }
@@ -254,7 +268,7 @@ export class Table {
   }
 }
 
-/** Where the entries that are equal to the one at `from` end. */
+/** Returns where the run of entries ends that are equal to the entry at `from`. */
 function endOfRun(entries: readonly boolean[], from: number): number {
   let end = from + 1;
   while (entries[end] === entries[from]) end++;

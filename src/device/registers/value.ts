@@ -10,7 +10,7 @@ export interface ValueLocation {
   readonly type: ValueType;
 }
 
-/** Range of the integer types, both ends included. */
+/** The ranges of the integer types, both ends included. */
 const INTEGER_RANGE: Readonly<Partial<Record<ValueType, readonly [bigint, bigint]>>> = {
   bit: [0n, 1n],
   bits: [0n, 0xffffn],
@@ -22,28 +22,28 @@ const INTEGER_RANGE: Readonly<Partial<Record<ValueType, readonly [bigint, bigint
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
 };
 
-/** Smallest and largest value of an integer type; undefined for floats and strings. */
+/** Returns the smallest and the largest value of an integer type; undefined for floats and strings. */
 export function integerRange(type: ValueType): readonly [bigint, bigint] | undefined {
   return INTEGER_RANGE[type];
 }
 
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
 
-/** The nearest number that the float type can hold. */
+/** Returns the nearest number that the float type can hold. */
 export function withinFloat(type: ValueType, value: number): number {
   const largest = type === 'float32' ? LARGEST_FLOAT32 : Number.MAX_VALUE;
   return Math.min(Math.max(value, -largest), largest);
 }
 
-/** An integer in the representation of the type: number or bigint. */
+/** Returns an integer in the representation of the type: number or bigint. */
 export function narrow(integer: bigint, type: ValueType): Value {
   return type === 'uint64' || type === 'int64' ? integer : Number(integer);
 }
 
 /**
- * What devices show in place of a value of the type that is not available, as SunSpec has it ("unimplemented"
- * values): the smallest signed integer, the largest unsigned one, NaN. Undefined for types that have no such
- * value: bits and text.
+ * Returns what devices show in place of an unavailable value of the type, which is SunSpec's "unimplemented"
+ * value: the smallest signed integer, the largest unsigned integer, NaN. Undefined for types that have no
+ * such value: bits and text.
  */
 export function usualSentinel(type: ValueType): Value | undefined {
   if (type === 'bit' || type === 'bits' || type === 'string') return undefined;
@@ -53,7 +53,7 @@ export function usualSentinel(type: ValueType): Value | undefined {
   return narrow(smallest < 0n ? smallest : largest, type);
 }
 
-/** What is wrong with making a value of a type without a usual sentinel not available. */
+/** Says why a value of a type without a usual sentinel can't be made unavailable. */
 export function withoutSentinel(type: ValueType): string {
   return `${type} has no value that means "not available", expected notAvailable in the entry`;
 }
@@ -65,8 +65,8 @@ export interface NearestValue {
 }
 
 /**
- * The value of a type that is nearest to a number. For integers the number is rounded and limited to the
- * range of the type, and NaN becomes 0. Floats keep NaN and the infinities.
+ * Returns the value of a type that is nearest to a number. For integers the number is rounded and limited to
+ * the range of the type, and NaN becomes 0. Floats keep NaN and the infinities.
  */
 export function nearestValue(type: ValueType, number: number): NearestValue {
   const range = integerRange(type);
@@ -85,13 +85,14 @@ export function nearestValue(type: ValueType, number: number): NearestValue {
 
 const SIZE_IN_WORDS = 4;
 /**
- * Where values are put together and taken apart. A view of its own for each took longer than all the rest.
+ * The memory in which values are put together and taken apart. A new view for each value took longer than all
+ * the rest.
  */
 const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
 
 /**
- * The words of `value` as they lie in `cells` consecutive cells.
- * The value must have been accepted by {@link parseValue}; a string is padded with NUL or with spaces.
+ * Returns the words of `value` as they lie in `cells` consecutive cells. {@link parseValue} must have
+ * accepted the value. A string is padded with NUL or with spaces.
  */
 export function wordsOfValue(type: ValueType, value: Value, cells: number, order: ValueOrder): number[] {
   if (type === 'string') return arranged(stringWords(String(value), cells, order), order);
@@ -111,9 +112,9 @@ export function wordsOfValue(type: ValueType, value: Value, cells: number, order
 }
 
 /**
- * The value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}. Lists of
- * registers are made of many thousands of values, so this makes nothing that is thrown away, except for
- * strings. NUL at the end of a string is left out; spaces may be part of it.
+ * Returns the value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}.
+ * Lists of registers have many thousands of values, so this makes no temporary objects, except for strings.
+ * NUL at the end of a string is left out; spaces may be part of the string.
  */
 export function valueOfWords(
   type: ValueType,
@@ -151,7 +152,7 @@ export function valueOfWords(
   }
 }
 
-/** The shortest decimal number that is the same as a float32: 230.1 for 230.10000610351562. */
+/** Returns the shortest decimal number that is the same float32: 230.1 for 230.10000610351562. */
 export function shortestFloat32(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -167,7 +168,7 @@ function textOfWords(words: ArrayLike<number>, order: ValueOrder, start: number,
   return order.padding === 'space' ? text : text.replace(/\0+$/, '');
 }
 
-/** The word that is number `i` in big-endian order. */
+/** Returns word number `i` in big-endian order. */
 function orderedWord(
   words: ArrayLike<number>,
   { wordOrder, byteOrder }: ValueOrder,
@@ -180,8 +181,8 @@ function orderedWord(
 }
 
 /**
- * Words in big-endian order as they lie in memory. To swap twice changes nothing, so this is the way back,
- * too.
+ * Returns words in big-endian order as they lie in memory. Swapping twice changes nothing, so this is the way
+ * back, too.
  */
 function arranged(words: readonly number[], order: ValueOrder): number[] {
   return words.map((_, i) => orderedWord(words, order, 0, words.length, i));

@@ -1,6 +1,6 @@
-/** How a device's clock runs. */
+/** The settings of a device's clock. */
 export interface ClockSettings {
-  /** Seconds of the device's time per real second. */
+  /** How many seconds of the device's time pass in a real second. */
   readonly speed: number;
   readonly paused: boolean;
 }
@@ -9,8 +9,8 @@ export interface ClockSettings {
 export const MAX_SPEED = 100_000;
 
 /**
- * The end of all clocks in ms, some 285,000 years: a clock that gets there stands. A state keeps no later
- * time.
+ * The latest time of all clocks in ms, some 285,000 years: a clock that gets there stops. A state keeps no
+ * later time.
  */
 export const MAX_TIME = Number.MAX_SAFE_INTEGER;
 
@@ -25,12 +25,15 @@ export class DeviceClock {
   readonly #now: () => number;
   #settings: ClockSettings;
   /**
-   * A known pair of device time and real time, both in ms. Where the real time is still to come, the clock
-   * stands at the device time until then; where it is infinite, the clock stands until it is restarted.
+   * A known pair of device time and real time, both in ms. If the real time is still to come, the clock
+   * stands at the device time until then; if it is infinite, the clock stands until it is restarted.
    */
   #known: { readonly time: number; readonly real: number };
 
-  /** @param now real time in ms, never going back; it need not be the time of day. */
+  /**
+   * Makes a clock that shows 0.
+   * @param now returns real time in ms, which never goes back and need not be the time of day
+   */
   constructor(now: () => number, settings: Partial<ClockSettings> = {}) {
     this.#now = now;
     this.#settings = { speed: 1, paused: false, ...settings };
@@ -42,7 +45,7 @@ export class DeviceClock {
     return this.timeAt(this.#now());
   }
 
-  /** The device's time at a real time, with the present settings. Before the clock's start it is 0. */
+  /** Returns the device's time at a real time, with the present settings; 0 before the clock's start. */
   timeAt(real: number): number {
     const { time, real: known } = this.#known;
     // A product of 0 and infinity would be no number.
@@ -51,8 +54,8 @@ export class DeviceClock {
   }
 
   /**
-   * The real time at which the clock shows `time`, with the present settings; now while the clock stands
-   * still.
+   * Returns the real time at which the clock shows `time`, with the present settings; now while the clock
+   * stands still.
    */
   realAt(time: number): number {
     if (this.#isStill || this.#isWaiting) return this.#now();
@@ -63,7 +66,7 @@ export class DeviceClock {
     return this.#settings.paused || this.#settings.speed === 0;
   }
 
-  /** Whether the clock stands until a later moment. */
+  /** True while the clock stands until a later moment. */
   get #isWaiting(): boolean {
     return this.#known.real > this.#now();
   }

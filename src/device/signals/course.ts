@@ -1,38 +1,38 @@
-/** A straight line that a value follows from `time` (ms) on; `rate` is per ms. */
+/** A straight line that a value follows from `time` (in ms) on. `rate` is the change per ms. */
 interface CoursePiece {
   readonly time: number;
   readonly value: number;
   readonly rate: number;
 }
 
-/** What a value does over time: straight lines in the order of their times. The last line goes on forever. */
+/** The values over time: straight lines in the order of their times. The last line goes on forever. */
 export type Course = readonly CoursePiece[];
 
-/** The value stays where it is. */
+/** Makes the course of a value that stays where it is. */
 export function constant(value: number): Course {
   return [{ time: 0, value, rate: 0 }];
 }
 
-/** The value at a time. Before the first line it is the first value. */
+/** Returns the value at a time. Before the first line, this is the first value. */
 export function courseAt(course: Course, time: number): number {
   return onLine(pieceAt(course, time), time);
 }
 
-/** The integral between two times, in value-seconds. */
+/** Returns the integral between two times, in value-seconds. */
 export function courseIntegral(course: Course, from: number, to: number): number {
   let sum = 0;
   for (let at = from; at < to; ) {
     const next = course.find(({ time }) => time > at)?.time ?? to;
     const end = Math.min(next, to);
     const piece = pieceAt(course, at);
-    // Before the first line the value stands still, so its two ends are taken from the same line.
+    // The value stands still before the first line, so its two ends are taken from the same line.
     sum += ((onLine(piece, at) + onLine(piece, end)) / 2) * (end - at);
     at = end;
   }
   return sum / 1000;
 }
 
-/** The course as it goes on from `time`, and `delay` ms later. */
+/** Returns the course as it goes on from `time`, `delay` ms later. */
 export function courseFrom(course: Course, time: number, delay = 0): Course {
   const piece = pieceAt(course, time);
   const first = { time, value: onLine(piece, time), rate: piece.time > time ? 0 : piece.rate };
@@ -43,8 +43,8 @@ export function courseFrom(course: Course, time: number, delay = 0): Course {
 }
 
 /**
- * The course of a value that is at `value` at `time` and then goes to another course by at most `most` per
- * ms.
+ * Returns the course of a value that is at `value` at `time` and then approaches another course by at most
+ * `most` per ms.
  */
 export function limitedCourse(target: Course, time: number, value: number, most: number): Course {
   const limited: CoursePiece[] = [];

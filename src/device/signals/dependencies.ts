@@ -1,10 +1,14 @@
 import { atOnce, type Work } from '../../common/work.js';
 
-/** The longest chain of values that depend on each other. Each value in the chain is a nested call. */
+/**
+ * How many values a chain may have in which each depends on the next. Each value in the chain is a nested
+ * call.
+ */
 const MAX_CHAIN = 100;
 
 /**
- * Values in an order where each comes after those that it needs; or the error, with the value that causes it.
+ * The values in an order in which each comes after those that it needs; or the error, with the value that
+ * causes it.
  */
 export type Dependencies =
   | { readonly ok: true; readonly order: readonly string[] }
@@ -13,18 +17,18 @@ export type Dependencies =
 /**
  * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the
  * path. Names that are needed but not listed depend on nothing.
- * @param verb what a value does with those that it needs, for messages
+ * @param verb what a value does with the values that it needs, for messages
  */
 export function orderOf(needs: ReadonlyMap<string, readonly string[]>, verb = 'depends on'): Dependencies {
   return atOnce(ordering(needs, verb));
 }
 
-/** The same in pieces. */
+/** Does as `orderOf`, in pieces. */
 export function* ordering(
   needs: ReadonlyMap<string, readonly string[]>,
   verb = 'depends on',
 ): Work<Dependencies> {
-  /** Length of the longest chain that begins with the value; 0 if the value needs no others. */
+  /** The length of the longest chain that begins with the value; 0 if the value needs no others. */
   const depths = new Map<string, number>();
   for (const start of needs.keys()) {
     yield;

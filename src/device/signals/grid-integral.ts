@@ -7,31 +7,33 @@ interface Node {
   readonly sum: number;
   readonly value: number;
   /**
-   * Nodes between the one before and this one were given up: of the sum in between, only the mean is known.
+   * True when nodes between the one before and this one were given up. Then only the mean of that part is
+   * known.
    */
   readonly isThinned: boolean;
 }
 
 interface GridIntegral {
-  /** The integral until a time, in value-seconds. */
+  /** Returns the integral until a time, in value-seconds. */
   areaAt(time: number): number;
-  /** The last grid line that was added up, and the integral until there. */
+  /** Returns the last grid line that was added up, and the integral until there. */
   reached(): { readonly time: number; readonly area: number };
 }
 
-/** As many nodes are kept in any case. */
+/** How many nodes are kept in any case. */
 const LEAST_KEPT = 8;
 
 /**
- * The integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid with a
- * line every `every` ms. Within a step the signal is taken as a straight line, so the integral never jumps.
- * The integral of a signal that is never negative never falls.
+ * Returns the integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid
+ * with a line every `every` ms. Within a step the signal is taken as a straight line, so the integral never
+ * jumps. The integral of a signal that is never negative never falls.
  *
- * A read evaluates the signal at the lines since the previous read, or at so many of them as the pace allows:
- * then the signal is a straight line between those. What was evaluated is kept, and is not evaluated again
- * for an earlier time; of older nodes every other one is given up when they become many. As long as no read
- * has more to make up, and no earlier time is asked for than twice that, reads never change the result, not
- * even its last bit.
+ * A read evaluates the signal at the lines since the previous read. If these are more than the pace allows,
+ * it evaluates as many as are allowed, and takes the signal as straight lines between them. Evaluated lines
+ * are kept as nodes, and are not evaluated again for an earlier time; when there are many nodes, every other
+ * one of the older nodes is given up. As long as no read has more lines to evaluate than the pace allows, and
+ * no time is asked for that is more than twice that many lines back, reads never change the result, not even
+ * its last bit.
  */
 export function gridIntegral(signal: Signal, start: number, every: number, pace: Pace): GridIntegral {
   const valueOfLine = (line: number) => signal.valueAt(start + line * every);
@@ -50,7 +52,7 @@ export function gridIntegral(signal: Signal, start: number, every: number, pace:
     if (nodes.length > 2 * kept) nodes = thinned(nodes, nodes.length - kept);
   };
 
-  /** The sum up to a line, or to a place between two lines, which must not be behind the last node. */
+  /** Returns the sum up to a line, or to a place between two lines, which must not be after the last node. */
   const sumAt = (place: number): number => {
     const i = nodeBefore(nodes, place);
     const { line, sum, value } = nodes[i] as Node;
@@ -67,7 +69,8 @@ export function gridIntegral(signal: Signal, start: number, every: number, pace:
     const line = Math.floor(place);
     const until = Math.ceil(place);
     if (nodes.length === 0) nodes.push({ line: 0, sum: 0, value: valueOfLine(0), isThinned: false });
-    // The later one first: what the signal itself adds up is then made up at once, and not line by line.
+    // The later line is evaluated first: then what the signal itself adds up is made up at once, and not line
+    // by line.
     const { line: last } = nodes.at(-1) as Node;
     if (line > last) {
       if (until > line) valueOfLine(until);
@@ -86,7 +89,7 @@ export function gridIntegral(signal: Signal, start: number, every: number, pace:
   };
 }
 
-/** Every other one of the first `count` nodes, and all others. */
+/** Returns every other one of the first `count` nodes, and all later nodes. */
 function thinned(nodes: readonly Node[], count: number): Node[] {
   return nodes.flatMap((node, i) => {
     if (i >= count) return i === count && count % 2 === 0 ? [{ ...node, isThinned: true }] : [node];
@@ -95,7 +98,7 @@ function thinned(nodes: readonly Node[], count: number): Node[] {
   });
 }
 
-/** The index of the last node that is not behind a place; 0 if all are. */
+/** Returns the index of the last node that is not after a place; 0 if all are. */
 function nodeBefore(nodes: readonly Node[], place: number): number {
   let low = 0;
   let high = nodes.length;

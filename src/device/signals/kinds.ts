@@ -11,5 +11,5 @@ const KINDS = new Map(Object.entries({ ...WAVES, ...PLANNED, ...RANDOM, ...DERIV
 /** The kinds with the schemas of their parameters, and with their rows of docs/signals.md. */
 export const SIGNAL_KINDS = Array.from(KINDS, ([name, { doc, schema }]) => ({ name, schema, ...doc }));
 
-/** `signal`: an object with one key, the kind of signal. */
+/** The schema of `signal`: an object with one key, the kind of signal. */
 export const signalSchema = oneOfKinds('signal', '{sine: {period: 10s, amplitude: 5}}', KINDS);

@@ -1,17 +1,17 @@
 import { randomAt } from '../../common/random.js';
 import type { Pace } from './signal.js';
 
-/** A line of a grid over time, and the value of a signal there. */
+/** A line of a grid over time, and the value of a signal at the line. */
 interface Look {
   readonly line: number;
   readonly value: number;
 }
 
 /**
- * The values at the lines after `from` until `to`, in the order of the lines; where there are more than
- * `most`, at `most` of them, the last one included. Those are not the same distance apart, so that no period
- * of the signal hides in them. The last one is evaluated first: a signal that itself adds up others then
- * makes up its own past once, and not for each line anew.
+ * Returns the values at the lines after `from` until `to`, in the order of the lines. If there are more than
+ * `most`, it returns at most `most` of them, the last line included; these lines are not the same distance
+ * apart, so that no period of the signal hides between them. The last line is evaluated first: then a signal
+ * that itself adds up others makes up its past once, and not for each line.
  */
 export function* looksUntil(
   valueOfLine: (line: number) => number,
@@ -31,7 +31,9 @@ export function* looksUntil(
   yield last;
 }
 
-/** How many looks at a value are allowed between two times of the device's clock, in ms; at least one. */
+/**
+ * Returns how many looks at a value are allowed between two times of the device's clock, in ms; at least one.
+ */
 export function looksWithin({ steps, width }: Pace, from: number, to: number): number {
   return Math.max(1, Math.min(steps, Math.ceil((to - from) / width)));
 }

@@ -8,11 +8,11 @@ import type { Course } from './course.js';
  */
 export interface Signal {
   valueAt(time: number): number;
-  /** The exact integral between two times, in value-seconds. Absent where there is no closed form. */
+  /** Returns the exact integral between two times, in value-seconds. Absent where there is no closed form. */
   readonly integral?: ((from: number, to: number) => number) | undefined;
   /** Returns why the value is not as intended, for example because a file has vanished. */
   readonly trouble?: () => string | undefined;
-  /** Settling and presetting. Only a signal that accumulates has this. */
+  /** Settles and presets the sum. Only a signal that accumulates has this. */
   readonly accumulator?: Accumulator;
   /** Only a signal that follows another value has this. */
   readonly follower?: Follower | undefined;
@@ -20,21 +20,25 @@ export interface Signal {
   readonly inlet?: Inlet | undefined;
 }
 
-/** Where the value of a signal comes from: a topic of an MQTT broker. */
+/** The source of a signal's value: a topic of an MQTT broker. */
 export interface InletSource {
-  /** A topic name, without wildcards. */
+  /** The name of a topic, without wildcards. */
   readonly topic: string;
-  /** Which part of the payload: member names and indices of arrays, outermost first. */
+  /** The part of the payload: member names and indices of arrays, outermost first. */
   readonly path: readonly (string | number)[];
 }
 
 /** The part of a signal that takes values from outside. */
 interface Inlet {
   readonly source: InletSource;
-  /** From now on, this is what came. @param at when it came, by a clock that never jumps, in ms */
+  /**
+   * Makes a number that came the value from now on.
+   * @param at when the number came, by a clock that never jumps, in ms
+   */
   take(outcome: number, at: number): void;
   /**
-   * Whether nothing came for so long that the value is not available. Absent where the last one stays good.
+   * Tells whether nothing has come for so long that the value is not available. Absent where the last value
+   * stays good.
    */
   readonly isStale?: ((now: number) => boolean) | undefined;
 }
@@ -47,19 +51,22 @@ export interface Reached {
 
 /** The part of a signal that adds up another value. */
 interface Accumulator {
-  /** Fixes the sum up to `time`. Call before a value that the signal depends on is changed from outside. */
+  /**
+   * Makes the sum up to `time` final. Call this before a value that the signal depends on is changed from
+   * outside.
+   */
   settle(time: number): void;
   /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
   /**
-   * A sum to go on from, as late as it can be had without adding up anything new: `time`, or the last step
-   * that was added up.
+   * Returns a sum to go on from, as late as possible without adding up anything new: at `time`, or at the
+   * last step that was added up.
    */
   reached(time: number): Reached;
 }
 
 /**
- * The part of a signal that hears when the value that it follows changes. Times are in ms of the device's
+ * The part of a signal that is told when the value that it follows changes. Times are in ms of the device's
  * clock.
  */
 export interface Follower {
@@ -67,11 +74,14 @@ export interface Follower {
   readonly command: string;
   /** How much later the value follows, in ms. */
   readonly after: number;
-  /** What the value does from a time on, unless the command changes. */
+  /** Returns what the value does from a time on, unless the command changes. */
   courseFrom(time: number): Course;
-  /** Puts the value to where it stands at first. */
+  /** Sets the value with which the signal begins. */
   begin(value: number): void;
-  /** Call at `time`, which is `after` ms after the command began its course. */
+  /**
+   * Follows a new course of the command. Call this at `time`, which is `after` ms after the command began its
+   * course.
+   */
   follow(command: Course, time: number): void;
 }
 
@@ -91,34 +101,44 @@ export interface TrackRows {
 /** A recording, which need not be in memory as a whole. */
 export interface Track {
   /**
-   * From the first row to the end of the last one, in ms. The last row lasts as long as the row before it.
+   * The time from the first row to the end of the last row, in ms. The last row lasts as long as the row
+   * before it.
    */
   readonly length: number;
-  /** Rows around `time` (0 to `length`). The first is not after `time`. Or why the rows can't be read. */
+  /**
+   * Returns rows around `time` (0 to `length`), of which the first is not after `time`, or why the rows can't
+   * be read.
+   */
   rowsAt(time: number): TrackRows | string;
 }
 
-/** How closely a signal may look at another one whose past it has to make up, so that no read takes long. */
+/**
+ * How closely a signal may look at another signal whose past it has to make up, so that no read takes long.
+ */
 export interface Pace {
-  /** How often it looks at most, for one read. */
+  /** How many looks one read may take. */
   readonly steps: number;
   /** The least time between two looks, in ms of the device's clock. */
   readonly width: number;
 }
 
-/** The surroundings of a signal, passed when the signal is made for a register. */
+/** The surroundings of a signal, which are passed when the signal is made for a register. */
 interface SignalContext {
   /** The seed of all random values. */
   readonly seed: number;
-  /** As it is at the moment: it changes with the clock, and with what else adds up values. */
+  /** The pace at the moment. It changes with the clock, and with how many values add up others. */
   readonly pace: Pace;
-  /** A value by name: `voltage` of the same device, or `other.voltage`. Every name in `needs` exists. */
+  /**
+   * Returns a value by name: `voltage` of the same device, or `other.voltage`. Every name in `needs` exists.
+   */
   named(name: string): Signal;
-  /** The recording that the parameters name. It has already been found and checked. */
+  /** Returns the recording that the parameters name. It has already been found and checked. */
   trackOf(source: TrackSource): Track;
 }
 
-/** Which registers a kind of signal fits: with `bits`, coils and discrete inputs too. None fits text. */
+/**
+ * The registers that a kind of signal fits: with `bits`, coils and discrete inputs, too. No kind fits text.
+ */
 type Fits = 'numbers' | 'numbers and bits';
 
 /**
@@ -126,21 +146,21 @@ type Fits = 'numbers' | 'numbers and bits';
  */
 export const MIN_PERIOD = 1;
 
-/** The longest time until something happens: a day in ms. */
+/** The longest time until something happens, in ms: a day. */
 export const MAX_DELAY = 86_400_000;
 
 /** One kind of signal. */
 interface SignalKind<Parameters> {
-  /** The parameters as in files and requests. */
+  /** The schema of the parameters as in files and requests. */
   readonly schema: z.ZodType<Parameters>;
   readonly fits: Fits;
   /** The row of docs/signals.md: how the kind is written, and what the value does. */
   readonly doc: { readonly entry: string; readonly value: string };
-  /** The names of the values that the signal depends on. */
+  /** Returns the names of the values that the signal depends on. */
   readonly needs?: (parameters: Parameters) => readonly string[];
-  /** The recording that the signal plays. */
+  /** Returns the recording that the signal plays. */
   readonly plays?: (parameters: Parameters) => TrackSource;
-  /** Whether its value may become not available. */
+  /** Tells whether the value may become unavailable. */
   readonly goesStale?: (parameters: Parameters) => boolean;
   readonly start: (parameters: Parameters, context: SignalContext) => Signal;
 }
@@ -157,7 +177,7 @@ export interface SignalDefinition {
   start(context: SignalContext): Signal;
 }
 
-/** An entry of a table of kinds. */
+/** Makes an entry of a table of kinds. */
 export function signal<Parameters>({
   schema,
   fits,

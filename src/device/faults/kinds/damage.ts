@@ -10,12 +10,12 @@ const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xf
   error: '"invert", "zero", "swap" or a value from 0 to 65535',
 });
 
-/** The most bytes that a rule may spell out. */
+/** How many bytes a rule may spell out. */
 const MAX_EXACT = 1024;
 
 /**
- * So many random bytes, or exactly these. YAML reads `00` as 0, so the message for it mentions the quotes,
- * too.
+ * The schema of a number of random bytes, or of exact bytes. YAML reads `00` as 0, so the message mentions
+ * the quotes for that, too.
  */
 const someBytes = z.union([z.int().min(1, { abort: true }), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')], {
   error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
@@ -25,7 +25,7 @@ const NOT_CARRIED = 'an ASCII line carries no byte above 7f';
 
 /** Faults that spoil the bytes of a frame, after its check value was computed. */
 export const DAMAGE = {
-  /** An ASCII line has seven data bits, so only these are flipped there. */
+  /** On an ASCII line only the seven data bits are flipped. */
   corrupt: fault({
     does: 'Flips n different bits, anywhere in the frame.',
     schema: wholeNumber(1, 2048, 'a number of bits'),
@@ -97,8 +97,9 @@ export const DAMAGE = {
 };
 
 /**
- * Makes the bytes that a fault adds to each of `frames` frames. Each call of the result returns those of the
- * next frame; they are empty when the budget does not allow them. Undefined when the line can't carry them.
+ * Makes the bytes that a fault adds to each of `frames` frames. Each call of the result returns the bytes for
+ * the next frame, which are empty when the budget does not allow them. Undefined when the line can't carry
+ * the bytes.
  */
 function bytesFor(
   frames: number,
@@ -114,8 +115,8 @@ function bytesFor(
 }
 
 /**
- * The bytes as sent; a CRC is sent low byte first. An LRC is one byte: its two digits are swapped, and the
- * low byte of a value is used.
+ * Returns the wrong check value, as bytes in the order on the wire. A CRC is sent low byte first. An LRC is
+ * one byte: its two digits are swapped, and the low byte of a value is used.
  */
 function wrongCheck(wrong: z.infer<typeof wrongCrc>, check: readonly number[]): readonly number[] {
   switch (wrong) {

@@ -14,7 +14,7 @@ const WORDS = `a list of 1 to ${MAX_REGISTERS_READ} words, or "swapped"`;
 const percent = numberFrom(0, 100, 'percent');
 
 /**
- * Faults that change a field of a frame. The check value or the length is computed anew, so the frame is
+ * Faults that change a field of a frame. The check value or the length is computed anew, so the frame stays
  * valid.
  */
 export const FIELDS = {
@@ -93,7 +93,7 @@ export const FIELDS = {
 };
 
 /**
- * The plan with some fields of its frames changed. `change` returns undefined where it can't act, and
+ * Returns the plan with some fields of its frames changed. `change` returns undefined where it can't act, and
  * `cannot` is the reason to report when it acted on no frame.
  */
 export function changeFields(
@@ -109,12 +109,14 @@ export function changeFields(
   });
 }
 
-/** Both words of each pair in the other order, as of values of 32 bits whose low word comes first. */
+/**
+ * Returns the data with the two words of each pair swapped, like 32-bit values whose low word comes first.
+ */
 function swappedWords(data: Uint8Array): Uint8Array {
   return data.slice(0, data.length & ~3).map((_, i) => data[i ^ 2] as number);
 }
 
-/** Like `changeFields`, for the PDU alone, which is a copy that `change` may change. */
+/** Does as `changeFields`, for the PDU alone, which is a copy that `change` may change. */
 function changePdu(
   plan: ReplyPlan,
   context: FaultContext,
@@ -127,7 +129,7 @@ function changePdu(
   });
 }
 
-/** Puts another byte at `at`, where there is one: an earlier fault may have cut the PDU. */
+/** Puts another byte at `at`, if the PDU has a byte there: an earlier fault may have cut it. */
 function withByte(pdu: Uint8Array, at: number, byte: number): Uint8Array {
   pdu[at] = byte;
   return pdu;

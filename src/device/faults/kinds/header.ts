@@ -5,7 +5,10 @@ import { type FaultContext, fault } from '../kind.js';
 import { mapFrames } from '../plan.js';
 import { changeFields } from './fields.js';
 
-/** A number is sent as it is. Text with a sign is added to what a good device would send. */
+/**
+ * Makes the schema of a word. A number is sent as it is. Text with a sign is added to what a good device
+ * would send.
+ */
 function anotherWord(what: string) {
   const error = `${what} from 0 to 65535, or a difference in quotes, as in "+1" or "-2"`;
   return z.union(
@@ -22,7 +25,7 @@ function anotherWord(what: string) {
 
 type AnotherWord = number | { readonly by: number };
 
-/** Differences wrap around, as counters of 16 bits do. */
+/** Returns the word after a change. Differences wrap around, as counters of 16 bits do. */
 function otherWord(word: number, change: AnotherWord): number {
   return typeof change === 'number' ? change : (word + change.by) & 0xffff;
 }
@@ -53,7 +56,7 @@ export const HEADER = {
     },
   }),
 
-  /** The faults that change a field make the header anew, so this one comes after them. */
+  /** The faults that change a field make the header anew, so this fault comes after them. */
   mbap: fault({
     does: 'Sends another protocol identifier or length in the MBAP header (Modbus TCP). Text with a sign ("+2") is added to the true value.',
     schema: section({

@@ -9,7 +9,7 @@ import { repeatFrames, withOneFrame, withSteps } from '../plan.js';
 
 const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
 
-/** Faults that send something else than the reply, more than the reply, or nothing. */
+/** Faults that send something other than the reply, more than the reply, or nothing. */
 export const REPLIES = {
   exception: fault({
     does: 'Sends an exception response with this code. The device does not execute the request.',

@@ -5,7 +5,7 @@ import { stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { fault } from '../kind.js';
 import { countFrames, cutFrames, withSteps } from '../plan.js';
 
-/** Faults that change when the bytes of a reply leave, and no byte of it. */
+/** Faults that change when the bytes of a reply leave, and no byte of the reply. */
 export const TIMING = {
   delay: fault({
     does: 'Delays the reply.',

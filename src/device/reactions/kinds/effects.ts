@@ -12,7 +12,7 @@ const LATCH = 'true, or how often the signal is looked at, as in {every: 1s}';
 /** How often the signal of a latch is looked at unless the entry says otherwise, in ms. */
 const EVERY = 1000;
 
-/** A value that is set: a number, or an expression whose names are looked up at that moment. */
+/** A value to set, by a number, or by an expression whose names are looked up at that moment. */
 type Target = readonly [name: string, value: number | Expression];
 
 const MAX_STEPS = 100;
@@ -40,7 +40,7 @@ const targets = z.unknown().transform((input, context): readonly Target[] => {
   });
 });
 
-/** Reactions that let a write have consequences. */
+/** Reactions that make a write have consequences. */
 export const EFFECTS = {
   pulse: reaction({
     schema: duration(MIN_PERIOD, MAX_DELAY),
@@ -148,13 +148,13 @@ export const EFFECTS = {
 };
 
 /**
- * 1 from the first moment on at which `signal` is set, 0 before. The signal is looked at on a fixed grid, as
- * a controller does in its cycle, so earlier reads never change the result; unless a read has more to make up
- * than the pace allows.
+ * Makes a signal that is 1 from the first moment on at which `signal` is set, and 0 before. The signal is
+ * looked at on a fixed grid, as a controller does in its cycle, so earlier reads do not change the result,
+ * unless a read has more to make up than the pace allows.
  */
 function latched(signal: Signal, every: number, pace: Pace): Signal {
   let since = Number.POSITIVE_INFINITY;
-  /** The grid line that is looked at next. */
+  /** The grid line to look at next. */
   let line = 0;
   const lookUntil = (time: number) => {
     const last = Math.floor(time / every);

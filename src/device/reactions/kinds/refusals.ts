@@ -26,7 +26,7 @@ export const REFUSALS = {
     },
     whyUnfit: (entry) => unlessNumber(entry) ?? unlessWritable(entry),
     start: ({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }, { stored }) => {
-      // A limit of 230.1 allows the float32 that is nearest to 230.1, which is a little more.
+      // A limit of 230.1 allows the float32 that is nearest to 230.1, which is a little more than 230.1.
       const ends = [min, max].filter(Number.isFinite).map(stored);
       return {
         refusal: (value) =>
@@ -90,7 +90,7 @@ export const REFUSALS = {
       const entered = typeof register === 'string' ? named(register) : { valueAt: () => holding(register) };
       return {
         refusal: () => {
-          // 70 times a scale of 0.1 is a little more than 7.
+          // A tolerance is needed: 70 times a scale of 0.1 is a little more than 7.
           const difference = Math.abs(entered.valueAt(now()) - value);
           return difference <= 1e-12 * Math.abs(value) ? undefined : ExceptionCode.illegalDataAddress;
         },

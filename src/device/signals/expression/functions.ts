@@ -1,7 +1,7 @@
-/** A value at a time, in ms since the device's clock began. */
+/** Returns a value at a time, in ms since the device's clock began. */
 export type Evaluate = (time: number) => number;
 
-/** A function for expressions: its number of arguments, and how to make a closure of them. */
+/** A function for expressions: how many arguments it has, and how to make a closure from them. */
 interface ExpressionFunction {
   readonly least: number;
   readonly most: number;
@@ -59,7 +59,7 @@ export const BINARY: ReadonlyMap<string, (a: number, b: number) => number> = new
   ['||', (a, b) => Number(Boolean(a) || Boolean(b))],
 ]);
 
-/** The value of `yes` while `test` is not 0, and of `no` while it is 0. */
+/** Returns the value of `yes` while `test` is not 0, and of `no` while it is 0. */
 export function choose(test: Evaluate, yes: Evaluate, no: Evaluate): Evaluate {
   return (time) => (test(time) ? yes(time) : no(time));
 }

@@ -3,18 +3,18 @@ import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import { BINARY, choose, type Evaluate, FUNCTIONS, UNARY } from './functions.js';
 
-/** A value of another name at a time, in ms since the device's clock began. */
+/** Another value by its name, at a time in ms since the device's clock began. */
 interface Named {
   valueAt(time: number): number;
 }
 
-/** Makes an expression a function of time, given the value for each of its names. */
+/** Turns an expression into a function of time, given the value for each of its names. */
 type Bind = (named: (name: string) => Named) => Evaluate;
 
 /** A checked expression. */
 export interface Expression {
   readonly text: string;
-  /** Names of other values, each once: `voltage`, `other.voltage`. */
+  /** The names of other values, each once: `voltage`, `other.voltage`. */
   readonly names: readonly string[];
   readonly bind: Bind;
 }
@@ -24,10 +24,10 @@ export interface Expression {
  */
 const MAX_LENGTH = 2000;
 
-/** Limit of the nesting. Each level is a nested call during evaluation. */
+/** The deepest nesting. Each level is a nested call during evaluation. */
 const MAX_DEPTH = 250;
 
-/** The time in seconds since the device's clock began. */
+/** The name that stands for the time in seconds since the device's clock began. */
 export const TIME_NAME = 't';
 
 /** Parses an expression. The error says what is wrong with the text. */
@@ -44,7 +44,7 @@ export function parseExpression(text: string): Expression | { readonly error: st
   const compiler = new Compiler();
   compiler.compile(tree, 0);
   const [error] = compiler.errors;
-  // What can be bound is made when it is: between two uses, the text alone takes memory.
+  // An expression is compiled when it is bound. Until then its text alone takes memory.
   const bind: Bind = (named) => new Compiler().compile(jsep(text), 0)(named);
   return error === undefined ? { text, names: [...compiler.names], bind } : { error };
 }
@@ -101,7 +101,7 @@ class Compiler {
     };
   }
 
-  /** `other.voltage` is a name of two parts, not a property of an object. */
+  /** Compiles `other.voltage`, which is a name of two parts, not a property of an object. */
   #member({ computed, optional, object, property }: jsep.MemberExpression): Bind {
     if (computed || optional || object.type !== 'Identifier' || property.type !== 'Identifier') {
       return this.#refuse('expected other.name, of another device, where a name has a dot or brackets');

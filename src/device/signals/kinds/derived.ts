@@ -6,7 +6,7 @@ import { parseExpression } from '../expression/parse.js';
 import { gridIntegral } from '../grid-integral.js';
 import { MAX_DELAY, MIN_PERIOD, type Pace, type Signal, signal } from '../signal.js';
 
-/** Signals that are made of other values. */
+/** Signals that are made from other values. */
 export const DERIVED = {
   counter: signal({
     schema: section({
@@ -66,7 +66,7 @@ export const DERIVED = {
     },
     needs: ({ name }) => [name],
     start: ({ name, after, slew }) => {
-      // Changed only when the command changes, never by a read.
+      // The course changes only when the command changes, never by a read.
       let course: Course = constant(0);
       return {
         valueAt: (time) => courseAt(course, time),
@@ -93,7 +93,7 @@ export const DERIVED = {
 
 interface Accumulation {
   readonly from: number;
-  /** The count per value-second. */
+  /** How much the count grows per value-second. */
   readonly factor: number;
   readonly every: number;
   readonly rollover: number | undefined;
@@ -101,9 +101,9 @@ interface Accumulation {
 }
 
 function accumulate(rate: Signal, { from, factor, every, rollover, pace }: Accumulation): Signal {
-  // Changed only by a write or a command, never by a read.
+  // The origin changes only by a write or a command, never by a read.
   let origin = { time: 0, value: from };
-  // Created on first use, because the value that is added up may start after this signal.
+  // The area is created on first use, because the value that is added up may start after this signal.
   let area: Area | undefined;
   const totalAt = (time: number) => {
     area ??= areaFrom(rate, origin.time, every, pace);
@@ -131,7 +131,8 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace }: Accum
 }
 
 /**
- * The integral of a signal from a start on. One that is added up step by step reports how far it has come.
+ * The integral of a signal from a start on. An integral that is added up step by step reports how far it has
+ * come.
  */
 interface Area {
   areaAt(time: number): number;

@@ -3,7 +3,7 @@ import { number, section } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { type InletSource, signal } from '../signal.js';
 
-/** What MQTT 5, 4.7, allows in the name of a topic to which is published. */
+/** The schema of the name of a topic to which is published, as MQTT 5, 4.7, allows it. */
 const topicName = z
   .string({ error: 'the name of a topic' })
   .regex(/^[^+#\p{Cc}]{1,1024}$/u, { error: 'the name of a topic of 1 to 1024 characters, without + and #' });
@@ -12,7 +12,7 @@ const PATH = /^\$(?:\.[\p{L}_][\p{L}\p{N}_-]*|\[(?:\d{1,6}|'[^']*'|"[^"]*")\])*$
 const STEPS = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/gu;
 const PATH_ERROR = "a path into JSON such as $.value, $.sensors[0].power or $['a b']";
 
-/** The singular queries of JSONPath (RFC 9535, 2.3.5.1): no wildcards, no filters. */
+/** The schema of a singular query of JSONPath (RFC 9535, 2.3.5.1): no wildcards, no filters. */
 const jsonPath = z
   .string({ error: PATH_ERROR })
   .max(1024, { error: PATH_ERROR })

@@ -11,7 +11,7 @@ interface PlannedStep {
   readonly for?: number | undefined;
 }
 
-/** For more steps than this, use a recording with `playback`. */
+/** The most steps of a list. For more, use a recording with `playback`. */
 const MAX_STEPS = 10_000;
 
 interface Playback extends TrackSource {
@@ -84,14 +84,14 @@ export const PLANNED = {
   }),
 };
 
-/** The completed share of the way, 0 to 1, after `lengths` lengths of the ramp. */
+/** Returns the completed share of the way, 0 to 1, after `lengths` lengths of the ramp. */
 function positionAt(lengths: number, then: Then): number {
   if (then === 'hold') return Math.min(lengths, 1);
   const share = lengths - Math.floor(lengths);
   return then === 'bounce' && Math.floor(lengths) % 2 === 1 ? 1 - share : share;
 }
 
-/** The integral of {@link positionAt} from 0 on. */
+/** Returns the integral of {@link positionAt} from 0 on. */
 function areaOf(lengths: number, then: Then): number {
   if (then === 'hold') return lengths < 1 ? lengths ** 2 / 2 : lengths - 0.5;
   const whole = Math.floor(lengths);
@@ -102,7 +102,7 @@ function areaOf(lengths: number, then: Then): number {
 
 function staircase(list: readonly PlannedStep[]): Signal {
   const starts: number[] = [];
-  /** For each step, the integral of all steps before it. */
+  /** The integral of all steps before each step. */
   const areas: number[] = [];
   let length = 0;
   let area = 0;
@@ -130,7 +130,7 @@ function staircase(list: readonly PlannedStep[]): Signal {
   };
 }
 
-/** Plays a track. While rows can't be read, the value stays at the last one that was read. */
+/** Plays a track. While rows can't be read, the value stays at the last row that was read. */
 function player({ loop, speed }: Playback, track: Track): Signal {
   let lastRead = 0;
   let trouble: string | undefined;

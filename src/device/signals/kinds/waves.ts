@@ -6,7 +6,7 @@ import { MIN_PERIOD, type Signal, signal } from '../signal.js';
 /** One cycle of a wave between -1 and 1, as a function of the completed share of the cycle (0 to below 1). */
 interface Shape {
   at(share: number): number;
-  /** The integral of `at` from 0 to `share`, which may be 1. */
+  /** Returns the integral of `at` from 0 to `share`, which may be 1. */
   area(share: number): number;
 }
 
@@ -38,10 +38,10 @@ const waveShape = {
   phase: number.default(0),
 };
 
-/** The parameters of a wave: period in ms, phase in degrees. */
+/** The schema of the parameters of a wave: period in ms, phase in degrees. */
 const waveSchema = section(waveShape);
 
-/** Signals that repeat themselves: offset + amplitude times a shape between -1 and 1, cycle after cycle. */
+/** Signals that repeat: offset + amplitude times a shape between -1 and 1, cycle after cycle. */
 export const WAVES = {
   sine: plainWave('sine', 'offset + amplitude · sin(2π · t / period + phase)', SINE),
 
@@ -71,7 +71,7 @@ export const WAVES = {
   }),
 };
 
-/** A kind of wave that has no parameters of its own. */
+/** Makes a kind of wave that has no parameters of its own. */
 function plainWave(name: string, value: string, shape: Shape) {
   return signal({
     schema: waveSchema,
@@ -81,7 +81,7 @@ function plainWave(name: string, value: string, shape: Shape) {
   });
 }
 
-/** offset + amplitude * shape, cycle after cycle. */
+/** Makes the signal offset + amplitude * shape, cycle after cycle. */
 function wave({ period, amplitude, offset, phase }: z.infer<typeof waveSchema>, shape: Shape): Signal {
   const cyclesAt = (time: number) => time / period + phase / 360;
   const areaOf = (cycles: number) => {

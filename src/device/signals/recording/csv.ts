@@ -2,7 +2,7 @@ import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { TrackSource } from '../signal.js';
 
-/** The places of the time and value columns in the lines of a CSV file. */
+/** The separator of a CSV file, and which cells of a line are the time and the value. */
 export interface Columns {
   readonly separator: string;
   readonly time: number;
@@ -17,7 +17,7 @@ export interface RecordingRow {
 
 const SEPARATORS = ['\t', ';', ','];
 
-/** Finds the columns in the first line of a file; or returns which column is missing. */
+/** Finds the columns in the first line of a file, or returns which column is missing. */
 export function readHeader(line: string, { time, column }: TrackSource): Columns | string {
   const text = line.replace(/^\ufeff/, '');
   const separator = SEPARATORS.find((each) => text.includes(each)) ?? ',';
@@ -27,7 +27,7 @@ export function readHeader(line: string, { time, column }: TrackSource): Columns
   return { separator, time: names.indexOf(time), value: names.indexOf(column) };
 }
 
-/** Reads the two cells of a line; or returns what is wrong with one of them. */
+/** Reads the two cells of a line, or returns what is wrong with one of them. */
 export function readRow(line: string, { separator, time, value }: Columns): RecordingRow | string {
   const cells = splitCells(line, separator);
   const timeCell = cells[time] ?? '';
@@ -53,7 +53,9 @@ function splitCells(line: string, separator: string): string[] {
   return cells;
 }
 
-/** A run of digits matches in only one way, so that a long text does not cause backtracking. */
+/**
+ * Matches a number. A run of digits matches in only one way, so that a long text does not cause backtracking.
+ */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 const DATE = /^\d{4}-\d\d-\d\d/;

@@ -8,9 +8,9 @@ export interface RecordingIndex {
   readonly epoch: number;
   /** The time of the first row of each block. */
   readonly times: readonly number[];
-  /** The byte at which each block begins, and the length of the file at the end. */
+  /** The byte at which each block begins; the last entry is the length of the file. */
   readonly offsets: readonly number[];
-  /** From the first row to the end of the last one, in ms. */
+  /** The time from the first row to the end of the last row, in ms. */
   readonly length: number;
 }
 
@@ -19,13 +19,13 @@ export type ScannedRecording =
   | { readonly ok: false; readonly line: number; readonly message: string };
 
 /**
- * A block, which is read at once, has so many rows or so many bytes and a row. One that is not loaded takes
- * 16 bytes of memory.
+ * How many rows a block has at most, and after how many bytes a new block begins. A block is read at once. A
+ * block that is not loaded takes 16 bytes of memory.
  */
 const ROWS_PER_BLOCK = 1024;
 const BYTES_PER_BLOCK = 64 * 1024;
 
-/** Limit of a line in bytes, since a whole line is held in memory. No real table has longer lines. */
+/** The longest line in bytes, since a whole line is held in memory. No real table has longer lines. */
 const LONGEST_LINE = 64 * 1024;
 
 /** How long the row of a recording with a single row lasts, in ms. */
@@ -51,7 +51,10 @@ export class RecordingScanner {
     this.#source = source;
   }
 
-  /** Takes the next bytes of the file. False means that a mistake was found, so the rest need not be read. */
+  /**
+   * Takes the next bytes of the file. Returns false when a mistake was found, so that the rest need not be
+   * read.
+   */
   feed(bytes: Uint8Array): boolean {
     const all = Buffer.concat([this.#unfinished, bytes]);
     let start = 0;
@@ -66,7 +69,7 @@ export class RecordingScanner {
     return this.#mistake === undefined;
   }
 
-  /** Call after the last bytes. */
+  /** Ends the scan. Call this after the last bytes. */
   end(): ScannedRecording {
     if (this.#unfinished.length > 0 && !this.#mistake) this.#take(this.#unfinished);
     if (this.#rows === 0 && !this.#mistake)
@@ -124,7 +127,7 @@ export class RecordingScanner {
   }
 }
 
-/** The rows of one block of a scanned file; or what is wrong with them, if the file has changed. */
+/** Returns the rows of one block of a scanned file, or what is wrong with them if the file has changed. */
 export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array): TrackRows | string {
   const times: number[] = [];
   const values: number[] = [];
@@ -139,7 +142,9 @@ export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array)
   return { times, values };
 }
 
-/** The index of the last of the ascending `times` that is not after `time`; 0 if all are after `time`. */
+/**
+ * Returns the index of the last of the ascending `times` that is not after `time`; 0 if all are after `time`.
+ */
 export function lastBefore(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;
