@@ -25,30 +25,33 @@ export type {
   RequestOutcome as Outcome,
 } from './modbus/client/client.js';
 
-/** A Modbus client ("master"), which opens its port or connection when it is asked, and again after that was lost. */
+/**
+ * Makes a Modbus client ("master"). It opens its port or connection at the first request, and again after it
+ * was lost.
+ */
 export function newClient(target: ClientTarget): ModbusClient {
   return clientFor(target);
 }
 
 /** A simulator in this process. */
 export interface RunningSimulator extends SimulatorClient {
-  /** Closes its lines and frees everything. */
+  /** Closes the lines of the simulator and frees everything that it uses. */
   stop(): Promise<void>;
 }
 
-/** Requests are injected: nobody else can send any. */
+/** The rules of access: requests are injected, so nobody else can send any. */
 const ANYBODY = { host: '127.0.0.1' };
 
-/** How often a simulator is asked whether something has passed its lines, in ms: one here, one elsewhere. */
+/** Interval in ms in which a simulator is asked for new traffic: one in this process, and one elsewhere. */
 const POLL_MS = 5;
 const REMOTE_POLL_MS = 50;
 
 /**
- * Starts a simulator in this process. Its lines use free ports and paths, whatever the configuration says: sockets on
- * 127.0.0.1 at a free port, serial lines on pseudo-terminals. So each test can have a simulator of its own.
- * @param configuration the content of a native file as an object or as text, or the path of such a file. Text has more
- * than one line, or begins with a brace.
- * @throws an error with every mistake of the configuration
+ * Starts a simulator in this process. Its lines use free ports and paths, whatever the configuration says:
+ * sockets a free port of 127.0.0.1, serial lines a pseudo-terminal. So each test can have its own simulator.
+ * @param configuration content of a native file as an object or as text, or the path of such a file. A string
+ * with a line break, or that begins with a brace, is text.
+ * @throws an error with every mistake in the configuration
  */
 export async function startSimulator(configuration: object | string): Promise<RunningSimulator> {
   const loaded = load(configuration);
@@ -84,8 +87,9 @@ export async function startSimulator(configuration: object | string): Promise<Ru
 }
 
 /**
- * Connects to a simulator that runs elsewhere. Rejects when it can't be reached, or when the token is wrong.
- * @param url where its REST interface is: `http://127.0.0.1:8080`
+ * Connects to a simulator that runs elsewhere. Rejects if the simulator can't be reached or the token is
+ * wrong.
+ * @param url address of its REST interface: `http://127.0.0.1:8080`
  */
 export function connect(url: string, { token }: { readonly token?: string } = {}): Promise<SimulatorClient> {
   const call = callBy(sendTo(url, token), url.replace(/\/+$/, ''));

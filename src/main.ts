@@ -3,11 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import { descriptorLimit } from './common/descriptors.js';
 
 /*
- * Node reads the modules of a program many at a time, and ends with a stack trace where the system lets it have too
- * few files open. So they are imported only after a look at that limit, and this module imports only what looks at it.
+ * Node reads many modules at a time, and ends with a stack trace when the system does not let it open enough
+ * files. So this module checks that limit before it imports the others, and statically imports only the check.
  */
 
-/** About 120 are needed to start; then one for each line and one for each client. */
+/** Fewest file descriptors. Starting takes about 120; each line and each client takes one more. */
 const FEWEST_DESCRIPTORS = 256;
 
 const WRONG_LIMIT = 1;
@@ -21,8 +21,8 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
 }
 
 /*
- * What a request leaves behind is small and dead at once. With a young generation that does not grow, its collections stay
- * short, and the program needs less memory (docs/performance.md). It must be said before the heap has grown.
+ * The garbage of a request is small and dies at once. A young generation that does not grow keeps its
+ * collections short and saves memory (docs/performance.md). The flag must be set before the heap grows.
  */
 setFlagsFromString('--max-semi-space-size=2');
 setFlagsFromString('--semi-space-growth-factor=1');

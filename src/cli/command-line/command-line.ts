@@ -52,14 +52,16 @@ export const OPTIONS: OptionTable = {
   ...Object.assign({}, ...NAMED.map(({ options }) => options)),
 };
 
-/** Understands the arguments after the program's name. The token of REST comes from MODBUS_SIM_TOKEN in `env`. */
+/**
+ * Understands the arguments after the program's name. The token of REST comes from MODBUS_SIM_TOKEN in `env`.
+ */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const command = understand(args, env);
   return typeof command === 'string' ? { kind: 'error', message: command } : command;
 }
 
 function understand(args: readonly string[], env: NodeJS.ProcessEnv): Command | string {
-  // Wireshark has options of its own for it.
+  // Wireshark's arguments for extcap are not in the table of the other commands.
   if (args[0] === 'extcap') {
     const isForHelp = args.includes('--help') || args.includes('-h');
     return isForHelp ? help('extcap') : parseExtcap(args.slice(1), env);
@@ -91,8 +93,9 @@ function understand(args: readonly string[], env: NodeJS.ProcessEnv): Command | 
 }
 
 /**
- * systemd names all directories of a unit, with colons between them, and escapes no colon in a name: the state of
- * `modbus-sim@usb-1-1.2:1.0` is in one directory. All of them are absolute.
+ * The first directory that systemd names. It separates the directories of a unit by colons and does not
+ * escape a colon in a name, as in `modbus-sim@usb-1-1.2:1.0`. Every directory is absolute, so only a colon
+ * before a slash separates.
  */
 function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;
@@ -113,7 +116,7 @@ function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Command
   return typeof parsed === 'string' ? `${parsed} ${seeHelp(name)}` : parsed;
 }
 
-/** The first option of the command line that is not in the table. */
+/** The first option of the command line that the table does not have. */
 function optionBeside(table: OptionTable, written: WrittenOptions): string | undefined {
   return written.find(([name]) => !Object.hasOwn(table, name))?.[0];
 }

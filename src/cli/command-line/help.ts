@@ -13,7 +13,7 @@ import { SELFTEST } from './commands/selftest.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
 import { TEST } from './commands/test.js';
 
-/** A term and what is said of it. */
+/** A row of a table: a term and its explanation. */
 type Row = readonly [term: string, text: string];
 
 /** The commands as the help lists them. */
@@ -41,7 +41,7 @@ const ENVIRONMENT: readonly Row[] = [
 const TEXT_COLUMN = 28;
 const WIDTH = 110;
 
-/** The screen that `--help` prints: all commands, and the options of serving. */
+/** The page that `--help` prints: all commands, and the options of serving. */
 export const HELP = [
   'modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS',
   ...table('', USAGE),
@@ -57,13 +57,13 @@ export const HELP = [
   'In a clone, type node dist/main.js where it says modbus-sim, or make it a command with npm link.',
 ].join('\n');
 
-/** Everything that the help says, on one page: for the manual. */
+/** The whole help on one page, for the manual. */
 const WHOLE = [HELP, ...DESCRIBED.map(helpOf)].join('\n\n');
 
 /**
- * Answers `modbus-sim help`.
- * @param name a command, or `all`; the list of all commands without it
- * @returns undefined with a `problem` when there is no such command
+ * The text that `modbus-sim help` prints.
+ * @param name name of a command, or `all`; undefined for the list of all commands
+ * @returns a `problem` when there is no such command
  */
 export function helpOn(name: string | undefined): { readonly text: string } | { readonly problem: string } {
   if (name === undefined) return { text: HELP };
@@ -97,7 +97,7 @@ function optionRows(options: OptionTable): Row[] {
   });
 }
 
-/** A heading where there is one, and rows of terms and texts below it. */
+/** A heading, if there is one, and below it rows of terms and texts. */
 function table(title: string, rows: readonly Row[]): string[] {
   if (rows.length === 0) return [];
   const lines = rows.flatMap(([term, text]) => {

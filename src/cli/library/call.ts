@@ -1,18 +1,21 @@
 import { ask, type Method, type Send } from '../../common/rest-client/client.js';
 import type { Problem } from '../../common/schema/problem.js';
 
-/** Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a `Refusal`. */
+/**
+ * Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a
+ * `Refusal`.
+ */
 export type Call = (method: Method, path: string, body?: object) => Promise<unknown>;
 
 /** Why a simulator did not do what it was asked. */
 export interface Refusal extends Error {
-  /** Of HTTP. */
+  /** Status of HTTP. */
   readonly status: number;
-  /** What is wrong, and where in the request. */
+  /** Each mistake of the request and its path. */
   readonly problems: readonly Problem[];
 }
 
-/** @param where the simulator is, for the error when nothing answers there */
+/** @param where address of the simulator, for the error when nothing answers there */
 export function callBy(send: Send, where: string): Call {
   return async (method, path, body) => {
     const answer = await ask(send, method, `/api/v1${path}`, body);
@@ -25,7 +28,7 @@ export function callBy(send: Send, where: string): Call {
   };
 }
 
-/** The error of `fetch` says only that it failed, and has the reason. */
+/** The reason of a failed `fetch`. Its own message says only that it failed; the reason is in `cause`. */
 function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? cause.message : message;
 }

@@ -32,8 +32,8 @@ export class DeviceClient {
   }
 
   /**
-   * A value by its name, in its unit. Text for strings, and for numbers that no number of JavaScript can be; null while it is
-   * not available.
+   * Reads a value by its name, in its unit. Strings are text, and so are numbers that JavaScript can't
+   * represent. Null while the value is not available.
    */
   async read(name: string): Promise<number | string | null> {
     const { value } = await this.#answer<ValueView>('GET', pathOf('values', name));
@@ -41,8 +41,8 @@ export class DeviceClient {
   }
 
   /**
-   * Sets a value by its name, in its unit. Whether Modbus clients may write it does not matter. With `expected`, it fails
-   * and writes nothing where another value stands by now.
+   * Sets a value by its name, in its unit, even if Modbus clients may not write it. With `expected`, rejects
+   * and writes nothing when the value is no longer the expected one.
    */
   write(
     name: string,
@@ -53,31 +53,37 @@ export class DeviceClient {
   }
 
   /**
-   * False: clients read the "not available" value from now on, such as NaN, whatever is written meanwhile.
-   * True takes that back.
+   * Makes a value unavailable (`false`): clients read its "not available" pattern, such as NaN, whatever is
+   * written meanwhile. `true` makes it available again.
    */
   setAvailable(name: string, available: boolean): Promise<ValueView> {
     return this.#answer('PUT', pathOf('values', name), { available });
   }
 
-  /** Values with all that is known of them: of a table, of a range of addresses, or those with the names. */
+  /**
+   * Values with everything that is known of them: all of a table, those in a range of addresses, or those
+   * with the given names.
+   */
   async registers(query: RegisterQuery = {}): Promise<readonly RegisterView[]> {
     const given = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
     const below = `/registers?${new URLSearchParams(given)}`;
     return (await this.#answer<{ registers: RegisterView[] }>('GET', below)).registers;
   }
 
-  /** Sets values by name, or by table and address: all of them, or none when one has a mistake or finds something else than it expects. */
+  /**
+   * Sets values by name, or by table and address. Sets none of them when one change is invalid or does not
+   * find the value that it expects.
+   */
   async change(...changes: readonly ChangeRequest[]): Promise<readonly RegisterView[]> {
     return (await this.#answer<{ registers: RegisterView[] }>('PATCH', '/registers', { changes })).registers;
   }
 
-  /** Lets a signal move a value: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
+  /** Gives a value a signal that moves it: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
   setSignal(name: string, signal: object): Promise<RegisterView> {
     return this.#answer('PUT', pathOf('signals', name), signal);
   }
 
-  /** Lets a value stand still. */
+  /** Removes the signal of a value, which then keeps its present value. */
   removeSignal(name: string): Promise<RegisterView> {
     return this.#answer('DELETE', pathOf('signals', name));
   }
@@ -92,12 +98,12 @@ export class DeviceClient {
     return this.#answer('POST', '/clock', request);
   }
 
-  /** Gives the device other manners, in place of all that it has: `{most: {registers: 40}}`; `{}` for none. */
+  /** Replaces the manners of the device: `{most: {registers: 40}}`; `{}` removes all of them. */
   manners(manners: MannersRequest): Promise<DeviceView> {
     return this.#answer('PUT', '/manners', manners);
   }
 
-  /** Restarts the device: registers and signals are as configured, except retained values. */
+  /** Restarts the device. Registers and signals become as configured; retained values stay. */
   reset(): Promise<DeviceView> {
     return this.#answer('POST', '/reset');
   }

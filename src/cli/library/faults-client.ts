@@ -4,13 +4,13 @@ import type { ruleSchema } from '../../device/faults/rule.js';
 import type { RuleView } from '../../simulator/commands/schemas/fault.js';
 import type { Call } from './call.js';
 
-/** A fault rule as the REST interface shows it. */
+/** A fault rule as REST shows it. */
 export type { RuleView };
 
 /** One kind of fault with its parameters: `{delay: 250}`. */
 export type FaultRequest = Readonly<Record<string, unknown>>;
 
-/** A fault rule as it is written. */
+/** A fault rule as a user writes it. */
 export type RuleRequest = Omit<z.input<typeof ruleSchema>, 'do'> & {
   readonly do: FaultRequest | readonly FaultRequest[];
 };
@@ -28,12 +28,12 @@ export class FaultsClient {
     return ((await this.#call('GET', '/faults')) as { faults: RuleView[] }).faults;
   }
 
-  /** A rule with what has come of it. */
+  /** A rule with its counts. */
   get(name: string): Promise<RuleView> {
     return this.#call('GET', pathOf('faults', name)) as Promise<RuleView>;
   }
 
-  /** Adds a rule, or replaces the one of its name, whose count begins anew. */
+  /** Adds a rule, or replaces the rule of this name and sets its counts to zero. */
   set(rule: RuleRequest): Promise<RuleView> {
     return this.#call('PUT', pathOf('faults', rule.name), rule) as Promise<RuleView>;
   }

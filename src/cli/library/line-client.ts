@@ -17,14 +17,14 @@ export class LineClient {
     this.#place = place;
   }
 
-  /** What a client of a serial line opens, such as `/dev/pts/3`. Throws for a socket. */
+  /** The path that a client of a serial line opens, such as `/dev/pts/3`. Throws for a socket. */
   get path(): string {
     if (!this.#place.startsWith('/'))
       throw new Error(`line ${this.name} is a socket: it has a port, and no path`);
     return this.#place;
   }
 
-  /** The port that a socket listens on. Throws for a serial line. */
+  /** The port that a socket line listens on. Throws for a serial line. */
   get port(): number {
     const port = /:(\d+)$/.exec(this.#place)?.[1];
     if (port === undefined) throw new Error(`line ${this.name} is serial: it has a path, and no port`);
@@ -36,7 +36,10 @@ export class LineClient {
     return this.#answer('GET', '');
   }
 
-  /** Changes settings while the line serves: `{serial: {baudRate: 9600}}`. Those that are left out stay. */
+  /**
+   * Changes settings while the line serves: `{serial: {baudRate: 9600}}`. Settings that are left out stay as
+   * they are.
+   */
   change(settings: object): Promise<LineView> {
     return this.#answer('PUT', '', settings);
   }

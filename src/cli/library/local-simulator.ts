@@ -7,19 +7,22 @@ import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { newTestContext } from '../../testing/commands.js';
 
-/** A simulator in this process, and its REST interface, which listens nowhere: requests are injected. */
+/**
+ * A simulator in this process with its REST interface. The interface does not listen: requests are injected.
+ */
 export interface LocalSimulator {
   readonly simulator: Simulator;
   readonly desk: ApiContext;
   readonly app: FastifyInstance;
-  /** Opens every line. Rejects with the reason when one can't be opened; then none is open. */
+  /** Opens every line. When one can't be opened, closes all of them and rejects with the reason. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * @param rules who may use the REST interface
- * @param writesIn where clients may let files be made; where the configuration is when absent
+ * @param writesIn directory in which clients may have files written; the directory of the configuration when
+ * absent
  */
 export function newLocalSimulator(
   configuration: Configuration,
@@ -28,9 +31,9 @@ export function newLocalSimulator(
   writesIn?: string,
 ): LocalSimulator {
   const simulator = new Simulator(configuration, log);
-  const room = newTestContext(simulator, log, writesIn);
-  const desk = newDesk(new LocalRpc(room), simulator.traffic, {
-    writesIn: room.writesIn,
+  const context = newTestContext(simulator, log, writesIn);
+  const desk = newDesk(new LocalRpc(context), simulator.traffic, {
+    writesIn: context.writesIn,
     log,
     now: () => performance.now(),
   });
@@ -49,11 +52,11 @@ export function newLocalSimulator(
       throw new Error(started.error);
     },
     async stop() {
-      room.runs.stopAll();
+      context.runs.stopAll();
       await app.close();
       await simulator.stop();
       await desk.files.stop();
-      room.lag.stop();
+      context.lag.stop();
     },
   };
 }

@@ -7,23 +7,26 @@ import { FaultsClient } from './faults-client.js';
 import { LineClient, type LineView } from './line-client.js';
 import { TrafficClient } from './traffic-client.js';
 
-/** What a test does with a simulator, in its own process or elsewhere. */
+/** The operations that a test has on a simulator, in its own process or elsewhere. */
 export interface SimulatorClient {
   readonly lines: readonly LineClient[];
   readonly faults: FaultsClient;
   readonly traffic: TrafficClient;
   /** The line of this name; throws when there is none. */
   line(name: string): LineClient;
-  /** The device of this name. Whether there is one, its first use shows. */
+  /** The device of this name. The first use of the client fails when there is no such device. */
   device(name: string): DeviceClient;
-  /** Lets a device, or all devices of a line, do wrong what an entry of the catalogue says; `behave` takes it back. */
+  /**
+   * Lets a device, or all devices of a line, misbehave as an entry of the catalogue describes. `behave` ends
+   * it.
+   */
   misbehave(id: string, target: { readonly device: string } | { readonly line: string }): Promise<Armed>;
   behave(id: string): Promise<Armed>;
 }
 
 /**
- * The client of a simulator that can be asked by `call`.
- * @param pause resolves when it is worth asking again whether something has passed the lines
+ * Makes a client of a simulator that is asked by `call`.
+ * @param pause resolves when it is worth looking again for new traffic
  */
 export async function simulatorClient(call: Call, pause: () => Promise<void>): Promise<SimulatorClient> {
   const views = ((await call('GET', '/lines')) as { lines: LineView[] }).lines;

@@ -3,32 +3,32 @@ import type { exchangeViewSchema } from '../../remote/api/v1/exchange-view.js';
 import type { trafficViewSchema } from '../../remote/api/v1/traffic-view.js';
 import type { Call } from './call.js';
 
-/** A request and what became of it, as the REST interface shows it. */
+/** A request and its outcome, as REST shows it. */
 export type ExchangeView = z.infer<typeof exchangeViewSchema>;
 
-/** An event of the traffic, as the REST interface shows it. */
+/** An event of the traffic, as REST shows it. */
 export type EventView = z.infer<typeof trafficViewSchema>;
 
 interface Span {
-  /** Only what has a higher sequence number: the `id` of an exchange, or the `seq` of an event. */
+  /** Only exchanges with a higher `id`, or events with a higher `seq`, are returned. */
   readonly after?: number;
 }
 
 interface Wait extends Span {
-  /** 5 s when absent. */
+  /** Longest time to wait, in ms; 5000 when absent. */
   readonly timeoutMs?: number;
 }
 
-/** A part of the traffic. */
+/** A page of the traffic. */
 interface Page<Item> {
   readonly items: readonly Item[];
-  /** `after` of the next page. */
+  /** The `after` of the next page. */
   readonly next: number;
-  /** Whether there was more when the page was read. */
+  /** Whether there was more traffic when the page was read. */
   readonly hasMore: boolean;
 }
 
-/** The numbers that REST has on every page. */
+/** The numbers that every page of REST has. */
 interface PageNumbers {
   readonly next: number;
   readonly last: number;
@@ -36,40 +36,42 @@ interface PageNumbers {
 
 const PAGE_LENGTH = 1000;
 
-/** What has passed the lines of a simulator. */
+/** The traffic of a simulator. */
 export class TrafficClient {
   readonly #call: Call;
   readonly #pause: () => Promise<void>;
 
-  /** @param pause resolves when it is worth asking again whether something has passed */
+  /** @param pause resolves when it is worth looking again for new traffic */
   constructor(call: Call, pause: () => Promise<void>) {
     this.#call = call;
     this.#pause = pause;
   }
 
-  /** At most 1000 exchanges, the oldest first: the first ones after `after`, or the newest ones without it. */
+  /**
+   * At most 1000 exchanges, the oldest first: those right after `after`, or the newest ones without `after`.
+   */
   async exchanges({ after }: Span = {}): Promise<readonly ExchangeView[]> {
     return (await this.#exchangePage(after)).items;
   }
 
-  /** At most 1000 events, the oldest first: the first ones after `after`, or the newest ones without it. */
+  /** At most 1000 events, the oldest first: those right after `after`, or the newest ones without `after`. */
   async events({ after }: Span = {}): Promise<readonly EventView[]> {
     return (await this.#eventPage(after)).items;
   }
 
   /**
-   * Waits for an exchange, and takes one that has ended already: a client may be faster than the test.
-   * @param isMeant which exchange; any when absent
-   * @returns the oldest that is meant. Rejects when there is none within `timeoutMs`.
+   * Waits for an exchange. One that has already ended counts, because a client may be faster than the test.
+   * @param isMeant tells whether an exchange is the wanted one; any exchange when absent
+   * @returns the oldest wanted exchange. Rejects when there is none within `timeoutMs`.
    */
   waitFor(isMeant: (exchange: ExchangeView) => boolean = () => true, wait: Wait = {}): Promise<ExchangeView> {
     return this.#find('exchange', (after) => this.#exchangePage(after), isMeant, wait);
   }
 
   /**
-   * Waits for an event, and takes one that has happened already.
-   * @param isMeant which event; any when absent
-   * @returns the oldest that is meant. Rejects when there is none within `timeoutMs`.
+   * Waits for an event. One that has already happened counts.
+   * @param isMeant tells whether an event is the wanted one; any event when absent
+   * @returns the oldest wanted event. Rejects when there is none within `timeoutMs`.
    */
   waitForEvent(isMeant: (event: EventView) => boolean = () => true, wait: Wait = {}): Promise<EventView> {
     return this.#find('event', (after) => this.#eventPage(after), isMeant, wait);

@@ -3,7 +3,9 @@ import type { Work } from '../../common/work.js';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
 import { deviceFingerprint } from '../../simulator/state/fingerprint.js';
 
-/** The differences in a configuration that was read again, except fault rules, which are compared separately. */
+/**
+ * The differences in a configuration that was read again, except fault rules, which are compared separately.
+ */
 export interface ConfigurationChanges {
   /** Lines whose definitions have changed. */
   readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
@@ -12,11 +14,11 @@ export interface ConfigurationChanges {
   /** Names of lines that are gone. */
   readonly goneLines: readonly string[];
   readonly goneDevices: readonly string[];
-  /** Changes that need a restart, in words such as `device meter`. */
+  /** Changes that take effect only after a restart, in words such as `device meter`. */
   readonly atRestart: readonly string[];
 }
 
-/** Compares the old and the new content of the file, in pieces. Changes made over REST are ignored. */
+/** Compares the contents of the old and the new file, in slices. Changes made over REST are ignored. */
 export function* comparing(before: Configuration, after: Configuration): Work<ConfigurationChanges> {
   const others = new Map(after.lines.map((line) => [line.name, line]));
   const devices = yield* differentDevices(ownDevices(before), ownDevices(after));
@@ -43,18 +45,21 @@ interface Named {
   readonly name: string;
 }
 
-/** The devices without the copies, which depend on the units of lines. */
+/** The devices that the file defines itself. Copies are left out: they depend on the units of lines. */
 function ownDevices({ devices }: Configuration): DeviceDefinition[] {
   return devices.filter(({ copyOf }) => copyOf === undefined);
 }
 
-/** Those whose names are not used in `others`. */
+/** The elements whose names are not used in `others`. */
 function without<Each extends Named>(all: readonly Each[], others: readonly Named[]): Each[] {
   const names = new Set(others.map(({ name }) => name));
   return all.filter(({ name }) => !names.has(name));
 }
 
-/** By what the file says: what is made of it, such as the functions of a signal, is never equal. */
+/**
+ * The devices whose definitions in the file differ. The parsed form can't be compared: parts of it, such as
+ * the functions of a signal, are never equal.
+ */
 function* differentDevices(
   before: readonly DeviceDefinition[],
   after: readonly DeviceDefinition[],

@@ -2,17 +2,18 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readShort } from '../../modbus/transport/read-short.js';
 
-/** systemd takes credentials of 1 MB; a token fits in one header of HTTP. */
+/** Longest token, in bytes: it must fit in one header of HTTP. systemd accepts credentials of up to 1 MB. */
 const LONGEST_TOKEN = 8192;
 
-/** The credentials of the units, and the variables in whose place they stand. */
+/** The names of the credentials in the units, and the environment variable that each one stands for. */
 const CREDENTIALS = { token: 'MODBUS_SIM_TOKEN', 'mqtt-password': 'MODBUS_SIM_MQTT_PASSWORD' } as const;
 
 /**
- * Adds to the environment the token of REST and the password at the MQTT broker that systemd passed as credentials
- * (`LoadCredential=token:FILE`). No other user and no other process can read a credential. Variables take precedence. An empty
- * credential is ignored.
- * @returns the environment, or an error in one sentence: an unreadable token must not leave REST without a token.
+ * Adds the token of REST and the password at the MQTT broker to the environment, as systemd passes them by
+ * `LoadCredential=token:FILE`. No other user and no other process can read a credential. Variables take
+ * precedence. An empty credential is ignored.
+ * @returns the environment, or an error as a sentence: REST must not run without a token because a token
+ * could not be read.
  */
 export async function withCredentials(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv | string> {
   const found: Record<string, string> = {};
@@ -29,13 +30,13 @@ export async function withCredentials(env: NodeJS.ProcessEnv): Promise<NodeJS.Pr
   return { ...env, ...found };
 }
 
-/** Where the units of this program have their configurations, and the token that is a credential. */
+/** Directory of the configurations and the token of the units. */
 const SERVICE_DIRECTORY = '/etc/modbus-sim';
 
 /**
- * The file from which the service with this configuration has its token. Only root may read it, so nobody else can find
- * out more than that it is there.
- * @returns undefined for a configuration that is not of a service, and where there is no token
+ * The file from which the service with this configuration gets its token. Only root can read the file;
+ * anybody else can only find out that it exists.
+ * @returns undefined if the configuration is not that of a service, or if there is no token
  */
 export function tokenOfService(file: string, directory = SERVICE_DIRECTORY): string | undefined {
   const token = join(directory, 'token');

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { makeDirectory } from '../../files/config/make-directory.js';
 
 /*
- * How a service is asked to read its configuration again, and told what came of it: by the line `reload` on a socket in
- * its runtime directory. The answer is one line of JSON. A signal could not answer, and another process has neither the
- * credentials of the service nor what the file said before.
+ * The request to a service to read its configuration again, and the answer. The request is the line `reload`
+ * on a socket in the runtime directory of the service; the answer is one line of JSON. A signal could not
+ * carry an answer, and another process has neither the credentials of the service nor the previous content of
+ * the file.
  */
 
-/** What a reload has come to, in texts for people. */
+/** The result of a reload, as texts for people. */
 export interface ReloadAnswer {
   readonly warnings: readonly string[];
   /** What was changed, such as `line bench`. */
@@ -20,20 +21,25 @@ export interface ReloadAnswer {
 
 const NAME = 'reload.sock';
 const REQUEST = 'reload\n';
-/** Clients that are served at once; there is rarely more than one. */
+/** Most clients that are served at the same time. There is rarely more than one. */
 const MAX_CLIENTS = 8;
-/** A client that has not asked by then is cut off. */
+/** Longest time for a client to send its request, in ms; then the connection is closed. */
 const ASK_LIMIT_MS = 5000;
-/** The longest answer that a client reads: a file with a mistake in each of many thousand lines. */
+/**
+ * Longest answer that a client reads, in bytes. A file with a mistake in each of many thousand lines fits.
+ */
 const MAX_ANSWER = 4 << 20;
-/** Lines that are changed may first have to close their ports. systemd gives a reload 90 s. */
+/**
+ * Longest time to wait for the answer, in ms. Lines that are changed may first have to close their ports.
+ * systemd gives a reload 90 s.
+ */
 const ANSWER_LIMIT_MS = 80_000;
 
 /**
- * Answers those who ask for a reload: the user of the service and root, to whom the socket belongs.
- * @param directory the runtime directory, which belongs to this service alone; it is made where it is missing
- * @param failed is called with a sentence when the socket can't be had
- * @returns a function that ends it
+ * Answers requests for a reload from root and from the user of the service, who owns the socket.
+ * @param directory the runtime directory, which is this service's own; it is created when missing
+ * @param failed called with a sentence when the socket can't be created
+ * @returns a function that closes the socket
  */
 export function answerReloads(
   directory: string,
@@ -46,7 +52,7 @@ export function answerReloads(
   server.on('error', (error) => failed(`${path}: can't be asked for a reload: ${error.message}`));
   try {
     makeDirectory(directory, 0o755);
-    // One that was killed has left its socket behind.
+    // A process that was killed has left its socket behind.
     rmSync(path, { force: true });
     server.listen(path);
     chmodSync(path, 0o600);
@@ -63,12 +69,12 @@ function serve(client: Socket, reload: () => Promise<ReloadAnswer>): void {
   client.unref();
   client.setEncoding('latin1');
   client.setTimeout(ASK_LIMIT_MS, () => client.destroy());
-  // Who asks may be gone before the answer.
+  // The client may be gone before the answer.
   client.on('error', () => client.destroy());
   client.on('data', (text) => {
     asked += text;
     if (REQUEST.startsWith(asked) && asked !== REQUEST) return;
-    // Nothing more is read, so that nothing can be asked twice and nothing piles up.
+    // Reading stops here, so that a client can't ask twice or make data pile up.
     client.pause();
     client.removeAllListeners('data');
     client.setTimeout(0);
@@ -77,7 +83,7 @@ function serve(client: Socket, reload: () => Promise<ReloadAnswer>): void {
       return;
     }
     void reload().then((answer) => {
-      // From now on for one that does not read.
+      // The limit now applies to a client that does not read its answer.
       client.setTimeout(ASK_LIMIT_MS);
       client.end(`${JSON.stringify(answer)}\n`, () => client.destroy());
     });
@@ -85,7 +91,10 @@ function serve(client: Socket, reload: () => Promise<ReloadAnswer>): void {
   client.on('end', () => client.destroy());
 }
 
-/** Asks the service with this runtime directory for a reload. @returns its answer, or why there is none, as a sentence */
+/**
+ * Asks the service with this runtime directory for a reload.
+ * @returns its answer, or a sentence that says why there is none
+ */
 export function askForReload(directory: string): Promise<ReloadAnswer | string> {
   const path = join(directory, NAME);
   return new Promise((resolve) => {
@@ -115,7 +124,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied: only root and the user of the service may ask for a reload',
 };
 
-/** Undefined for anything that is not the whole answer. */
+/** Parses an answer; undefined when it is not complete. */
 function parsed(answer: string): ReloadAnswer | undefined {
   try {
     return answer.endsWith('\n') ? (JSON.parse(answer) as ReloadAnswer) : undefined;

@@ -23,12 +23,13 @@ export interface Reloaded {
 }
 
 /**
- * Applies the changes in a configuration file to a running simulator: lines, fault rules, and devices that come or go.
- * Parts that are unchanged in the file are left alone, even if REST has changed them. A wrong file changes nothing.
+ * Applies the changes in a configuration file to a running simulator: lines, fault rules, and added or
+ * removed devices. Parts that are unchanged in the file are left alone, even if REST has changed them. An
+ * invalid file changes nothing.
  * @param file name of the file, for messages
  */
 export async function reload(
-  room: CommandContext,
+  context: CommandContext,
   before: Configuration,
   loaded: LoadResult,
   file: string,
@@ -39,7 +40,7 @@ export async function reload(
   const changes = await inSlices(comparing(before, after));
   const done: string[] = [];
   const refused = changes.atRestart.map((what) => `${what}: changes at the next restart`);
-  // Changes that were refused or need a restart must be found again by the next reload.
+  // The next reload must find the changes again that were refused or need a restart.
   const lines = new Map(before.lines.map((line) => [line.name, line]));
   const devices = new Map(before.devices.map((device) => [device.name, device]));
   const carryOut = async (what: string, change: Change, succeed: () => void) => {
@@ -50,19 +51,20 @@ export async function reload(
     } else refused.push(`${what}: ${problem}`);
   };
 
-  // Rules that are gone must not keep a line or a device from going. A line that goes may leave its port to another.
-  if (configureRules(room, after.faults)) done.push('faults');
+  // Rules first: a removed rule must not keep its line or device. Removed lines come before others that may
+  // take their ports.
+  if (configureRules(context, after.faults)) done.push('faults');
   for (const name of changes.goneLines) {
-    const remove = () => (room.simulator.lines.has(name) ? removeLine(room, { line: name }) : GONE);
+    const remove = () => (context.simulator.lines.has(name) ? removeLine(context, { line: name }) : GONE);
     await carryOut(`line ${name}`, remove, () => lines.delete(name));
   }
   for (const device of changes.newDevices) {
     const { name } = device;
-    const add = () => addReadDevice(room, device);
+    const add = () => addReadDevice(context, device);
     await carryOut(`device ${name}`, add, () => devices.set(name, device));
   }
   const meeting = linesThatMeet(
-    room.simulator.lines,
+    context.simulator.lines,
     changes.lines.map((line) => line.after),
   );
   const settingsOf = (line: { readonly before: LineDefinition; readonly after: LineDefinition }) =>
@@ -71,23 +73,23 @@ export async function reload(
   let changed: Promise<Outcome<unknown>> | undefined;
   const changeAll = () => {
     const settings = together.map((line) => ({ line: line.after.name, settings: settingsOf(line) }));
-    changed ??= changeLines(room, settings);
+    changed ??= changeLines(context, settings);
     return changed;
   };
   for (const line of changes.lines) {
     const { name } = line.after;
     const change = () =>
-      meeting.has(name) ? changeAll() : changeLine(room, { line: name, settings: settingsOf(line) });
+      meeting.has(name) ? changeAll() : changeLine(context, { line: name, settings: settingsOf(line) });
     await carryOut(`line ${name}`, change, () => lines.set(name, line.after));
   }
   for (const line of changes.newLines) {
     const { name } = line;
-    const add = () => addLine(room, { ...sourceWithCopies(after.devices, line), name });
+    const add = () => addLine(context, { ...sourceWithCopies(after.devices, line), name });
     await carryOut(`line ${name}`, add, () => lines.set(name, line));
   }
   for (const name of changes.goneDevices) {
     const remove = () =>
-      room.simulator.devices.has(name) ? removeDevice(room, { device: name, force: false }) : GONE;
+      context.simulator.devices.has(name) ? removeDevice(context, { device: name, force: false }) : GONE;
     await carryOut(`device ${name}`, remove, () => devices.delete(name));
   }
   const configuration = {
@@ -101,10 +103,10 @@ export async function reload(
 
 type Change = () => Outcome<unknown> | Promise<Outcome<unknown>>;
 
-/** What an exception, which is a defect of this program, is told as. */
+/** The text for an exception, which is a defect of this program. */
 export function defectText({ message }: Error): string {
   return `${message} (a defect of this program)`;
 }
 
-/** REST has removed it before. */
+/** The outcome of removing something that REST has removed before. */
 const GONE: Outcome<null> = { ok: true, value: null };

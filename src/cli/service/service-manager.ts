@@ -4,7 +4,10 @@ import { loadLibc } from '../../modbus/transport/port/libc.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
 export interface ServiceManager {
-  /** The manager ends this program after this time without `WATCHDOG=1`, in ms; undefined without a watchdog. */
+  /**
+   * Longest time without `WATCHDOG=1`, in ms, after which the manager ends this program; undefined without a
+   * watchdog.
+   */
   readonly watchdogMs: number | undefined;
   /** Sends assignments such as `READY=1`, one per line. Messages that can't be delivered are lost. */
   notify(assignments: Readonly<Record<string, string | number>>): void;
@@ -12,10 +15,13 @@ export interface ServiceManager {
 
 export type ServiceManagerResult =
   | { readonly ok: true; readonly manager: ServiceManager }
-  /** One sentence. */
+  /** The error is one sentence. */
   | { readonly ok: false; readonly error: string };
 
-/** The first descriptor that is passed to a service (sd_listen_fds(3)), and the name of ours in the units (OpenFile=). */
+/**
+ * The first descriptor that is passed to a service (sd_listen_fds(3)), and the name of our descriptor in the
+ * units (OpenFile=).
+ */
 const FIRST_PASSED = 3;
 const PASSED_NAME = 'notify';
 
@@ -36,13 +42,16 @@ export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<Servic
   };
 }
 
-/** systemd 253 and later has the socket opened for us, so that nothing native is needed: Node has no Unix datagrams. */
+/**
+ * The descriptor of the socket of systemd. From version 253 on, systemd opens the socket for us. Node has no
+ * Unix datagrams, so this avoids a native module.
+ */
 function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: NodeJS.ProcessEnv): number | undefined {
   const at = LISTEN_FDNAMES.split(':').indexOf(PASSED_NAME);
   return at >= 0 && Number(LISTEN_PID) === process.pid ? FIRST_PASSED + at : undefined;
 }
 
-/** @returns a descriptor, or why there is none */
+/** @returns a descriptor, or a sentence that says why there is none */
 async function connectTo(path: string): Promise<number | string> {
   const loaded = await loadLibc();
   if (!loaded.ok) return loaded.reason;
@@ -54,18 +63,23 @@ function send(descriptor: number, message: string): void {
   try {
     writeSync(descriptor, message);
   } catch {
-    // A manager that does not read has no use for it. The watchdog is fed again soon.
+    // A message is lost when the manager does not read. The watchdog is fed again soon.
   }
 }
 
-/** See sd_watchdog_enabled(3). Child processes inherit both variables, so WATCHDOG_PID names the process meant. */
+/**
+ * Interval of the watchdog in ms; see sd_watchdog_enabled(3). Child processes inherit both variables, so
+ * WATCHDOG_PID names the process that is meant.
+ */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, pid: number): number | undefined {
   const microseconds = Number(WATCHDOG_USEC);
   if (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== pid) return undefined;
   return microseconds > 0 ? microseconds / 1000 : undefined;
 }
 
-/** A line break ends an assignment, so values must not contain any. */
+/**
+ * The text of assignments, one per line. Values must not contain a line break, because it ends an assignment.
+ */
 function textOf(assignments: Readonly<Record<string, string | number>>): string {
   return Object.entries(assignments)
     .map(([name, value]) => `${name}=${String(value).replaceAll('\n', ' ')}`)

@@ -7,26 +7,30 @@ import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 import { type Supervised, supervise } from './supervision.js';
 
 export interface Service extends Supervised {
-  /** As its owner sees it. */
-  readonly room: CommandContext;
+  /** The context of commands with the rights of the owner. */
+  readonly context: CommandContext;
   /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
-  /** Where it is asked to read the configuration again; undefined where the service has no such directory. */
+  /**
+   * Directory of the socket for requests to read the configuration again; undefined when the service has
+   * none.
+   */
   readonly runtimeDirectory: string | undefined;
   /** Name of the configuration, for messages. */
   readonly file: string;
   /** Reads the configuration again. */
   readonly load: () => LoadResult | Promise<LoadResult>;
-  /** Told of the configuration that applies after it was read again. */
+  /** Called with the configuration that applies after a reload. */
   readonly reloaded: (configuration: Configuration) => void;
 }
 
 /**
- * Does what a service manager expects of a ready service: reports that it is ready and then that it is alive, and reads
- * the configuration again on SIGHUP, or when asked to. @returns a function to call before the simulator is stopped.
+ * Does what a service manager expects of a service that is ready: reports that it is ready and then that it
+ * is alive, and reads the configuration again on SIGHUP or on request.
+ * @returns a function to call before the simulator is stopped
  */
 export function runService({
-  room,
+  context,
   configuration,
   manager,
   runtimeDirectory,
@@ -36,17 +40,17 @@ export function runService({
   load,
   reloaded: onReloaded,
 }: Service): () => void {
-  const supervision = supervise(room.simulator, { manager, log, rest });
+  const supervision = supervise(context.simulator, { manager, log, rest });
   let current = configuration;
 
   const readOnce = async (): Promise<ReloadAnswer> => {
     const loaded = await load();
-    const { configuration: now, done, refused } = await reload(room, current, loaded, file);
+    const { configuration: now, done, refused } = await reload(context, current, loaded, file);
     current = now;
     onReloaded(current);
     return { warnings: loaded.warnings.map((each) => formatWarnings(file, [each])), done, refused };
   };
-  // Never rejects: whatever fails, those who ask are told, and the next reload is a new attempt.
+  // Never rejects: every failure is reported to those who asked, and the next reload is a new attempt.
   const readAgain = async (): Promise<ReloadAnswer> => {
     queued = undefined;
     // Type=notify-reload (systemd 253 and later) also requires the time.
@@ -63,8 +67,8 @@ export function runService({
     manager.notify({ READY: 1 });
     return { warnings, done, refused };
   };
-  // Reloads run one after another, because each compares with the result of the one before. Whoever asks while one waits
-  // for its turn is answered by that one: it has not read the file yet.
+  // Reloads run one after the other, because each compares with the result of the one before. A request that
+  // arrives while a reload still waits for its turn shares that reload, which has not read the file yet.
   let last: Promise<unknown> = Promise.resolve();
   let queued: Promise<ReloadAnswer> | undefined;
   const queue = (): Promise<ReloadAnswer> => {

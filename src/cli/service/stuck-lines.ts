@@ -3,18 +3,21 @@ import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 /** The properties of a line that {@link StuckLines} needs. */
 export interface WatchedLine {
   readonly name: string;
-  /** Time of one character on the wire, in ms; 0 where there is no wire. */
+  /** Time of one character on the wire, in ms; 0 when the line has no wire. */
   readonly characterTime: number;
-  /** The plan whose playing has been under way for longest; the same object each time. */
+  /** The reply plan that has been playing for longest; the same object on each look. */
   readonly oldestPlan: ReplyPlan | undefined;
 }
 
-/** In ms. Far above the delays of a busy machine or a slow client, so that those don't make a line count as stuck. */
+/**
+ * Time in ms after which an overdue reply counts as stuck. It is far above the delays of a busy machine or a
+ * slow client.
+ */
 const PATIENCE_MS = 60_000;
 
 /** Finds lines that have planned a reply but do not finish playing it. */
 export class StuckLines {
-  /** The oldest unfinished reply of each line, and since when it has been the oldest. */
+  /** The oldest unfinished reply of each line, and the time in ms since when it has been the oldest. */
   readonly #oldest = new Map<string, { readonly plan: ReplyPlan; readonly since: number }>();
 
   /**
@@ -37,7 +40,7 @@ export class StuckLines {
   }
 }
 
-/** How long a plan takes without trouble, in ms. Faults can make a plan last an hour. */
+/** The time that a plan takes when nothing delays it, in ms. Faults can make a plan last an hour. */
 function durationOf(plan: ReplyPlan, characterTime: number): number {
   if (plan.kind === 'silence') return 0;
   return plan.steps.reduce((sum, step) => {

@@ -5,11 +5,11 @@ import type { ServiceManager } from './service-manager.js';
 import { statusText } from './status-text.js';
 import { StuckLines } from './stuck-lines.js';
 
-/** What is supervised, and how that is reported. */
+/** What is supervised, and where reports go. */
 export interface Supervised {
   readonly manager: ServiceManager;
   readonly log: Logger;
-  /** Where REST is, for the status text; undefined where its user has named the port. */
+  /** Address of REST, for the status text; undefined if the user has chosen the port and so knows it. */
   readonly rest: string | undefined;
 }
 
@@ -24,8 +24,8 @@ export interface Supervision {
 const LOOK_MS = 1000;
 
 /**
- * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the watchdog as
- * long as the event loop runs and no line is stuck.
+ * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the
+ * watchdog as long as the event loop runs and no line is stuck.
  */
 export function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
   const stuckLines = new StuckLines();

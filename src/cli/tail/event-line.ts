@@ -6,14 +6,17 @@ import type { Paint, Style } from './paint.js';
 export type ShownEvent = TrafficView | LeftOut;
 
 export interface LineOptions {
-  /** Whether the bytes are shown, too. */
+  /** Whether the bytes of an event are shown, too. */
   readonly hex: boolean;
   readonly paint: Paint;
-  /** Characters of the longest name of a line so far. */
+  /** Length of the longest name of a line so far, in characters. */
   readonly nameWidth: number;
 }
 
-/** `→` to us, `←` from us; dashed between others; `✗` damage; `•` whatever is no frame. */
+/**
+ * The arrows of frames: `→` to us, `←` from us, dashed between others; `✗` for damage, `•` for events that
+ * are no frames.
+ */
 const ARROWS: Readonly<Partial<Record<EventKind, string>>> = {
   request: '→',
   broadcast: '→',
@@ -43,8 +46,8 @@ const STYLES: Readonly<Partial<Record<EventKind, Style>>> = {
 };
 
 /**
- * An event in one line: the time of day, the line, the pause on the line before it in ms and in characters, the
- * direction, what it says, the response time, the faults that acted, and the bytes.
+ * Prints an event as one line: the time of day, the line, the pause before it in ms and in characters, the
+ * direction, the content, the response time, the faults that acted, and the bytes.
  */
 export function eventLine(event: ShownEvent, { hex, paint, nameWidth }: LineOptions): string {
   if (event.kind === 'left out') return paint('red', `… ${event.text}`);
@@ -62,7 +65,7 @@ export function eventLine(event: ShownEvent, { hex, paint, nameWidth }: LineOpti
   return parts.filter((part) => part !== '').join('  ');
 }
 
-/** `14:03:09.123456` by the local clock, of an ISO 8601 time with µs. */
+/** The local time of day of an ISO 8601 time with µs: `14:03:09.123456`. */
 function timeOfDay(time: string): string {
   const local = new Date(time);
   const [hours, minutes, seconds] = [local.getHours(), local.getMinutes(), local.getSeconds()].map((part) =>
@@ -71,7 +74,7 @@ function timeOfDay(time: string): string {
   return `${hours}:${minutes}:${seconds}.${/\.(\d+)/.exec(time)?.[1] ?? '000000'}`;
 }
 
-/** Before a reply, the pause is the time since its request. */
+/** The pause before an event. Before a reply, that is the time since its request. */
 function pauseBefore({ kind, pauseUs, pauseCharacters, responseTimeUs }: TrafficView): string {
   const us = kind === 'reply' ? responseTimeUs : pauseUs;
   const ms = us == null ? '' : `${inMs(us)} ms`;
@@ -79,7 +82,10 @@ function pauseBefore({ kind, pauseUs, pauseCharacters, responseTimeUs }: Traffic
   return `${ms.padStart(14)} ${characters.padStart(12)}`;
 }
 
-/** Frames of many clients would only get longer by it. */
+/**
+ * The client of an event that is no frame. Frames do not show theirs, because that would only make the lines
+ * longer.
+ */
 function clientOf({ direction, client }: TrafficView): string {
   return direction === 'none' && client !== undefined ? ` (${client})` : '';
 }
@@ -88,7 +94,7 @@ function responseTime({ kind, responseTimeUs }: TrafficView): string {
   return responseTimeUs == null || kind === 'reply' ? '' : `(after ${inMs(responseTimeUs)} ms)`;
 }
 
-/** `[bad-crc: crc; torn: break not achieved, no break here]` */
+/** The faults of an event, as in `[bad-crc: crc; torn: break not achieved, no break here]`. */
 function faultsOf({ faults = [], omittedFaults = 0 }: TrafficView): string {
   if (faults.length === 0) return '';
   const texts = faults.map(({ rule, kind, reason }) => {

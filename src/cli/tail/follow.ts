@@ -2,36 +2,38 @@ import { sendTo } from '../../common/rest-client/client.js';
 import { follow as followEvents } from '../../common/rest-client/events.js';
 import { unreachableReason } from './unreachable.js';
 
-/** What the person who follows a simulator is to know, in the order in which it happened. */
+/** News for somebody who follows a simulator, in the order in which they happened. */
 export type Followed =
-  /** As they came, undefined for what is no JSON: any program may answer at the address. */
+  /**
+   * Events as they were received; undefined if the body is not JSON. Any program may answer at the address.
+   */
   | { readonly kind: 'events'; readonly events: unknown }
-  /** The connection is gone, and the simulator is waited for. */
+  /** The connection was lost; it is made again when the simulator answers. */
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'connected' }
-  /** Another run of the simulator has begun; its events come from the first one on. */
+  /** The simulator has been restarted. Events follow from its first one on. */
   | { readonly kind: 'restarted' }
-  /** Asking again will not help. `status` is undefined when nobody answered. */
+  /** The simulator refuses, and asking again will not help. `status` is undefined if nobody answered. */
   | { readonly kind: 'refused'; readonly status: number | undefined; readonly reason: string };
 
 export interface FollowOptions {
-  /** Of `GET /api/v1/events`, with its filters. */
+  /** The URL of `GET /api/v1/events` with its filters. */
   readonly url: URL;
   readonly token: string | undefined;
-  /** Ends it. */
+  /** Stops following. */
   readonly signal: AbortSignal;
-  /** Between two attempts to connect. */
+  /** Pause between two attempts to connect, in ms. */
   readonly retryMs: number;
 }
 
-/** The status of a simulator that may take this reader later, because it has too many of them now. */
+/** The status of a simulator that has too many readers at the moment. It may accept this one later. */
 const FOR_NOW = 503;
-/** A simulator says every 15 s that nothing has happened. */
+/** Longest silence on a connection, in ms. A simulator without events sends a sign of life every 15 s. */
 const SILENCE_MS = 60_000;
 
 /**
- * Follows a running simulator until `signal`, or until it refuses. A connection that breaks is made again, and goes on
- * after the last event that came.
+ * Follows a running simulator until `signal` is aborted or the simulator refuses. After a lost connection it
+ * connects again and goes on after the last event received.
  */
 export async function* follow({
   url,
@@ -56,7 +58,7 @@ export async function* follow({
     } else if (step.kind === 'message') {
       const at = step.id === undefined ? after : Number(step.id);
       if (at !== undefined && after !== undefined && at < after) {
-        // The simulator counts from 1 again. What happened before this reader was back is asked for, too.
+        // The simulator counts from 1 again. This also asks for the events before the reader was back.
         after = 0;
         current.abort();
         yield { kind: 'restarted' };

@@ -1,4 +1,4 @@
-/** What Node says of a certificate that nobody on its list has signed. */
+/** The error codes of Node for a certificate without a trusted signer. */
 const UNKNOWN_SIGNERS: ReadonlySet<unknown> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -6,7 +6,7 @@ const UNKNOWN_SIGNERS: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Why `fetch` got no answer, in words. It hides the reason of the system in `cause`. */
+/** Why `fetch` got no answer, in words. `fetch` keeps the reason of the system in `cause`. */
 export function unreachableReason({ message, cause }: Error): string {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   if (code === 'ECONNREFUSED') return 'nobody listens there';

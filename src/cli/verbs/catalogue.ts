@@ -9,7 +9,7 @@ import { flow } from '../../simulator/written/flow.js';
 import type { CatalogueCommand } from '../command-line/commands/plain.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 
-/** Prints what real devices do wrong, a line each, or one entry as a whole. */
+/** Prints the catalogue of what real devices do wrong, one line per entry, or one entry in full. */
 export function catalogue({ id }: CatalogueCommand): number {
   if (id !== undefined) {
     const entry = findMisbehaviour(id);

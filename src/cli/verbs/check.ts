@@ -5,11 +5,12 @@ import { tokenOfService } from '../service/credential.js';
 import { complain, say, warn } from './say.js';
 
 /**
- * Prints every mistake of a file. That a token is missing is none in a file of the service, which has it from elsewhere.
+ * Prints every mistake in a file. A missing token is no mistake in a file of the service, which gets its
+ * token from elsewhere.
  */
 export function check({ file, api }: CheckCommand): number {
   const token = api.token === undefined ? tokenOfService(file) : undefined;
-  // As if REST were open to this machine alone, where no token is needed.
+  // Checked as if REST were only open to this machine, where no token is needed.
   const result = checkFile(file, token === undefined ? api : { ...api, httpHost: '127.0.0.1' });
   warn(file, result.warnings);
   if (token !== undefined) say(`${file}: the token comes from a credential of the service (${token})`);

@@ -12,7 +12,7 @@ import { standardError } from './standard.js';
 import { fileProblem, writeNativeFile } from './write-files.js';
 
 const LARGEST_MAP = 4 * 1024 * 1024;
-/** The time between two lines of progress, in ms: on a terminal, where one takes the place of the other, and elsewhere. */
+/** Time between two lines of progress, in ms. On a terminal each line replaces the one before. */
 const PROGRESS_MS = { terminal: 100, file: 5000 };
 
 /** Reads real devices, and writes a native file that answers as they do. */
@@ -57,7 +57,7 @@ function readMap(file: string): Imported | string {
   return isByAddress ? imported : `${file}: ${imported.what} has no values by their addresses`;
 }
 
-/** Shows how far it is: on one line of a terminal, or now and then on a line of its own. */
+/** Shows progress: on a terminal in one line that is replaced, elsewhere now and then in a new line. */
 class Progress {
   readonly #isTerminal = process.stderr.isTTY === true;
   #shownAt = Number.NEGATIVE_INFINITY;

@@ -17,21 +17,21 @@ import { Assembly, type Piece } from '../../files/config/text/pieces.js';
 import { LARGEST_BYTES, readText } from '../../files/config/text/read-file.js';
 import { inSlices } from '../../simulator/slices.js';
 
-/** What the thread that parses a file has to do. */
+/** The order for the thread that parses a file. */
 export interface ParseOrder {
   readonly file: string;
-  /** The most bytes that it may have. */
+  /** The largest size of the file, in bytes. */
   readonly most: number;
-  /** Of the text that is known already. */
+  /** The digest of the text that is already known. */
   readonly digest: string | undefined;
 }
 
-/** What it is asked: the next answer, or where mistakes stand. */
+/** A question to the parser: the next answer, or the places of mistakes. */
 export type ToParser =
   | { readonly kind: 'next' }
   | { readonly kind: 'locate'; readonly lists: readonly (readonly Issue[])[] };
 
-/** What it answers. */
+/** An answer of the parser. */
 export type Parsed =
   | { readonly kind: 'same' }
   | { readonly kind: 'failed'; readonly problems: readonly Problem[] }
@@ -40,30 +40,30 @@ export type Parsed =
   | { readonly kind: 'located'; readonly lists: readonly (readonly Problem[])[] };
 
 /**
- * The configuration of a running service, which is read again while lines are served: a thread of its own parses the file, and
- * what it says is read in slices. A text that is the same as before is not parsed.
+ * The configuration of a running service. It can be read again while lines are served: another thread parses
+ * the file, and its content is read in slices. An unchanged text is not parsed again.
  */
 export class ConfigurationFile {
   readonly #source: ConfigurationSource;
   readonly #api: ApiOverrides;
-  /** The digest of the text that was read last, and what came of it. */
+  /** The digest of the text that was read last, and the result. */
   #known: { readonly digest: string; readonly result?: LoadResult } | undefined;
 
   constructor(source: ConfigurationSource, api: ApiOverrides) {
     this.#source = source;
     this.#api = api;
     if (source.kind !== 'native') return;
-    // Before it is loaded: what changes meanwhile is then found by the first reload.
+    // The digest is taken before the file is loaded, so that the first reload finds a change made in between.
     const text = readText(source.file, LARGEST_BYTES);
     if (text.ok) this.#known = { digest: createHash('sha256').update(text.text).digest('hex') };
   }
 
-  /** Notes what the program was started with. */
+  /** Keeps the result that the program was started with. */
   note(result: LoadResult): void {
     if (this.#known) this.#known = { ...this.#known, result };
   }
 
-  /** Reads it again. Files of pymodbus.simulator and the demo are read at once. */
+  /** Reads the configuration again. The demo and files of pymodbus.simulator are read in this thread. */
   async read(): Promise<LoadResult> {
     const source = this.#source;
     if (source.kind !== 'native') return loadConfiguration(source, this.#api);
@@ -122,12 +122,17 @@ function onFree(result: LoadResult): LoadResult {
   return !result.ok ? result : { ...result, configuration: onFreePorts(result.configuration) };
 }
 
-/** Whether the configuration depends on nothing but its own text: a file of pymodbus.simulator that it names may have changed. */
+/**
+ * Whether the configuration depends on its own text alone. Otherwise it names a file of pymodbus.simulator,
+ * which may have changed.
+ */
 function isAlone(result: LoadResult): boolean {
   return result.ok && result.configuration.devices.every(({ source }) => source?.pymodbus === undefined);
 }
 
-/** Asks a thread, one question after the other. Rejects when the thread has failed. */
+/**
+ * Makes a function that asks a thread one question after the other. It rejects when the thread has failed.
+ */
 function asking(thread: Worker): (asked: ToParser) => Promise<Parsed> {
   return (asked) =>
     new Promise((resolve, reject) => {

@@ -3,21 +3,24 @@ import type { TrafficFileDefinition } from '../../files/config/configuration.js'
 import type { ApiRules } from '../../remote/api/app.js';
 import type { LinkOrder } from '../../remote/mqtt/link.js';
 
-/** What the thread of the desk gets to begin with. */
+/** The order with which the thread of the desk starts. */
 export interface DeskOrder {
-  /** Its end of the door. */
+  /** The desk's end of the channel to the lines. */
   readonly rpc: MessagePort;
   readonly rules: ApiRules;
   readonly port: number;
   readonly level: string;
-  /** The directory in which clients may let files be made. */
+  /** Directory in which clients may have files written. */
   readonly writesIn: string;
-  /** How many events the stream of the traffic keeps. */
+  /** Number of events that the traffic stream keeps. */
   readonly events: number;
   readonly trafficFile: TrafficFileDefinition | undefined;
-  /** The broker that the simulator is on. */
+  /** The MQTT broker of the simulator; undefined for none. */
   readonly mqtt: Omit<LinkOrder, 'rest'> | undefined;
-  /** The moment of `performance.now()` 0 of the lines by `process.hrtime`, in ns: each thread has a beginning of its own. */
+  /**
+   * The moment on `process.hrtime`, in ns, at which `performance.now()` of the lines was 0. Each thread has a
+   * zero of its own.
+   */
   readonly zero: bigint;
 }
 
@@ -28,8 +31,8 @@ export type ToDesk =
 
 export type FromDesk =
   | { readonly kind: 'listening'; readonly addresses: readonly string[]; readonly port: number }
-  /** It can't begin; one sentence. */
+  /** The desk can't start; the error is one sentence. */
   | { readonly kind: 'refused'; readonly error: string }
   | { readonly kind: 'pong' }
-  /** An entry of the log, as JSON. */
+  /** An entry of the log as JSON. */
   | { readonly kind: 'log'; readonly entry: string };

@@ -12,24 +12,24 @@ import { DeskEnd } from '../../remote/rpc/desk-end.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
 /*
- * The thread of the desk: HTTP, the console, reports, captures and files of the traffic. It has a heap of its own, so its
- * garbage collections do not stop the lines.
+ * The thread of the desk: HTTP, the console, reports, captures and files of the traffic. It has a heap of its
+ * own, so its garbage collections do not stop the lines.
  */
 
-/** Of this thread, so that on one core the lines come first. */
+/** Niceness of this thread, so that the lines come first when all threads share one core. */
 const NICENESS = 10;
 
 function post(message: FromDesk): void {
   parentPort?.postMessage(message);
 }
 
-/** The lines come first where all share one core. Linux has a priority for each thread. */
+/** Lowers the priority of this thread. Linux has a priority for each thread. */
 function stepBack(): void {
   try {
     const [thread] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
     if (thread !== undefined) setPriority(Number(thread), NICENESS);
   } catch {
-    // Without /proc, the desk is as important as the lines.
+    // Without /proc, the priority stays that of the lines.
   }
 }
 
@@ -50,14 +50,14 @@ async function begin(order: DeskOrder): Promise<() => Promise<void>> {
 }
 
 /**
- * For `localhost`, which stands for two addresses, Fastify would open a second server, which knows nothing of the limits
- * of connections.
+ * Chooses one address of `localhost`. For both of them, Fastify would open a second server that knows nothing
+ * of the limits of connections.
  */
 async function oneAddress(host: string): Promise<string> {
   return host.toLowerCase() === 'localhost' ? (await lookup(host)).address : host;
 }
 
-/** @returns the addresses of REST; undefined after saying why there are none */
+/** @returns the addresses of REST; undefined after printing why it can't listen */
 async function listen(
   app: FastifyInstance,
   { host, credentials }: DeskOrder['rules'],
@@ -66,7 +66,7 @@ async function listen(
   const scheme = credentials === undefined ? 'http' : 'https';
   try {
     await app.listen({ host: await oneAddress(host), port, backlog: BACKLOG });
-    // As bound: 0.0.0.0 stays 0.0.0.0.
+    // The addresses as they were bound: 0.0.0.0 stays 0.0.0.0.
     const bound = app.addresses().flatMap((each) => (typeof each === 'string' ? [] : each));
     const addresses = bound.map((each) => `${scheme}://${hostPort(each.address, each.port)}`);
     post({ kind: 'listening', addresses, port: bound[0]?.port ?? port });
@@ -94,7 +94,7 @@ parentPort?.on('message', (message: ToDesk) => {
       post({ kind: 'pong' });
       break;
     case 'end':
-      // The files get what is left of the traffic. Connections end with the thread.
+      // Writes the rest of the traffic to its file. Connections end with the thread.
       void finish().then(() => process.exit(0));
   }
 });

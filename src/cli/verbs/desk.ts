@@ -6,14 +6,14 @@ import { LineEnd } from '../../remote/rpc/line-end.js';
 import type { TestContext } from '../../testing/commands.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
-/** What the desk is started with. */
+/** The settings with which a desk is started. */
 interface DeskSettings {
-  readonly room: TestContext;
+  readonly context: TestContext;
   readonly rules: ApiRules;
-  /** 0 is any free one. */
+  /** The port of REST; 0 is any free one. */
   readonly port: number;
   readonly log: Logger;
-  /** The broker that the simulator is on; undefined for none. */
+  /** The MQTT broker of the simulator; undefined for none. */
   readonly mqtt: DeskOrder['mqtt'];
 }
 
@@ -21,35 +21,41 @@ type DeskStart =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** How often the desk is asked whether it lives, and how many questions in a row it may leave without an answer: 10 s. */
+/**
+ * Interval of pings to the desk in ms, and the number of pings in a row that it may leave unanswered: 10 s
+ * together.
+ */
 const PING_MS = 2000;
 const MOST_UNANSWERED = 5;
-/** Between the death of a desk and the start of the next one. */
+/** Pause between the end of a desk and the start of the next one, in ms. */
 const RESTART_MS = 500;
-/** A desk that ends in an orderly way writes what is left of the traffic. */
+/** Longest time in ms for a desk to write the rest of the traffic when it ends in an orderly way. */
 const END_MS = 1500;
-/** More memory than this ends the desk and not the program. */
+/** Limits of the heap of a desk. Exceeding them ends the desk, but not the program. */
 const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
 
 const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 10: 'trace' } as const;
 
 /**
- * The side of the desk, as the side of the lines sees it: a thread. A thread that dies, or is silent, is replaced; the
- * lines go on meanwhile.
+ * The desk as the side of the lines sees it: a thread that is replaced when it dies or falls silent, while
+ * the lines go on.
  */
 export class DeskSupervisor {
   readonly #settings: Promise<DeskSettings>;
   #configure: (settings: DeskSettings) => void = () => {};
   #thread: Worker | undefined;
   #rpc: LineEnd | undefined;
-  /** Questions since the desk was heard. Counted, not timed: a program that was stopped for a while has asked nothing. */
+  /**
+   * Number of pings since the desk was last heard. It is a count and no time, because a program that was
+   * stopped for a while has sent no pings.
+   */
   #unanswered = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Why the thread has failed before it was asked to begin. */
+  /** Why the thread failed before it was started. */
   #failure: Error | undefined;
   #isEnding = false;
 
-  /** Loads the modules of the desk in its thread, while the side of the lines is made ready. */
+  /** Starts a thread that loads the modules of the desk, while the side of the lines gets ready. */
   constructor() {
     this.#settings = new Promise((resolve) => {
       this.#configure = resolve;
@@ -57,7 +63,7 @@ export class DeskSupervisor {
     this.#thread = this.#newThread();
   }
 
-  /** Begins to serve. @returns where, or why that is not possible */
+  /** Starts to serve. @returns the addresses, or why the desk can't serve */
   async start(settings: DeskSettings): Promise<DeskStart> {
     this.#configure(settings);
     const started = await this.#begin(settings.port);
@@ -66,7 +72,7 @@ export class DeskSupervisor {
     return started;
   }
 
-  /** Lets the desk write what is left of the traffic, and ends it. */
+  /** Lets the desk write the rest of the traffic, and ends it. */
   async stop(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#timer);
@@ -83,7 +89,9 @@ export class DeskSupervisor {
     this.#failure = error;
   };
 
-  /** Where the system lets the process have no more files open, it fails while it loads its modules. */
+  /**
+   * Starts a thread. When the process may not open more files, the thread fails while it loads its modules.
+   */
   #newThread(): Worker {
     const url = fileBesideCode('desk-thread.js');
     this.#failure = undefined;
@@ -91,13 +99,13 @@ export class DeskSupervisor {
   }
 
   async #begin(port: number): Promise<DeskStart> {
-    const { room, rules, log, mqtt } = await this.#settings;
-    const { simulator, writesIn } = room;
+    const { context, rules, log, mqtt } = await this.#settings;
+    const { simulator, writesIn } = context;
     const thread = this.#thread ?? this.#newThread();
     this.#thread = thread;
     if (this.#failure) return { ok: false, error: `the thread of REST has failed: ${this.#failure.message}` };
     const { port1, port2 } = new MessageChannel();
-    const rpc = new LineEnd(room, port1);
+    const rpc = new LineEnd(context, port1);
     this.#rpc = rpc;
     this.#unanswered = 0;
     const order: DeskOrder = {
@@ -154,7 +162,7 @@ export class DeskSupervisor {
     void thread.terminate();
   }
 
-  /** @param port where it has listened: the next desk listens there, too */
+  /** @param port port on which the desk has listened; the next desk listens on the same */
   #died(thread: Worker, port: number): void {
     if (this.#isEnding || thread !== this.#thread) return;
     this.#thread = undefined;
@@ -177,7 +185,7 @@ function post(thread: Worker, message: ToDesk): void {
   thread.postMessage(message);
 }
 
-/** Logs what the desk has logged, with the time of now. */
+/** Repeats an entry of the desk's log in the log of the program, with the present time. */
 function relog(log: Logger, entry: string): void {
   const {
     level,

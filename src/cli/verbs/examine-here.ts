@@ -26,7 +26,8 @@ import { shownReport } from './shown-report.js';
 /**
  * Examines the client of a line on a simulator of its own.
  * @param stop resolves when the examination is to stop
- * @returns the report, or why there is none, as lines for a terminal; undefined when that has been printed
+ * @returns the report, or lines for a terminal that say why there is none; undefined if they have been
+ * printed
  */
 export async function examineHere(
   wanted: ExaminationWanted,
@@ -35,7 +36,7 @@ export async function examineHere(
 ): Promise<ReportView | string | undefined> {
   const configuration = load(wanted.source, {});
   if (!configuration) return undefined;
-  // Faults of the file would be taken for what the client does.
+  // Faults of the file would be taken for the client's behaviour.
   const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
   const order = orderOf(wanted, makeObserver, simulator);
   if (typeof order === 'string') return order;
@@ -49,7 +50,7 @@ export async function examineHere(
   }
 }
 
-/** @returns what is wrong, as a sentence */
+/** @returns the order, or what is wrong, as a sentence */
 function orderOf(
   { line: name, unitId, checks: names, limitMs, dut, seed }: ExaminationWanted,
   makeObserver: MakeObserver | undefined,
@@ -70,7 +71,7 @@ function orderOf(
   const checks = chosenChecks(names, line);
   if (typeof checks === 'string') return `--checks: ${checks}`;
   const observer = makeObserver?.(simulator);
-  // The names of pages and commands are taken as they are; only that of a register can be unknown.
+  // Only the name of a register can be unknown; those of pages and commands are not checked here.
   if (typeof observer === 'string') return `--witness-register: ${observer}`;
   return {
     line,

@@ -2,17 +2,17 @@ import type { ReportView } from '../../testing/report/view.js';
 import { Remote } from './remote.js';
 import { CHECKS, type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
 
-/** What is to be examined on a simulator that runs already. */
+/** An examination on a simulator that already runs. */
 export interface RemoteExamination {
   readonly line: string;
   readonly unitId?: number | undefined;
-  /** Checks and groups; all of them when empty. */
+  /** Identifiers of checks and names of groups; all checks when empty. */
   readonly checks: readonly string[];
   readonly limitMs: number;
   readonly seed?: number | undefined;
-  /** A value that the client writes what it has read to. The simulator takes no other observers. */
+  /** Name of a value to which the client writes what it has read. The simulator takes no other observers. */
   readonly register?: string | undefined;
-  /** Starts the client, here. */
+  /** The command line that starts the client on this machine. */
   readonly dut?: string | undefined;
 }
 
@@ -20,13 +20,13 @@ interface ExaminationAnswer {
   readonly id: number;
   readonly state: 'running' | 'over';
   readonly checks: readonly ShownFinding[];
-  /** Absent where it was not asked for. */
+  /** The report; absent if the request did not ask for it. */
   readonly report: ReportView;
 }
 
 /**
- * Examines the client of a line on a simulator that runs already, and follows it.
- * @returns the report, or why there is none, as lines for a terminal
+ * Examines the client of a line on a simulator that already runs, and follows the examination.
+ * @returns the report, or lines for a terminal that say why there is none
  */
 export async function examineRemotely(
   wanted: RemoteExamination,
@@ -39,7 +39,7 @@ export async function examineRemotely(
     {
       path: '/api/v1/examinations',
       body: bodyOf(wanted),
-      // The frames of dozens of checks are long, and only wanted once.
+      // A report holds the frames of dozens of checks, so only the last request asks for it.
       query: '?report=false',
       findings: ({ checks }: ExaminationAnswer) => checks,
       shape: CHECKS,
@@ -51,7 +51,7 @@ export async function examineRemotely(
   return over.ok ? over.body.report : over.error;
 }
 
-/** What a simulator that runs already is asked for. */
+/** The body of the request that starts the examination. */
 export function bodyOf({
   line,
   unitId,

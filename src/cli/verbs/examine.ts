@@ -14,10 +14,13 @@ import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** The command, the configuration or the line is wrong, nobody polls, or the examination was stopped. */
+/**
+ * The exit code when the command, the configuration or the line is wrong, nobody polls, or the examination
+ * was stopped.
+ */
 const WRONG = 2;
 
-/** Examines the client that polls a line, and says how it behaves. */
+/** Examines the client that polls a line, and prints how it behaves. */
 export async function examine(request: ExamineRequest): Promise<number> {
   if (request.what === 'list') return list();
   const read = readObserver(request.witness, (part) => `--witness-${part}`);
@@ -47,7 +50,7 @@ function list(): number {
   return OK;
 }
 
-/** Examines the client of a line on a simulator that runs already. */
+/** Examines the client of a line on a simulator that already runs. */
 function examineThere(
   { line, unitId, checks, limitMs, seed, dut, token, witness: { register } }: ExaminationWanted,
   url: string,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeDirectory } from '../../files/config/make-directory.js';
 import { complain, say } from './say.js';
 
-/** Writes a program into Wireshark's extcap directory that calls this one. */
+/** Installs a program in Wireshark's extcap directory that calls this one. */
 export function installExtcap(directory = extcapDirectory()): number {
   const file = join(directory, 'modbus-sim');
   try {
@@ -29,13 +29,16 @@ function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The directory that Wireshark says is its user's, else the one that it has for all. */
+/** The extcap directory of the user, as Wireshark prints it; the global one if there is none. */
 function extcapDirectory(): string {
   const { stdout } = spawnSync('tshark', ['-G', 'folders'], { encoding: 'utf8' });
   return extcapFolder(stdout ?? '') ?? join(homedir(), '.local/lib/wireshark/extcap');
 }
 
-/** Reads what `tshark -G folders` prints. Before version 4.2 there is none for the user alone. */
+/**
+ * Finds the extcap directory in the output of `tshark -G folders`. Before version 4.2, Wireshark had none for
+ * a single user.
+ */
 function extcapFolder(folders: string): string | undefined {
   const own = /^Personal Extcap path:\s*(\S.*)$/m.exec(folders);
   return (own ?? /^(?:Global )?Extcap path:\s*(\S.*)$/m.exec(folders))?.[1];

@@ -1,23 +1,23 @@
 /*
- * The texts of the extcap protocol, in which Wireshark asks a program for interfaces, their link types and their
- * options (Wireshark Developer's Guide, 8.2). A sentence stands on a line: a word, then values in braces.
+ * The texts of the extcap protocol, in which Wireshark asks a program for interfaces, their link types and
+ * their options (Wireshark Developer's Guide, 8.2). Each line is a sentence: a word, then values in braces.
  */
 
-/** What Wireshark has to know of a line. */
+/** A line, as it is described to Wireshark. */
 export interface ExtcapLine {
   readonly name: string;
-  /** The path of its port, or address and port. */
+  /** Path of the serial port, or address and port of the socket. */
   readonly place: string;
 }
 
 const PREFIX = 'modbus-sim-';
 
-/** The name of a line's interface. It has no character that Wireshark or a shell could take for something else. */
+/** The interface name of a line. It has no character with a meaning for Wireshark or a shell. */
 export function interfaceName(line: string): string {
   return `${PREFIX}${encodeURIComponent(line).replaceAll(/[!'()*]/g, percent)}`;
 }
 
-/** The line that an interface is named after; undefined for an interface of somebody else. */
+/** The line of an interface; undefined if the interface is not one of ours. */
 export function lineOfInterface(name: string): string | undefined {
   if (!name.startsWith(PREFIX)) return undefined;
   try {
@@ -38,10 +38,10 @@ export function interfacesText(version: string, lines: readonly ExtcapLine[]): s
   ].join('\n');
 }
 
-/** The answer to --extcap-dlts: raw IP. A capture itself says which link type each of its interfaces has. */
+/** The answer to --extcap-dlts: raw IP. The capture itself states the link type of each of its interfaces. */
 export const DLTS_TEXT = 'dlt {number=101}{name=RAW}{display=Raw IP}';
 
-/** The answer to --extcap-config: what the user can choose. */
+/** The answer to --extcap-config: the options of the user. */
 export function configText(url: string): string {
   return [
     `arg {number=0}{call=--url}{display=Simulator}{tooltip=Where its REST interface is}{type=string}{default=${plain(url)}}`,
@@ -52,7 +52,7 @@ export function configText(url: string): string {
   ].join('\n');
 }
 
-/** Braces would end a value. */
+/** A text without braces, which would end a value. */
 function plain(text: string): string {
   return text.replaceAll(/[{}]/g, '_');
 }

@@ -7,10 +7,13 @@ import { configText, DLTS_TEXT, type ExtcapLine, interfacesText, lineOfInterface
 import { Remote } from './remote.js';
 import { complain, OK, say } from './say.js';
 
-/** Wireshark waits for the list of interfaces before it shows its window. */
+/**
+ * Longest time to ask for the lines, in ms. Wireshark waits for the list of interfaces before it shows its
+ * window.
+ */
 const LIST_LIMIT_MS = 1000;
 
-/** Does what Wireshark asks of an extcap program: the lines of a running simulator are its interfaces. */
+/** Answers Wireshark as an extcap program whose interfaces are the lines of a running simulator. */
 export async function extcap(request: ExtcapRequest, version: string): Promise<number> {
   switch (request.what) {
     case 'install':
@@ -26,7 +29,7 @@ export async function extcap(request: ExtcapRequest, version: string): Promise<n
   }
 }
 
-/** The lines of the simulator. Where none is running there are none: Wireshark asks at each of its starts. */
+/** The lines of the simulator; none if it does not run, because Wireshark asks at each of its starts. */
 async function linesOf({ url, token }: RunningAt): Promise<ExtcapLine[]> {
   const remote = new Remote(url, token, LIST_LIMIT_MS);
   const answer = await remote.lines();

@@ -2,13 +2,16 @@ import type { FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { save } from './write-files.js';
 
-/** What came of a command on one bench. */
+/** The outcome of a command on one bench. */
 interface BenchOutcome {
   readonly bench: FleetBench;
   readonly answer: FleetAnswer;
 }
 
-/** Does something on all benches at once, and prints what came of it, as it comes. @param show prints an answer that is good */
+/**
+ * Asks all benches at once, and prints each outcome as it arrives.
+ * @param show turns a good answer into text
+ */
 export function onAll(
   benches: readonly FleetBench[],
   work: (bench: FleetBench) => Promise<FleetAnswer>,
@@ -24,7 +27,10 @@ export function onAll(
   );
 }
 
-/** Says how many have done it, and writes the answers. @returns the exit code: 1 if one has not */
+/**
+ * Prints how many benches have succeeded, and writes the answers.
+ * @returns the exit code: 1 if one bench has failed
+ */
 export function conclude(outcomes: readonly BenchOutcome[], json: string | undefined): number {
   const done = outcomes.filter(({ answer }) => answer.ok).length;
   say(`${done} of ${outcomes.length} ${outcomes.length === 1 ? 'bench has' : 'benches have'} done it`);

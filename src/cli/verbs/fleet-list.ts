@@ -6,18 +6,18 @@ import { OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
-/** How often is looked whether a bench has told anything. */
+/** Interval in ms in which the list looks for news of benches. */
 const LOOK_EVERY_MS = 500;
-/** Moves to the top and clears the screen (ECMA-48). */
+/** Moves the cursor to the top and clears the screen (ECMA-48). */
 const CLEAR = '\u001b[H\u001b[2J';
 
-/** Says who is there. @returns the exit code */
+/** Prints the benches that are there. @returns the exit code */
 export function list(benches: readonly FleetBench[], json: string | undefined): number {
   say(tableOf(benches));
   return writeJson(json, benches);
 }
 
-/** The same, again whenever something is different, until somebody stops it. */
+/** Prints the benches again whenever something changes, until somebody stops it. */
 export async function watch(fleet: Fleet, command: FleetCommand): Promise<number> {
   let isStopped = false;
   const stop = stopSignal(OK, { reader: standardOutput() }).then(() => {
@@ -40,7 +40,7 @@ export async function watch(fleet: Fleet, command: FleetCommand): Promise<number
   return writeJson(command.json, fleet.select(command));
 }
 
-/** Writes the addresses of REST for the file-based discovery of Prometheus. @returns the exit code */
+/** Writes the addresses of REST for Prometheus' file-based discovery. @returns the exit code */
 export function writeTargets(file: string, benches: readonly FleetBench[]): number {
   const targets = benches.flatMap(({ topic, state, labels, rest }) =>
     state === 'online'

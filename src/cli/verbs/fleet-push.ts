@@ -8,18 +8,21 @@ import { complain, FAILED } from './say.js';
 
 type PushedConfiguration = Readonly<Record<string, unknown>>;
 
-/** The configuration in a file, as it can be sent. @returns what is wrong, as lines for a terminal */
+/**
+ * Reads a configuration file in the form in which it is sent.
+ * @returns it, or what is wrong, as lines for a terminal
+ */
 export function readPushed(file: string): PushedConfiguration | string {
   const read = readConfigFile(file);
   if (!read.ok) return formatProblems(file, read.problems);
   const { value } = read.source;
   if (!isMapping(value)) return `${file}: expected a mapping with devices and lines`;
-  // JSON has no integers beyond 2^53; as texts, they are understood wherever they fit.
+  // JSON has no integers beyond 2^53. As text they are accepted wherever they fit.
   const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each));
   return JSON.parse(text) as PushedConfiguration;
 }
 
-/** Has a configuration run on all benches, or on none if one of them refuses it when it is checked. */
+/** Applies a configuration on all benches; on none if one of them refuses it when it is checked. */
 export async function push(
   fleet: Fleet,
   benches: readonly FleetBench[],

@@ -6,12 +6,12 @@ import type { FleetCommand } from '../command-line/commands/fleet.js';
 import { conclude, onAll } from './fleet-answers.js';
 import { complain } from './say.js';
 
-/** The names of rules that this command has put in force begin so. */
+/** The prefix of the names of rules that this command has put in force. */
 const ARMED = 'fleet.';
 
 type Rule = Readonly<Record<string, unknown>>;
 
-/** Puts rules in force: all of them on a bench, or none. What was begun is taken back when somebody interrupts. */
+/** Puts rules in force, on each bench all of them or none. When somebody interrupts, takes them back. */
 export async function applyRules(
   fleet: Fleet,
   benches: readonly FleetBench[],
@@ -31,7 +31,7 @@ export async function applyRules(
     inForce.set(bench, armed);
     for (const rule of rules) {
       const name = `${ARMED}${rule.name}`;
-      // It may be in force though its answer was lost.
+      // The rule may be in force even if the answer was lost.
       armed.push(name);
       const answer = isInterrupted
         ? ({ ok: false, code: 'bench.interrupted' satisfies Code, detail: 'was interrupted' } as const)
@@ -50,7 +50,7 @@ export async function applyRules(
   return complain('interrupted: the rules were taken back');
 }
 
-/** Removes the rules that `fleet fault apply` has put in force, or all. */
+/** Removes the rules that `fleet fault apply` has put in force, or all rules. */
 export async function clearRules(
   fleet: Fleet,
   bench: FleetBench,
@@ -68,7 +68,10 @@ export async function clearRules(
   return { ok: true, value: meant };
 }
 
-/** The rules in a file: one, or a list, alone or below `faults`. @returns what is wrong, as a sentence */
+/**
+ * Reads the rules in a file: one rule or a list, alone or below `faults`.
+ * @returns them, or what is wrong, as a sentence
+ */
 export function readRules(file: string): Rule[] | string {
   const read = readConfigFile(file);
   if (!read.ok) return `${file}: ${read.problems[0]?.message ?? 'can not be read'}`;

@@ -14,30 +14,36 @@ import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** A file or an option is wrong. */
+/** The exit code when a file or an option is wrong. */
 const WRONG = 2;
-/** How often each bench is asked how far it is: with many benches less often, so that the broker has 200 requests a second. */
+/**
+ * Interval in ms in which each bench is asked for its progress. It is at least 5 ms per bench, so that the
+ * broker has 200 requests a second at most.
+ */
 const ASK_EVERY_MS = 250;
 const ASK_EACH_MS = 5;
-/** How often is said how far all of them are. */
+/** Interval in ms in which the progress of all benches is printed. */
 const SAY_EVERY_MS = 10_000;
 
-/** What runs on each bench. */
+/** A test or an examination that runs on each bench. */
 export interface Work {
   readonly kind: 'test' | 'examination';
   readonly name: string;
   readonly input: unknown;
 }
 
-/** What became of one work on one bench. */
+/** The result of one test or examination on one bench. */
 interface BenchReport {
   readonly bench: FleetBench;
   readonly report: ReportView;
-  /** Where the bench has the report with its frames; undefined where nothing ran. */
+  /** URL of the report with its frames, on the bench; undefined if nothing ran. */
   readonly url: string | undefined;
 }
 
-/** The scenarios in files, as benches are sent them. @returns what is wrong, as lines for a terminal */
+/**
+ * Reads scenarios from files in the form in which they are sent to benches.
+ * @returns them, or what is wrong, as lines for a terminal
+ */
 export function readScenarios(files: readonly string[], settings: readonly string[]): Work[] | string {
   const loaded = files.map((file) => loadScenarioFile(file, settings));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
@@ -56,14 +62,15 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   });
 }
 
-/** The examination of a line. */
+/** Makes the work of an examination of a line. */
 export function examinationWork(order: Parameters<typeof bodyOf>[0]): Work {
   return { kind: 'examination', name: `line ${order.line}`, input: { order: bodyOf(order) } };
 }
 
 /**
- * Runs tests or an examination on all benches at once, each of the works after the other, and writes one report on all. What
- * runs is stopped when somebody interrupts. @returns the exit code: 1 unless all has passed everywhere
+ * Runs tests or an examination on all benches at once, on each bench one after the other, and writes one
+ * report on all of them. Stops what runs when somebody interrupts.
+ * @returns the exit code: 1 unless all have passed on all benches
  */
 export async function runOnAll(
   fleet: Fleet,
@@ -152,7 +159,7 @@ async function runOne(
   return { bench, report: viewOf(bench, work, run), url };
 }
 
-/** A run as a bench has told it; a sentence where it has told something else. */
+/** Reads a run from the answer of a bench; a sentence if the answer is something else. */
 function runIn(answer: FleetAnswer): Run | string {
   if (!answer.ok) return `${answer.code}: ${answer.detail}`;
   const run = answer.value as Partial<Run> | null;
@@ -169,7 +176,7 @@ function nameOf(topic: string, { name }: Work): string {
   return `${topic}: ${name}`;
 }
 
-/** The report on what could not be run, or not to its end. */
+/** The report on work that could not be run, or not to its end. */
 function notRun(bench: FleetBench, work: Work, why: string, run?: Run): BenchReport {
   const finding = {
     id: 'bench',

@@ -8,10 +8,13 @@ import { applyRules, clearRules, readRules } from './fleet-rules.js';
 import { examinationWork, readScenarios, runOnAll } from './fleet-runs.js';
 import { complain, FAILED, WRONG_USAGE } from './say.js';
 
-/** What is done on the benches that are meant; resolves with the exit code. */
+/** What a command does on the selected benches; resolves with the exit code. */
 type Action = (fleet: Fleet, benches: readonly FleetBench[]) => Promise<number> | number;
 
-/** Asks or commands the benches on a broker; resolves with the exit code, 1 if one bench refused or is gone. */
+/**
+ * Asks or commands the benches on a broker; resolves with the exit code, which is 1 if one bench has refused
+ * or is gone.
+ */
 export async function fleet(command: FleetCommand): Promise<number> {
   const { broker: url, username, ca, topic, action } = command;
   const carryOut = actionOf(command);
@@ -35,7 +38,7 @@ export async function fleet(command: FleetCommand): Promise<number> {
   }
 }
 
-/** Reads the files that a command needs. @returns what is to be done, or what is wrong with a file */
+/** Reads the files of a command. @returns the action, or what is wrong with a file */
 function actionOf(command: FleetCommand): Action | string {
   const { action, timeout, json } = command;
   switch (action.do) {

@@ -5,11 +5,14 @@ import type { ImportCommand } from '../command-line/commands/import.js';
 import { complain, note } from './say.js';
 import { writeNativeFile } from './write-files.js';
 
-/** A file of 10,000 registers has some 1 MB. */
+/** Largest file, in bytes. A file of 10,000 registers has about 1 MB. */
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const MOST_PRINTED = 50;
 
-/** Writes a native file from a file of others, and says on standard error what was understood and what was not. */
+/**
+ * Writes a native file from a file of another program, and reports on standard error what was understood and
+ * what was not.
+ */
 export function importFile(command: ImportCommand): number {
   const { file, from } = command;
   const read = readText(file, LARGEST_BYTES);

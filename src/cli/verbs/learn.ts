@@ -9,7 +9,7 @@ import { save, writeNativeFile } from './write-files.js';
 
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
-/** Writes a native file from the logs of clients and servers, and says what was not understood. */
+/** Writes a native file from the logs of clients and servers, and reports what was not understood. */
 export async function learn(command: LearnCommand): Promise<number> {
   const { files, from, output, scenario, force } = command;
   const contents: Uint8Array[] = [];
@@ -35,7 +35,10 @@ export async function learn(command: LearnCommand): Promise<number> {
   return say(`wrote ${scenario}; run it with modbus-sim test ${scenario}`);
 }
 
-/** The traffic of a line of a running simulator, as a capture. @returns what is wrong, as a sentence */
+/**
+ * Reads the traffic of a line of a running simulator, as a capture.
+ * @returns it, or what is wrong, as a sentence
+ */
 async function readLine({
   url,
   token,

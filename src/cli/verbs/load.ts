@@ -5,8 +5,9 @@ import { type ConfigurationSource, type LoadResult, loadConfiguration } from '..
 import { complain, warn } from './say.js';
 
 /**
- * Loads the configuration and prints its warnings. Undefined after printing every mistake in it.
- * @param note told what came of it
+ * Loads the configuration and prints its warnings. Prints every mistake in it and returns undefined if it is
+ * invalid.
+ * @param note called with the result
  */
 export function load(
   source: ConfigurationSource,

@@ -8,7 +8,7 @@ import type { Outlet } from './outlet.js';
 import { complain, isJournal, PRIORITY } from './say.js';
 import { openOutlet, standardError } from './standard.js';
 
-/** The levels of pymodbus.simulator's --log, with their names in pino. */
+/** The levels of pymodbus.simulator's --log, with the names that pino has for them. */
 const LEVELS = {
   critical: 'fatal',
   error: 'error',
@@ -18,10 +18,10 @@ const LEVELS = {
 } as const;
 
 /**
- * Creates a log in a file or on standard error, so that standard output stays readable for people. Its entries are JSON,
- * one in a line; on a terminal and in systemd's journal they are text. On a terminal the default level is warning,
- * because the usual events would bury what is printed.
- * @returns the log, or an error as a sentence.
+ * Creates a log in a file or on standard error; standard output stays readable for people. Entries are JSON,
+ * one per line; on a terminal and in systemd's journal they are text. The default level on a terminal is
+ * warning, because the usual entries would bury what is printed.
+ * @returns the log, or an error as a sentence
  */
 export function createLog({ level, file }: LogOptions): Logger | string {
   const isOnTerminal = file === undefined && process.stderr.isTTY;
@@ -36,15 +36,15 @@ export function warningLog(): Logger {
   return newLog('warning', standardError(), true);
 }
 
-/** In the form that suits what standard error is. */
+/** Chooses the form of entries for a terminal, the journal or anything else. */
 function forReaders(stream: DestinationStream): DestinationStream {
   if (process.stderr.isTTY) return onTerminal(stream);
   return isJournal() ? inJournal(stream) : stream;
 }
 
 /**
- * Process and host are left out: whoever collects logs adds them. Entries that nobody took in time are counted, and told
- * when there is room again.
+ * Creates a log. Entries do not name process and host: programs that collect logs add them. Entries that find
+ * no room are lost and counted, and the count is logged when there is room again.
  */
 function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boolean): Logger {
   const stream: DestinationStream = { write: (entry) => outlet.offer(entry) };
@@ -60,13 +60,13 @@ function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boo
   return log;
 }
 
-/** Entries as text for people: time, level, line, message, and the other fields behind it. */
+/** Entries as text for people: time, level, line and message, then the other fields. */
 function onTerminal(stream: DestinationStream): DestinationStream {
   const pretty = prettyFactory({
     colorize: process.stderr.hasColors(),
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
-    // The message has the other three.
+    // `messageFormat` puts the line before the message; the message itself has the last three.
     ignore: 'name,line,unitId,faults,leftOut',
     messageFormat: ({ line, msg }) => printableLine(line === undefined ? String(msg) : `${line}: ${msg}`),
   });
@@ -74,7 +74,7 @@ function onTerminal(stream: DestinationStream): DestinationStream {
   return { write: (entry) => void stream.write(pretty(JSON.parse(entry, readable))) };
 }
 
-/** Pino's numbers of the levels. */
+/** The priorities of the journal, by the lowest of pino's levels that has each. */
 const PRIORITIES: readonly (readonly [from: number, priority: number])[] = [
   [60, PRIORITY.critical],
   [50, PRIORITY.error],
@@ -83,8 +83,8 @@ const PRIORITIES: readonly (readonly [from: number, priority: number])[] = [
 ];
 
 /**
- * Entries as text with the priority that `journalctl -p` asks for. The sentence comes first, the other fields follow as
- * `name=value`. The journal adds time and program.
+ * Entries as text with the priority that `journalctl -p` filters by. The message comes first; the other
+ * fields follow as `name=value`. The journal adds time and program.
  */
 function inJournal(stream: DestinationStream): DestinationStream {
   return {
@@ -98,7 +98,7 @@ function inJournal(stream: DestinationStream): DestinationStream {
   };
 }
 
-/** A word as it is, anything else as in source text. */
+/** The text of a field: a plain word as it is, any other value as in source code. */
 function fieldText(value: unknown): string {
   if (Array.isArray(value)) return fieldText(value.join(', '));
   if (typeof value === 'string' && /^[^\s"'=]+$/.test(value)) return value;
@@ -108,8 +108,9 @@ function fieldText(value: unknown): string {
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOCTTY, O_NONBLOCK } = constants;
 
 /**
- * Entries that can't be written, for example on a full disk, are lost. The simulator reports this once.
- * @returns where the log goes, or what is wrong with the file.
+ * Opens a log file. Entries that can't be written, for example on a full disk, are lost. The simulator
+ * reports this once.
+ * @returns the outlet of the log, or what is wrong with the file
  */
 function openLogFile(file: string): Outlet | string {
   try {
@@ -117,7 +118,7 @@ function openLogFile(file: string): Outlet | string {
     if (stats?.isDirectory()) return 'is a directory, expected a file';
     // Opening a FIFO blocks until it has a reader, and a full FIFO would block every line.
     if (stats?.isFIFO() || stats?.isSocket()) return 'is not a regular file';
-    // A terminal may be named, too.
+    // The file may be a terminal, which must not become the controlling one or block.
     const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0o666);
     const outlet = openOutlet(descriptor, true);
     outlet.onFailure = (error) => {

@@ -1,6 +1,6 @@
 /**
- * Run by the build in the place where it compiles to (`scripts/ready.mjs`): makes the answers that never differ, so that
- * the program need not.
+ * Makes the answers of REST that never differ. The build runs this file in the directory where it was
+ * compiled (`scripts/ready.mjs`), so that the program need not make them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';

@@ -12,7 +12,10 @@ const RETRY_MS = 1000;
 const BAD_REQUEST = 400;
 
 const us = z.number().nullish();
-/** What is read of events, whose kinds may be those of another version. Any program may answer at the address. */
+/**
+ * The events that are printed. Other versions may have other kinds, and any program may answer at the
+ * address.
+ */
 const EVENTS = z.array(
   z.union([
     z.looseObject({ kind: z.literal('left out'), text: z.string() }),
@@ -35,7 +38,10 @@ const EVENTS = z.array(
   ]),
 );
 
-/** Prints what passes the lines of a running simulator, until the process is asked to stop or nobody reads on. */
+/**
+ * Prints the traffic of a running simulator until the process is asked to stop, or until nobody reads the
+ * output any more.
+ */
 export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
   void stopSignal(OK, { reader: standardOutput() }).then(() => ending.abort());
@@ -78,7 +84,10 @@ function eventsUrl({ url, filters }: MonitorCommand): URL {
   return events;
 }
 
-/** Prints events. Resolves when a terminal or a pipe that is slow has taken them, so that no more are fetched meanwhile. */
+/**
+ * Makes a function that prints events. It resolves when the terminal or pipe has taken them, so that no more
+ * events are fetched than can be printed.
+ */
 function printer(hex: boolean, ending: AbortSignal) {
   const { stdout } = process;
   const paint = stdout.isTTY && stdout.hasColors() ? coloured : plain;

@@ -1,28 +1,34 @@
 import { write, writeSync } from 'node:fs';
 
-/** Bytes that may wait for a reader before entries of a log are lost. */
+/** Most bytes that may wait for a reader; further entries of a log are lost. */
 const MOST_WAITING = 256 * 1024;
 /** Bytes written in one turn of the event loop. */
 const MOST_AT_ONCE = 16 * 1024;
-/** Between two attempts, in ms: the first after one that found no room, and twice as long after each further one. */
+/** Pause between two attempts to write, in ms. It doubles after each attempt that finds no room. */
 const FIRST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 50;
 
-/** Errors of a pipe or socket that nobody reads any more, and of a terminal that was hung up. A file has none of them. */
+/**
+ * The errors of a pipe or socket whose reader is gone, and of a terminal that was hung up. Files never have
+ * them.
+ */
 const NOBODY_READS = ['EPIPE', 'ECONNRESET', 'EIO'];
 
 /**
- * Where the program prints or logs. Printing never waits: what a terminal or a pipe has no room for is kept and written
- * later, in order. Node writes to a terminal in the thread that prints, so one Ctrl-S would stop all lines.
+ * Where the program prints or logs. Printing never waits: text that a terminal or a pipe has no room for is
+ * kept and written later, in order. Node itself writes to a terminal in the thread that prints, so one Ctrl-S
+ * would stop all lines.
  */
 export class Outlet {
-  /** What was lost since the last report is told here, when there is room again. */
+  /** Called with the number of entries that were lost since the last call, when there is room again. */
   onLoss: (entries: number) => void = () => {};
-  /** Each error that loses what was printed, such as a full disk; not that nobody reads. */
+  /**
+   * Called with each error that loses output, such as a full disk. A reader that is gone is no such error.
+   */
   onFailure: (error: NodeJS.ErrnoException) => void = () => {};
-  /** The last such error. */
+  /** The last error that has lost output. */
   failure: NodeJS.ErrnoException | undefined;
-  /** Resolves when nobody reads any more, which is noticed by what is printed next. */
+  /** Resolves when nobody reads any more. That is noticed at the next write. */
   readonly unread: Promise<void>;
   readonly #descriptor: number;
   readonly #blocks: boolean;
@@ -36,8 +42,8 @@ export class Outlet {
   #reportUnread = () => {};
 
   /**
-   * @param blocks whether a write may wait, as that of a file does for its disk: then a thread of libuv's pool does it. Such
-   *   a thread keeps the process from ending, so a descriptor that may wait for ever has to be non-blocking.
+   * @param blocks whether a write may wait, as for the disk of a file. It is then done by a thread of libuv's
+   * pool, which keeps the process from ending; so a descriptor that may wait for ever has to be non-blocking.
    */
   constructor(descriptor: number, blocks: boolean) {
     this.#descriptor = descriptor;
@@ -47,7 +53,7 @@ export class Outlet {
     });
   }
 
-  /** Writes text, however long it has to wait. */
+  /** Writes text, even if it has to wait for room. */
   print(text: string): void {
     if (this.#isUnread) return;
     const bytes = Buffer.from(text);
@@ -56,24 +62,24 @@ export class Outlet {
     if (!this.#isWriting) this.#writeSome();
   }
 
-  /** Writes an entry of a log, or counts it as lost where too much is waiting. */
+  /** Writes an entry of a log, or counts it as lost if too much is waiting. */
   offer(entry: string): void {
     if (this.#bytes < MOST_WAITING) this.print(entry);
     else this.#lost++;
   }
 
-  /** Resolves when nothing waits, or nobody reads any more. */
+  /** Resolves when nothing is waiting, or nobody reads any more. */
   empty(): Promise<void> {
     if (this.#bytes === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
 
-  /** Writes what waits at the end of the process, as far as there is room. */
+  /** Writes what is waiting at the end of the process, as far as there is room. */
   writeLast(): void {
     try {
       if (this.#bytes > 0) writeSync(this.#descriptor, Buffer.concat(this.#waiting));
     } catch {
-      // Nobody is left to be told.
+      // There is nobody left to tell.
     }
   }
 
@@ -94,7 +100,7 @@ export class Outlet {
     this.#took(taken);
   };
 
-  /** The text that waits longest; short ones together. */
+  /** The text that has waited longest; short texts are joined. */
   #next(): Buffer {
     let bytes = 0;
     let count = 0;
@@ -118,7 +124,10 @@ export class Outlet {
     this.onLoss(lost);
   }
 
-  /** Waits for room; after any other error what could not be written is lost. */
+  /**
+   * Handles an error of a write: waits if there was no room; otherwise the text that could not be written is
+   * lost.
+   */
   #failed(error: NodeJS.ErrnoException): void {
     const { code = '' } = error;
     if (code === 'EAGAIN') {
@@ -138,7 +147,7 @@ export class Outlet {
     this.#goOn();
   }
 
-  /** @returns how many texts have ended in these bytes */
+  /** @returns the number of texts that end within these bytes */
   #drop(bytes: number): number {
     this.#bytes -= bytes;
     let ended = 0;

@@ -6,8 +6,8 @@ import { readText } from '../../files/config/text/read-file.js';
 import type { Parsed, ParseOrder, ToParser } from './configuration-file.js';
 
 /*
- * Reads and parses one configuration file while the lines are served, and passes on what is in it piece by piece, each when it is
- * asked for: what comes in one message stops the lines while it is taken out of it.
+ * Reads and parses one configuration file while the lines are served, and sends its content in pieces, each
+ * on request. In one message, all of it would stop the lines while they unpack it.
  */
 
 const { file, most, digest } = workerData as ParseOrder;
@@ -34,7 +34,7 @@ function* answers(): Generator<Parsed, Parsed, ToParser> {
   };
 }
 
-/** Small ones that go in one message, such as the entries of a table. */
+/** Number of small pieces, such as the entries of a table, that go in one message. */
 const PIECES = 32;
 
 const answering = answers();

@@ -1,7 +1,7 @@
 import type { Finding } from '../../testing/report/report.js';
 import { say } from './say.js';
 
-/** One line a step or a check, and below it what was found when it has not passed. */
+/** Prints a step or a check in one line, and below it what was found if it has not passed. */
 export function printFinding(
   { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
   number: number,

@@ -17,7 +17,7 @@ const LINES = z.looseObject({
 
 type LineBody = z.infer<typeof LINES>;
 
-/** A request that takes longer is given up. */
+/** Longest time for an answer, in ms. */
 const ANSWER_LIMIT_MS = 10_000;
 
 /** The REST interface of a simulator that runs elsewhere. */
@@ -32,7 +32,9 @@ export class Remote {
     this.#limitMs = limitMs;
   }
 
-  /** @param shape what the answer has at least: one of another shape comes from another program */
+  /**
+   * @param shape the least that the answer must have; an answer of another shape comes from another program
+   */
   async ask<Body>(
     method: Method,
     path: string,
@@ -45,7 +47,7 @@ export class Remote {
     return isOurs ? answer : { ok: false, error: this.anotherProgram };
   }
 
-  /** Asks for a body that is no JSON, which may take as long as it wants. */
+  /** Requests a body that is not JSON. There is no limit of time. */
   async download(path: string): Promise<RemoteAnswer<ReadableStream<Uint8Array>>> {
     const answer = this.#told(await open(this.#send, path, {}));
     return answer.ok ? { ok: true, body: answer.body.body as ReadableStream<Uint8Array> } : answer;
@@ -55,7 +57,7 @@ export class Remote {
     return this.ask('GET', '/api/v1/lines', undefined, LINES);
   }
 
-  /** Where the open lines are, or why that is not known. */
+  /** The addresses of the open lines, or a sentence that says why they are not known. */
   async endpoints(): Promise<LineEndpoints | string> {
     const answer = await this.lines();
     if (!answer.ok) return answer.error;
@@ -73,12 +75,12 @@ export class Remote {
     return { ok: false, error: listed.length > 0 ? listed.join('\n') : problem.detail };
   }
 
-  /** Says that another program answers there. */
+  /** The sentence for an answer of another program. */
   get anotherProgram(): string {
     return `${this.#url}: this is no modbus-sim`;
   }
 
-  /** Says why nothing came, or no more. */
+  /** The sentence for an answer that did not arrive, or not to its end. */
   noAnswer(cause: Error): string {
     return `${this.#url}: no answer: ${unreachableReason(cause)}`;
   }

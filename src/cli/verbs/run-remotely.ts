@@ -6,22 +6,22 @@ import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
 import { withEndpoints } from '../../testing/scenario/line-endpoints.js';
 import type { Remote, RemoteAnswer } from './remote.js';
 
-/** How often the simulator is asked how far it is. */
+/** Interval in ms in which the simulator is asked for its progress. */
 const ASK_EVERY_MS = 200;
-/** Characters of what a program has said last; they go into an address. */
+/** Longest text with the last output of a program, in characters. The text becomes part of a URL. */
 const LONGEST_FAILURE = 1000;
 
-/** What is shown of a finding. */
+/** The parts of a finding that are shown. */
 export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
-/** Who hears of what runs on another simulator. */
+/** Who hears of a run on another simulator. */
 export interface RemoteAudience<Found = ShownFinding> {
   readonly onFinding: (finding: Found, number: number) => void;
-  /** Resolves when it is to stop. */
+  /** Resolves when the run is to stop. */
   readonly stop: Promise<unknown>;
 }
 
-/** What is read of findings, and of a run with its report. Any program may answer at the address. */
+/** The least that findings, and a run with its report, must have. Any program may answer at the address. */
 const findingsShape = z.array(
   z.looseObject({ id: z.string(), title: z.string(), verdict: z.string(), summary: z.string() }),
 );
@@ -44,26 +44,26 @@ interface Started {
   readonly state: 'running' | 'over';
 }
 
-/** A test or an examination for another simulator. */
+/** A test or an examination on another simulator. */
 interface RemoteRun<Answer, Found> {
   readonly path: '/api/v1/tests' | '/api/v1/examinations';
   readonly body: object;
-  /** Who has asked for it, for a refusal. */
+  /** Name of the scenario, for the message of a refusal. */
   readonly name?: string;
-  /** The query with which it is asked how far it is; the last answer is one without. */
+  /** The query of requests for progress. The last request has none. */
   readonly query?: string;
   readonly findings: (answer: Answer) => readonly Found[];
-  /** What an answer on the way has at least; the last one has a report. */
+  /** The least that an answer must have while the run goes on; the last answer has a report. */
   readonly shape: z.ZodType;
-  /** The device under test, which is started here in `directory`. */
+  /** The device under test, which is started on this machine in `directory`. */
   readonly dut: DutDefinition | undefined;
   readonly directory: string;
 }
 
 /**
- * Runs something on another simulator, and reports its findings as they come, until it is over. The list that it answers with
- * has an order of its own, so one that is new may stand before others.
- * @returns what the simulator has answered last
+ * Starts a run on another simulator, and reports its findings as they arrive, until the run is over. The
+ * findings have an order of their own, so a new one may come before others in the list.
+ * @returns the last answer of the simulator
  */
 export async function runThere<Answer extends Started, Found extends ShownFinding>(
   remote: Remote,
@@ -93,7 +93,7 @@ export async function runThere<Answer extends Started, Found extends ShownFindin
   }
 }
 
-/** Asks how far a run is. */
+/** Asks for the progress of a run. */
 function read<Answer>(remote: Remote, at: string, shape: z.ZodType): Promise<RemoteAnswer<Answer>> {
   return remote.ask<Answer>('GET', at, undefined, shape);
 }

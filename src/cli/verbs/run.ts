@@ -9,7 +9,10 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
   return typeof withToken === 'string' ? complain(withToken) : run(parseCommandLine([...args], withToken));
 }
 
-/** Each command loads only the part of the program that it needs, so `--version` takes no longer than Node itself. */
+/**
+ * Runs a command. Each command loads only the part of the program that it needs, so `--version` takes no
+ * longer than Node itself.
+ */
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'help':

@@ -7,16 +7,16 @@ export const OK = 0;
 export const FAILED = 1;
 export const WRONG_USAGE = 2;
 
-/** Of an entry in the journal, as syslog(3) counts them. */
+/** The priorities of entries in the journal, as syslog(3) counts them. */
 export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 } as const;
 
-/** Prints a line on standard output. @returns the exit code of success. */
+/** Prints a line on standard output. @returns the exit code of success */
 export function say(text: string): number {
   standardOutput().print(`${printable(text)}\n`);
   return OK;
 }
 
-/** Prints an error on standard error. @returns `code`, the exit code. */
+/** Prints an error on standard error. @returns `code`, the exit code */
 export function complain(text: string, code = FAILED): number {
   standardError().print(`${withPriority(text, 'error')}\n`);
   return code;
@@ -33,8 +33,9 @@ export function warn(file: string, warnings: readonly Problem[]): void {
 }
 
 /**
- * Whether standard error goes to systemd's journal, which says so by the device and inode of the stream
- * (`JOURNAL_STREAM`, systemd.exec(5)). A program that a service has started may have another standard error.
+ * Whether standard error goes to systemd's journal. systemd names the device and inode of the stream in
+ * `JOURNAL_STREAM` (systemd.exec(5)); they are compared because a program that a service has started may have
+ * another standard error.
  */
 export function isJournal(env: NodeJS.ProcessEnv = process.env): boolean {
   if (!env.JOURNAL_STREAM) return false;
@@ -46,7 +47,10 @@ export function isJournal(env: NodeJS.ProcessEnv = process.env): boolean {
   }
 }
 
-/** In the journal each line is an entry of its own, with the priority that it begins with (sd-daemon(3)). */
+/**
+ * Prefixes each line with its priority, because in the journal each line is an entry of its own
+ * (sd-daemon(3)).
+ */
 function withPriority(text: string, priority: keyof typeof PRIORITY): string {
   const shown = printable(text);
   return isJournal() ? shown.replace(/^/gm, `<${PRIORITY[priority]}>`) : shown;

@@ -9,7 +9,7 @@ import { complain, FAILED, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
-/** Tests one line, without faults. When asked to stop, it closes the line and prints no verdict. */
+/** Measures one line, without faults. When asked to stop, closes the line and prints no verdict. */
 export async function selftest(command: SelftestCommand): Promise<number> {
   const { source, api, line: name, seconds } = command;
   const configuration = load(source, api);

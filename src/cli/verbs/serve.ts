@@ -44,10 +44,10 @@ export async function serve(command: ServeCommand): Promise<number> {
   if (service?.ok === false) log.error(service.error);
   const stop = service?.ok ? stopSignal(OK, { signals: SERVICE_STOP_SIGNALS }) : stopSignal(OK);
   const simulator = new Simulator(configuration, log);
-  const room = newTestContext(simulator, log, stateDirectory(command.state));
+  const context = newTestContext(simulator, log, stateDirectory(command.state));
   const owned = ownersContext(simulator, log);
   const state = await openState({
-    room: owned,
+    context: owned,
     configuration,
     log,
     options: command.state,
@@ -65,11 +65,11 @@ export async function serve(command: ServeCommand): Promise<number> {
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
-  // Here the thread of the lines has nothing else to do: that of REST loads its modules.
+  // The main thread has nothing else to do here, while the thread of REST loads its modules.
   void shortenTimeSlice().then((slice) => log.debug(`thread of the lines: ${timeSliceText(slice)}`));
   const { credentials } = tls ?? {};
   const served = await desk.start({
-    room,
+    context,
     rules: { ...rules, ...(credentials && { credentials }) },
     port: configuration.api.port,
     log,
@@ -86,7 +86,7 @@ export async function serve(command: ServeCommand): Promise<number> {
   const file = sourceName(source);
   const ended = service?.ok
     ? runService({
-        ...{ room: owned, configuration, manager: service.manager, log, file, load: () => written.read() },
+        ...{ context: owned, configuration, manager: service.manager, log, file, load: () => written.read() },
         runtimeDirectory: command.runtimeDirectory,
         rest: api.defaultPort === undefined ? undefined : served.addresses.join(' and '),
         reloaded: (now) => {
@@ -97,7 +97,7 @@ export async function serve(command: ServeCommand): Promise<number> {
   say('ready');
   await stop;
   ended?.();
-  room.runs.stopAll();
+  context.runs.stopAll();
   return simulator
     .stop()
     .then(() => desk.stop())
@@ -108,28 +108,31 @@ export async function serve(command: ServeCommand): Promise<number> {
     );
 }
 
-/** Lets all devices misbehave as an entry of the catalogue says. @returns why not, as a sentence */
-async function misbehave(room: CommandContext, id: string | undefined): Promise<string | undefined> {
+/**
+ * Lets all devices misbehave as an entry of the catalogue describes.
+ * @returns why they can't, as a sentence
+ */
+async function misbehave(context: CommandContext, id: string | undefined): Promise<string | undefined> {
   const entry = id === undefined ? undefined : findMisbehaviour(id);
   if (typeof entry !== 'object') return entry && `--misbehave: ${entry}`;
   const { manners, line } = entry;
-  for (const device of room.simulator.devices.keys()) {
+  for (const device of context.simulator.devices.keys()) {
     const target = { device };
     const problem = problemText(
-      await armMisbehaviour(room, { manners, line, rules: rulesOf(entry, target), target }),
+      await armMisbehaviour(context, { manners, line, rules: rulesOf(entry, target), target }),
     );
     if (problem !== undefined) return `--misbehave ${id}: ${problem}`;
   }
   return undefined;
 }
 
-/** The directory that `--state` or the service gives the program to write to. */
+/** The directory of `--state` or of the service, in which the program may write. */
 function stateDirectory({ directory, ofService }: StateOptions): string | undefined {
   const given = directory ?? ofService;
   return given && resolve(given);
 }
 
-/** A demo most often fails to start because another demo is running: both use the same TCP port. */
+/** A hint for a demo that can't start. Most often another demo is running: both use the same TCP port. */
 function demoHint({ kind }: ConfigurationSource): string {
   const pid = kind === 'demo' ? servingProcess(defaultLink('demo')) : undefined;
   return pid === undefined

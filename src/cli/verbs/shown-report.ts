@@ -6,7 +6,7 @@ import type { Report } from '../../testing/report/report.js';
 import { framesOf, type ReportView, viewReport } from '../../testing/report/view.js';
 import { warningLog } from './log.js';
 
-/** A report as plain data, with the names and values of its registers. The simulator that it is about may have stopped. */
+/** A report as plain data, with the names and values of registers. Works after the simulator has stopped. */
 export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
   const map = new LineMap(new LocalRpc(newTestContext(simulator, warningLog())), simulator.traffic);
   return viewReport(report, await map.viewer(framesOf(report)));

@@ -4,12 +4,12 @@ import { Outlet } from './outlet.js';
 
 const { O_WRONLY, O_NOCTTY, O_NONBLOCK } = constants;
 
-/** All outlets of the process, so that its end can wait for them. */
+/** All outlets of the process; the process waits for them when it ends. */
 const outlets = new Set<Outlet>();
 let output: Outlet | undefined;
 let error: Outlet | undefined;
 
-/** Opens an outlet that is written out when the process ends. */
+/** Opens an outlet that is written out before the process ends. */
 export function openOutlet(descriptor: number, blocks: boolean): Outlet {
   if (outlets.size === 0) {
     process.once('exit', () => {
@@ -26,16 +26,19 @@ export function standardOutput(): Outlet {
   return output;
 }
 
-/** Standard error; the same outlet as standard output where both are one terminal or file, so that lines keep their order. */
+/**
+ * Standard error. When it is the same terminal or file as standard output, both have one outlet, so that
+ * lines keep their order.
+ */
 export function standardError(): Outlet {
   error ??= isSame(1, 2) ? standardOutput() : standardOutlet('stderr');
   return error;
 }
 
 /**
- * Resolves when all that was printed and logged is written, or nobody reads it; a stop signal ends the process before. What
- * a pager has not read yet is waited for, as other tools do.
- * @returns the exit code: `code`, or 1 when standard output could not be written
+ * Resolves when all output and all entries of the log are written, or nobody reads them. Waits for a pager as
+ * other tools do; a stop signal ends the process before.
+ * @returns the exit code: `code`, or 1 if standard output could not be written
  */
 export async function writtenOut(code: number): Promise<number> {
   await output?.empty();
@@ -46,7 +49,7 @@ export async function writtenOut(code: number): Promise<number> {
 }
 
 function standardOutlet(name: 'stdout' | 'stderr'): Outlet {
-  // Node makes a pipe or a socket non-blocking when it makes a stream of it, which is when its property is read first.
+  // Reading this property makes a stream, and thereby Node makes a pipe or a socket non-blocking.
   const { fd } = process[name];
   if (isatty(fd)) {
     const own = ownTerminal(fd);
@@ -57,22 +60,26 @@ function standardOutlet(name: 'stdout' | 'stderr'): Outlet {
 }
 
 /**
- * Opens a terminal anew, as other programs share the description of ours (open(2)), and would find their reads and writes
- * non-blocking. That of another user, as after su(1), can only be opened as the controlling terminal (tty(4)).
- * @returns a non-blocking descriptor; undefined where there is none
+ * Opens a terminal anew. Other programs share our open file description (open(2)) and would find their own
+ * reads and writes non-blocking. A terminal of another user, as after su(1), can only be opened as the
+ * controlling terminal (tty(4)).
+ * @returns a non-blocking descriptor; undefined if the terminal can't be opened
  */
 function ownTerminal(fd: number): number | undefined {
   for (const path of [`/proc/self/fd/${fd}`, ...(isControlling(fd) ? ['/dev/tty'] : [])]) {
     try {
       return openSync(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
     } catch {
-      // There may be another way.
+      // The next path may work.
     }
   }
   return undefined;
 }
 
-/** Whether this is the controlling terminal: `tty_nr` in proc_pid_stat(5), behind the name, which may have blanks. */
+/**
+ * Whether a descriptor is the controlling terminal: `tty_nr` in proc_pid_stat(5), which follows the name of
+ * the program; the name may have blanks.
+ */
 function isControlling(fd: number): boolean {
   try {
     const [, , , , terminal] = readFileSync('/proc/self/stat', 'utf8')

@@ -1,16 +1,20 @@
 import type { Outlet } from './outlet.js';
 
-/** The process ends at the latest this long after a stop signal. */
+/** Longest time between a stop signal and the end of the process, in ms. */
 const STOP_LIMIT_MS = 1500;
 
-/** SIGHUP means that the terminal was closed; under a service manager, to read the configuration again. */
+/**
+ * The stop signals. SIGHUP means that the terminal was closed. Under a service manager it is no stop signal:
+ * it asks for a reload.
+ */
 const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 export const SERVICE_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
 /**
- * Resolves when the process receives a stop signal, or nobody reads what it prints any more, if it prints for a reader: other
- * tools end by SIGPIPE then (signal(7)), which Node ignores. After a limited time the process then ends with exit code `late`,
- * even if work is still going on. A second signal of the same kind ends it at once.
+ * Resolves when the process receives a stop signal. If the process prints for a reader, it also resolves when
+ * nobody reads any more: other tools then end by SIGPIPE (signal(7)), which Node ignores. After a limited
+ * time the process ends with exit code `late`, even if work is still going on. A second signal of the same
+ * kind ends it at once.
  */
 export function stopSignal(
   late: number,

@@ -13,12 +13,15 @@ interface TestAnswer {
   readonly report: ReportView;
 }
 
-/** The report of one scenario; `text` says in lines for a terminal why there is none, `unwritten` which captures are lost. */
+/**
+ * The report of one scenario. If there is none, `text` says why, in lines for a terminal; `unwritten` names
+ * the captures that were lost.
+ */
 export type RemoteEnd =
   | { readonly ok: true; readonly report: ReportView; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
-/** Runs a scenario on a simulator that runs already. Its program runs here. */
+/** Runs a scenario on a simulator that already runs. The program of the scenario runs on this machine. */
 export async function runRemotely(
   file: ScenarioFile,
   where: { readonly url: string; readonly token: string | undefined },
@@ -49,7 +52,9 @@ export async function runRemotely(
   return { ok: true, report };
 }
 
-/** The program that the scenario starts, if it does; or what is wrong with it. */
+/**
+ * The program that the scenario starts; undefined if it starts none; a sentence if the program is invalid.
+ */
 function dutOf({ file, value }: ScenarioFile): DutDefinition | undefined | string {
   const source = (value as { readonly dut?: unknown }).dut;
   if (source === undefined) return undefined;

@@ -14,7 +14,7 @@ import { stopSignal } from './stop-signal.js';
 import { type RemoteEnd, runRemotely } from './test-remote.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** The file or the simulator is wrong. */
+/** The exit code when the file or the simulator is wrong. */
 const WRONG = 2;
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */

@@ -8,7 +8,7 @@ import type { Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 
-/** Writes a file, over another one only with `force`. @returns why it could not be written, as a sentence */
+/** Writes a file; overwrites one only with `force`. @returns why it could not be written, as a sentence */
 export function save(path: string, text: string, force: boolean): string | undefined {
   try {
     writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
@@ -20,9 +20,9 @@ export function save(path: string, text: string, force: boolean): string | undef
 }
 
 /**
- * Writes a native file that the program has made, after checking it.
- * @param output where it is written; on standard output when undefined
- * @param what what it holds, for people
+ * Checks a native file that the program has made, and writes it.
+ * @param output path of the file; standard output when undefined
+ * @param what what the file holds, for people
  * @returns the exit code
  */
 export function writeNativeFile(
@@ -42,9 +42,9 @@ export function writeNativeFile(
 }
 
 /**
- * Looks before a run whether its reports will find a place: a run takes minutes, and its findings should not be lost by
- * a slip in a name.
- * @returns which file can't be written, and why; undefined when nothing speaks against any
+ * Checks before a run whether its reports can be written: a run takes minutes, and a slip in a name should
+ * not lose its findings.
+ * @returns which file can't be written, and why; undefined if no obstacle is found
  */
 export function reportsProblem({ junit, html, json }: Reports): string | undefined {
   for (const file of [junit, html, json]) {
@@ -54,7 +54,7 @@ export function reportsProblem({ junit, html, json }: Reports): string | undefin
   return undefined;
 }
 
-/** Why a file can't be written, as far as that can be said beforehand. */
+/** Why a file can't be written, as far as that is known beforehand. */
 export function fileProblem(file: string, force: boolean): string | undefined {
   const directory = dirname(file);
   if (!existsSync(directory)) return unwritable(file, `there is no directory ${directory}`);
@@ -80,8 +80,8 @@ function unwritable(file: string, reason: string): string {
 type Form = (reports: readonly ReportView[]) => string;
 
 /**
- * Writes the reports that are wanted; none without something to report.
- * @param forms of the page, and of the JSON
+ * Writes the reports that are wanted. Writes none if there is nothing to report.
+ * @param forms how the page and the JSON are made
  * @returns what could not be written
  */
 export function writeReports(

@@ -7,22 +7,25 @@ import { statusOf } from './problem.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** An answer longer than this many characters is made only as fast as the client reads it, in pieces of about this size. */
+/**
+ * Number of characters of a piece. A longer answer is made in pieces of about this size, only as fast as the
+ * client reads.
+ */
 const PIECE_LENGTH = 64 * 1024;
-/** How long in ms a piece may take before other requests get their turn. */
+/** Longest time in ms that making a piece may take before other requests get their turn. */
 const PIECE_MS = 10;
 
-/** The parts of a request and a reply that are used, whatever their route declares. */
+/** The parts of a request that are used here, whatever its route declares. */
 type AnyRequest = Pick<FastifyRequest, 'url' | 'params'>;
 interface AnyReply {
   code(status: never): unknown;
   readonly raw: FastifyReply['raw'];
 }
 
-/** What a route returns that has sent its answer by itself. Its type fits the answers of any route. */
+/** The value of a handler that has sent its answer itself. The type fits the answers of any route. */
 type Sent = never;
 
-/** Sends what a call has come to. @param status of a success */
+/** Sends the outcome of a call. @param status status of a success */
 export async function send(
   request: AnyRequest,
   reply: AnyReply,
@@ -34,13 +37,13 @@ export async function send(
   return (reply as unknown as FastifyReply).code(status).send(outcome.value) as Sent;
 }
 
-/** Sends why nothing was done. */
+/** Sends a refusal. */
 export function refuse(request: AnyRequest, reply: AnyReply, refusal: Refusal): Sent {
   const body = errorAnswer(request.url, named(request, refusal));
   return (reply as unknown as FastifyReply).code(statusOf(refusal)).send(body) as Sent;
 }
 
-/** A path of REST calls the line or device that it is about `name`. */
+/** Renames the path `line` or `device` of a problem to `name`, which is what routes call this parameter. */
 function named({ params }: AnyRequest, refusal: Refusal): Refusal {
   if (typeof params !== 'object' || params === null || !('name' in params)) return refusal;
   const problems = refusal.problems.map((problem) =>
@@ -49,7 +52,7 @@ function named({ params }: AnyRequest, refusal: Refusal): Refusal {
   return { ...refusal, problems };
 }
 
-/** Sends text that is made piece by piece; a short one as a whole. */
+/** Sends text that is made in pieces. Short text is sent as a whole. */
 export async function sendText(
   reply: AnyReply,
   type: string,
@@ -64,25 +67,27 @@ export async function sendText(
   return typed.send(bodyOf([first.value, second.value], chunks)) as Sent;
 }
 
-/** Sends an object as JSON. Members that are lists in parts are written as fast as the client reads them. */
+/** Sends an object as JSON. Members that are lists in parts are written only as fast as the client reads. */
 export function sendJson(reply: AnyReply, answer: Readonly<Record<string, unknown>>): Promise<Sent> {
   return sendText(reply, JSON_TYPE, jsonPieces(answer));
 }
 
-/** Sends bytes as fast as the client reads them. */
+/** Sends bytes only as fast as the client reads. */
 export function sendBytes(reply: AnyReply, type: string, pieces: AsyncIterable<Uint8Array>): Sent {
   const body = bodyOf([], pieces[Symbol.asyncIterator]());
   return (reply as unknown as FastifyReply).type(type).send(body) as Sent;
 }
 
-/** A body that asks for a piece when the client has read the one before. Whenever the client leaves, the pieces are ended. */
+/**
+ * A body that takes a piece when the client has read the one before. Closes `pieces` when the client leaves.
+ */
 function bodyOf<Piece>(begun: readonly Piece[], pieces: AsyncIterator<Piece>): Readable {
   const body = Readable.from(resumed(begun, pieces), { highWaterMark: 1 });
-  // Before `resumed` has come to the pieces, its end is not theirs.
+  // If the body closes before it has asked for anything, it does not close `pieces` itself.
   return body.once('close', () => void pieces.return?.());
 }
 
-/** Pieces of about `PIECE_LENGTH` characters. Other requests get their turn between two of them. */
+/** Joins pieces to about `PIECE_LENGTH` characters. Other requests get their turn between two of them. */
 async function* chunksOf(pieces: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string, void> {
   let chunk = '';
   let startedAt = performance.now();
@@ -106,9 +111,8 @@ async function* resumed<Piece>(
 }
 
 /**
- * The JSON of an object in pieces. A member that is a list in parts is written part by
- * part, and so are the members of a member that has one. A member that is a function is
- * called when the members before it are written.
+ * The JSON of an object, in pieces. A list in parts is written part by part, at any depth of members. A
+ * member that is a function is called when the members before it have been written.
  */
 async function* jsonPieces(answer: Readonly<Record<string, unknown>>): AsyncGenerator<string, void> {
   let separator = '{';
@@ -128,14 +132,17 @@ async function* jsonPieces(answer: Readonly<Record<string, unknown>>): AsyncGene
   }
 }
 
-/** Ends the lists of an answer that were not read, as where its client leaves before they are begun. */
+/**
+ * Closes the lists of an answer that were not read, for example because the client left before they were
+ * begun.
+ */
 async function endLists(answer: Readonly<Record<string, unknown>>): Promise<void> {
   for (const member of Object.values(answer))
     if (isParts(member)) await member[Symbol.asyncIterator]().return?.();
     else if (hasParts(member)) await endLists(member);
 }
 
-/** A piece for what comes together, which the lines have made in half a millisecond. */
+/** One piece for the parts that arrive together; the lines have made them in half a millisecond. */
 async function* listPieces(list: AsyncIterable<readonly unknown[]>): AsyncGenerator<string, void> {
   let separator = '[';
   for await (const parts of list) {

@@ -36,28 +36,31 @@ export interface ApiRules extends AccessRules {
   readonly credentials?: { readonly cert: string; readonly key: string };
 }
 
-/** The time for a complete request to arrive, including its header. */
+/** Longest time in ms for a complete request to arrive, including its header. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The time for a client to read some of its answer, and for a route to begin the answer. */
+/** Longest time in ms for a client to read some of its answer, and for a route to begin the answer. */
 const PROGRESS_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 10_000;
-/** How long a client may take for the answer to what is no request. */
+/** Longest time in ms for a client to take the answer to bytes that are no request. */
 const LINGER_MS = 500;
 /** The settings of Node's HTTP and HTTPS servers. */
 const SERVER_OPTIONS = {
   headersTimeout: REQUEST_TIMEOUT_MS,
   handshakeTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: 1000,
-  // The guard checks the Host header itself, so that the answer names what is missing.
+  // The guard checks the Host header itself, so that its answer names what is missing.
   requireHostHeader: false,
 };
-/** A name has up to 64 characters of four bytes each, and each byte takes three characters in an address. */
+/**
+ * Longest parameter in a path: a name has up to 64 characters of four bytes each, and each byte takes three
+ * characters in a URL.
+ */
 const LONGEST_NAME = 64 * 4 * 3;
 
-/** Requests of one connection that may wait for the answers of those before them. */
+/** Most requests of one connection that may wait for the answers to those before them. */
 const MOST_PIPELINED = 100;
 
-/** In place of a compiler of Fastify's own, before the one of this program is set. */
+/** Stands for Fastify's own compilers until those of this program are set. It is never called. */
 const notAsked = (): never => {
   throw new Error('Fastify has asked for a compiler that was not set yet');
 };
@@ -80,9 +83,9 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
     ...(credentials ? { https: { ...SERVER_OPTIONS, ...credentials } } : { http: SERVER_OPTIONS }),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: LONGEST_NAME },
-    // Else Fastify loads its own compilers (Ajv and fast-json-stringify) to begin with.
+    // Otherwise Fastify loads its own compilers (Ajv and fast-json-stringify) first.
     schemaController: { compilersFactory: { buildValidator: notAsked, buildSerializer: notAsked } },
-    // Requests that can't be routed pass no hook, so what the hooks do is done here.
+    // Requests that can't be routed pass no hook, so this does the work of the hooks.
     frameworkErrors: (error, request, reply) => {
       reply.type('application/json; charset=utf-8');
       reply.serializer((body: unknown) => JSON.stringify(asSent(request.url, reply, body)));
@@ -91,11 +94,11 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return void socket.destroy();
       socket.end(httpRefusal(error));
-      // A client that keeps its side open must not keep its place.
+      // A client that keeps its side open must not keep its connection.
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     },
   });
-  // Node would answer an expectation that it does not know with 417 and no body. A server may ignore it (RFC 9110, 10.1.1).
+  // Node would answer an unknown expectation with 417 and no body. A server may ignore it (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const endConnections = limitConnections(app.server, rules.maxConnections);
   app.addHook('preClose', async () => endConnections());
@@ -103,10 +106,11 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
   const methods = new Methods(app);
   const operations = collectOperations(app);
 
-  // The hooks call back: a promise in each would cost a short request some µs.
+  // The hooks use callbacks: a promise in each would cost a short request some µs.
   app.addHook('onRequest', (request, reply, done) => {
     inOrder(request.raw, reply.raw, () => {
-      // A request may have waited. By then nobody would catch an error, and its client may have gone.
+      // The request may have waited for others. Then nobody else catches an error, and its client may have
+      // gone.
       try {
         if (request.socket.destroyed) reply.hijack();
         else if (!guard(request, reply)) done();
@@ -159,8 +163,8 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
 }
 
 /**
- * Begins each request of a connection when the one before it is answered, and reads no more of the connection meanwhile. So a
- * client that sends many requests at once has one answer in memory.
+ * Makes a hook that begins each request of a connection when the one before is answered, and meanwhile reads
+ * no more from the connection. So a client that sends many requests at once has only one answer in memory.
  */
 function oneAfterTheOther() {
   const unanswered = new WeakMap<Socket, number>();
@@ -191,13 +195,13 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
   if (found) return refuse(request, reply, found);
   const { statusCode: status = 500 } = error;
   if (status >= 500) request.log.error(error, 'request failed');
-  // HTTP has more statuses than are documented: a name that is too long is 414 for Fastify.
+  // HTTP has more statuses than the document: Fastify answers a name that is too long with 414.
   const code = codeOf(status);
   const body = errorAnswer(request.url, refusal(code, '', errorText(status, error)));
   return reply.code(CODES[code].status).send(body);
 }
 
-/** The code of an error that HTTP has brought about. */
+/** The code of an error with this status of HTTP. */
 function codeOf(status: number): Code {
   if (status >= 500) return 'request.failed';
   const code = Object.keys(CODES).find(
@@ -212,7 +216,9 @@ function errorText(status: number, error: FastifyError): string {
   return error.message;
 }
 
-/** The answer to bytes that are no HTTP request, or that arrive too late. There is no reply object at this point. */
+/**
+ * The answer to bytes that are no HTTP request or arrive too late. There is no reply object at this point.
+ */
 function httpRefusal({ code }: NodeJS.ErrnoException): string {
   const [status, text] = UNREADABLE.get(code ?? '') ?? ['400 Bad Request', 'not a valid HTTP request'];
   const body = JSON.stringify(failure(text));

@@ -2,22 +2,25 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { descriptorLimit, RESERVED_DESCRIPTORS } from '../../common/descriptors.js';
 
-/** The limit unless the configuration sets another. */
+/** Most connections, unless the configuration sets another limit. */
 const MAX_CONNECTIONS = 64;
 
-/** A request may need so long to be read where many answers are made at the same time, in ms. */
+/** Longest time in ms to read a request while many answers are being made. */
 const GRACE_MS = 2000;
 
-/** Bytes of an answer that is long. The system may take megabytes of it that nobody reads. */
+/** Length in bytes from which an answer counts as long. The system may accept megabytes that nobody reads. */
 const LONG_ANSWER = 256 * 1024;
 
-/** Connections that the system may queue. */
+/** Most connections that the system may queue. */
 export const BACKLOG = 32;
 
-/** The limits of servers that have one of their own. Node's own limit closes the new connection, whoever holds the others. */
+/**
+ * Limits of connections of servers for which one is configured. They replace Node's own limit, which would
+ * close the new connection, whoever holds the others.
+ */
 const limits = new WeakMap<object, number>();
 
-/** How many connections a server may have. */
+/** Most connections that a server may have. */
 export function connectionLimit(server: object): number {
   return limits.get(server) ?? MAX_CONNECTIONS;
 }
@@ -25,19 +28,23 @@ export function connectionLimit(server: object): number {
 interface RestConnection {
   readonly socket: Socket;
   readonly address: string;
-  /** It waits for a complete request, or for its client to read, or has a long answer under way. Busy: all else. */
+  /**
+   * `waiting` for a complete request, `unread`: its client does not read, `long`: sends a long answer,
+   * `busy`: anything else.
+   */
   state: () => 'waiting' | 'unread' | 'long' | 'busy';
-  /** When it began to wait for a request, or the newest one had come; in ms. */
+  /** Time in ms since when it has waited for a request, or when its newest request was complete. */
   since: number;
 }
 
 /**
- * Limits the number of connections, and refuses one that would leave the lines too few file descriptors. At the limit, a new
- * one takes the place of the one that has waited longest for a complete request, first among those of the address that has
- * most. Where none has waited for two seconds, the one goes whose answer is read the slowest, or else lasts longest, by the
- * same order. So clients that hold connections open keep nobody out.
- * @param descriptors how many file descriptors the process may have
- * @returns a function that ends all connections, those in a TLS handshake too
+ * Limits the number of connections, and refuses a new one that would leave the lines too few file
+ * descriptors. At the limit, a new connection replaces the one that has waited longest for a complete
+ * request, of the address with most such connections. If none has waited for two seconds, it replaces one
+ * whose client does not read, or else one with a long answer, by the same order. So clients that hold
+ * connections open keep nobody out.
+ * @param descriptors number of file descriptors that the process may have
+ * @returns a function that ends all connections, including those in a TLS handshake
  */
 export function limitConnections(
   server: Server,
@@ -61,7 +68,7 @@ export function limitConnections(
     if (!connection) return;
     const answered = () => {
       connection.since = performance.now();
-      // The one above TLS where there is TLS. What the system has no room for stays in it.
+      // The socket above TLS, if there is TLS. Data for which the system has no room stays in it.
       const { socket } = request;
       const written = socket.bytesWritten;
       connection.state = () => {
@@ -82,12 +89,12 @@ export function limitConnections(
   };
 }
 
-/** The same for a socket and for the TLS socket above it. */
+/** The key of a connection; it is the same for a socket and for the TLS socket above it. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** The connection that is closed in favour of a new one; undefined when all are busy. */
+/** The connection that is closed in favour of a new one; undefined if all are busy. */
 function leastMissed(open: Iterable<RestConnection>): Socket | undefined {
   const all = [...open].filter(({ socket }) => !socket.destroyed);
   const late = all.filter(({ since }) => performance.now() - since >= GRACE_MS);
@@ -96,7 +103,9 @@ function leastMissed(open: Iterable<RestConnection>): Socket | undefined {
   );
 }
 
-/** The one that has been in a state for longest, of the address that has most in it. */
+/**
+ * The connection that has been in a state for longest, of the address with most connections in that state.
+ */
 function longest(
   all: readonly RestConnection[],
   state: ReturnType<RestConnection['state']>,
@@ -109,7 +118,9 @@ function longest(
     ?.socket;
 }
 
-/** The file descriptor of a socket. The system gives the lowest one that is free, so it shows how many are in use. */
+/**
+ * The file descriptor of a socket. The system assigns the lowest free one, so it shows how many are in use.
+ */
 function descriptorOf(socket: Socket): number {
   const { _handle } = socket as { _handle?: { fd?: number } };
   return _handle?.fd ?? 0;

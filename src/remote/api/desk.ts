@@ -5,30 +5,33 @@ import type { Rpc } from '../rpc/rpc.js';
 import { LineMap } from './line-map.js';
 import { TrafficFiles } from './traffic-file/traffic-files.js';
 
-/** What the desk works with: the way to the running simulator, and its traffic. */
+/** The way of the desk to the running simulator, and to its traffic. */
 export interface ApiContext {
   readonly rpc: Rpc;
   readonly traffic: KeptEvents;
   readonly map: LineMap;
   readonly files: TrafficFiles;
-  /** The directory in which clients may let files be made. */
+  /** Directory in which clients may have files written. */
   readonly writesIn: string;
-  /** Resolves when everything that the lines have done before is in `traffic`: a client that has a reply finds its request. */
+  /**
+   * Resolves when `traffic` has everything that the lines have done so far. So a client that has a reply
+   * finds its request there.
+   */
   readonly caughtUp: () => Promise<void>;
-  /** The moment now by the clock of the events, in ms. */
+  /** The present moment by the clock of the events, in ms. */
   readonly now: () => number;
-  /** How the simulator is on its MQTT broker; undefined where it is on none. */
+  /** The connection to the MQTT broker; undefined if there is none. */
   mqtt?:
     | {
         readonly status: MqttStatus;
-        /** The benches beside it, as far as they are known by now. */
+        /** The other benches on the broker that are known so far. */
         readonly benches: readonly SeenBench[];
         stop(): Promise<void>;
       }
     | undefined;
 }
 
-/** @param now the moment by the clock of the events, in ms */
+/** @param now the present moment by the clock of the events, in ms */
 export function newDesk(
   rpc: Rpc,
   traffic: KeptEvents,

@@ -3,7 +3,10 @@ import { type Mistakes, moreText } from '../../common/schema/findings.js';
 import { pathText } from '../../common/schema/problem.js';
 import type { Refusal } from '../../simulator/commands/refusal.js';
 
-/** What went wrong on /restapi, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
+/**
+ * A failure of /restapi, in the form that its clients know. The HTTP status is 200 unless the body is not
+ * JSON.
+ */
 export const failureSchema = z.object({ result: z.literal('error'), error: z.string() }).meta({
   id: 'Failure',
   description: 'What is wrong, in words.',
@@ -16,13 +19,13 @@ export function failure(error: string): Failure {
   return { result: 'error', error };
 }
 
-/** The mistakes of a body with their places: `range_start: expected a whole number, 0 or more, got "x"`. */
+/** The mistakes of a body with their paths: `range_start: expected a whole number, 0 or more, got "x"`. */
 export function mistakes(found: Mistakes): Failure {
   const texts = found.listed.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
   return failure([...texts, moreText(found) ?? []].flat().join('; '));
 }
 
-/** What the door has refused, by the names that this interface has for the fields. */
+/** A refusal by a command, with the names that this interface has for the fields. */
 export function refused(
   { problems, more }: Pick<Refusal, 'problems' | 'more'>,
   names: ReadonlyMap<string, string> = new Map(),

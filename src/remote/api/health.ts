@@ -4,7 +4,10 @@ import type { ApiContext } from './desk.js';
 
 const health = z.object({ status: z.literal('ok') }).describe('The program serves.');
 
-/** `/healthz`, for who watches the program. It asks the side of the lines, so that both are known to live. */
+/**
+ * Serves `/healthz`, for programs that watch this one. It asks the side of the lines, so an answer shows that
+ * both threads live.
+ */
 export function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(

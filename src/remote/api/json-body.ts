@@ -3,10 +3,10 @@ import { DEEPEST } from '../../common/schema/parts.js';
 import { type Path, pathText } from '../../common/schema/problem.js';
 import { type Refusal, refusal } from '../../simulator/commands/refusal.js';
 
-/** The text of a body, or why it is refused. */
+/** The text of a body, or the refusal of it. */
 export type BodyText = { readonly ok: true; readonly text: string } | Refusal;
 
-/** The value of a JSON text, or what is wrong with the text. */
+/** The value of a JSON text, or the refusal of the text. */
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | Refusal;
 
 const NOT_JSON = "Body is not valid JSON but content-type is set to 'application/json'";
@@ -14,12 +14,15 @@ const NOT_JSON = "Body is not valid JSON but content-type is set to 'application
 const MAX_BYTES = 256 * 1024;
 
 /**
- * The most names and values in a body, nested ones included. The largest rule and the longest list of units have 2500. More
- * would take the lines long to copy.
+ * Most names and values in a body, including nested ones. The largest rule and the longest list of units have
+ * 2500. Copying more would delay the lines.
  */
 export const MAX_PARTS = 4096;
 
-/** Collects a body of text of at most `maxBytes`. @param declaredBytes as the header says; 0 when it does not */
+/**
+ * Reads a text body of at most `maxBytes`.
+ * @param declaredBytes Content-Length of the request; 0 if it has none
+ */
 export function readText(payload: Readable, declaredBytes: number, maxBytes = MAX_BYTES): Promise<BodyText> {
   const tooLong = refusal('request.too_long', '', `body: expected at most ${maxBytes} bytes`);
   if (declaredBytes > maxBytes) return Promise.resolve(tooLong);
@@ -40,8 +43,8 @@ export function readText(payload: Readable, declaredBytes: number, maxBytes = MA
 }
 
 /**
- * Parses the body of a request; an empty body is undefined. Refuses keys that would reach an object's prototype when
- * objects are merged. No request needs such keys.
+ * Parses the body of a request; an empty body is undefined. Refuses keys that would reach an object's
+ * prototype when objects are merged. No request needs such keys.
  */
 export function parseJson(text: string): ParsedJson {
   if (text === '') return { ok: true, value: undefined };
@@ -62,7 +65,7 @@ export function parseJson(text: string): ParsedJson {
     : { ok: true, value };
 }
 
-/** The characters that each begin or separate names and values outside of texts. */
+/** The codes of characters, each of which begins or separates names and values outside of strings. */
 const codesOf = (characters: string) => new Set([...characters].map((each) => each.charCodeAt(0)));
 const SEPARATORS = codesOf(',:[{');
 const OPENING = codesOf('[{');
@@ -71,8 +74,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * An upper bound of the names and values in a JSON text, nested ones included, and how deep they are nested. What is nested
- * thousands deep can't be sent to the side of the lines, and is no request.
+ * Estimates a JSON text without parsing it: an upper bound of its names and values, including nested ones,
+ * and the depth of nesting. A value nested thousands deep can't be sent to the side of the lines, and no
+ * request needs one.
  */
 export function measure(text: string): { readonly parts: number; readonly depth: number } {
   let parts = 1;
@@ -92,10 +96,10 @@ export function measure(text: string): { readonly parts: number; readonly depth:
   return { parts, depth };
 }
 
-/** An escape may stand for a letter of a key, so it is suspicious too. */
+/** Text that may contain a forbidden key. An escape may stand for a letter of a key. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
-/** Finds a forbidden key. */
+/** Finds the path of a forbidden key. */
 function forbiddenKey(value: unknown): Path | undefined {
   const waiting: Visited[] = [{ value, key: '', parent: undefined }];
   for (let node = waiting.pop(); node; node = waiting.pop()) {
@@ -116,7 +120,7 @@ interface Visited {
   readonly parent: Visited | undefined;
 }
 
-/** The most keys of a path that are shown, counted from its end. A full path could be as long as the body. */
+/** Most keys of a path that are shown, counted from its end. A full path could be as long as the body. */
 const LONGEST_PATH = 8;
 
 function pathOf(visited: Visited): Path {

@@ -15,15 +15,15 @@ import { type TrafficView, trafficView } from '../../simulator/traffic/view.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /**
- * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says
- * that something has changed.
+ * The lines and their devices, as far as they are needed to show the traffic. They are read again when the
+ * simulator reports a change.
  */
 export class LineMap implements CaptureLines {
   readonly #rpc: Rpc;
   readonly #traffic: KeptEvents;
   #revision = -1;
   #lines: Lines = new Map();
-  /** What is known of the values of each device. */
+  /** The values of each device, by table. */
   #known = new Map<string, ReturnType<typeof valuesByTable>>();
 
   constructor(rpc: Rpc, traffic: KeptEvents) {
@@ -31,10 +31,11 @@ export class LineMap implements CaptureLines {
     this.#traffic = traffic;
   }
 
-  /** Asks for what has changed. To be awaited before `get` and `names`. */
+  /** Reads what has changed. Await this before `get` and `names`. */
   async refresh(): Promise<void> {
     const { revision } = this.#rpc;
-    // The port of a line that waits or is opened again is known when it is open: a capture asks for it each time.
+    // A line that is waiting or reopened gets its port only when it is open, so a capture asks for it each
+    // time.
     const map = await this.#rpc.call('program.map', undefined);
     if (map.ok) this.#lines = new Map(map.value.map((line) => [line.name, line]));
     if (revision !== this.#revision) this.#known = new Map();
@@ -52,12 +53,15 @@ export class LineMap implements CaptureLines {
     return { ...line, describe: () => description };
   }
 
-  /** Events as REST shows them. A few at a time: what is not known yet of their devices is asked for once. */
+  /**
+   * Shows events as REST does. Takes a few at a time: values of devices that are not known yet are read once
+   * for all of them.
+   */
   async views(events: readonly TrafficEvent[]): Promise<NamedView[]> {
     return events.map(await this.viewer(events));
   }
 
-  /** What shows each of these events, by what is known of their devices now. */
+  /** Makes a function that shows each of these events, with the values that their devices have now. */
   async viewer(events: Iterable<TrafficEvent>): Promise<(event: TrafficEvent) => NamedView> {
     if (this.#rpc.revision !== this.#revision) await this.refresh();
     const [lines, known] = [this.#lines, this.#known];
@@ -76,7 +80,7 @@ export class LineMap implements CaptureLines {
     };
   }
 
-  /** The device of which a view of `views` confirms a write, and the values with names that were written. */
+  /** The device and the named values that a confirmed write has written. @param view one of `views` */
   writtenIn(
     view: NamedView,
   ): { readonly device: string; readonly values: readonly WrittenValue[] } | undefined {
@@ -90,7 +94,7 @@ export class LineMap implements CaptureLines {
 
 type Lines = ReadonlyMap<string, MappedLine>;
 
-/** The device whose registers an event is about; undefined where it is about none. */
+/** The device whose registers an event is about; undefined if it is about none. */
 function deviceAbout(lines: Lines, view: TrafficView): string | undefined {
   const { unit, address, quantity } = view;
   const isAboutRegisters = unit !== undefined && address !== undefined && quantity !== undefined;

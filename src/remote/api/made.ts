@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileBesideCode } from '../../common/package.js';
 
-/** The answers that the build makes: the path below `/api/v1` by the name of the file. */
+/** The answers that the build makes: file names and the paths below `/api/v1`. */
 export const MADE_AT_BUILD = {
   'openapi.json': '/openapi.json',
   'fault-rule.json': '/schemas/fault-rule',
@@ -10,13 +10,13 @@ export const MADE_AT_BUILD = {
   'signals.json': '/signals',
 } as const;
 
-/** Where the build puts these files. */
+/** The directory in which the build puts these files. */
 export const MADE_DIRECTORY = fileBesideCode('remote/api/openapi/made/');
 
 /**
- * The text of an answer that never differs: as the build has made it, or made when it is first asked for where the program
- * runs from its sources. Turning all schemas of zod into JSON Schema takes
- * a second on a slow machine.
+ * The text of an answer that never differs. It is read from the file that the build has made; when the
+ * program runs from its sources, it is made at the first request. Converting all schemas of zod takes a
+ * second on a slow machine.
  */
 export function madeOnce(file: keyof typeof MADE_AT_BUILD, make: () => object): () => Promise<string> {
   let text: Promise<string> | undefined;

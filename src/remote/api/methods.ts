@@ -5,7 +5,9 @@ interface PathMethods {
   readonly methods: readonly string[];
 }
 
-/** Records the routes of an application, to look up the methods of a path. Must be created before the first route. */
+/**
+ * Records the routes of an application, to look up the methods of a path. Create it before the first route.
+ */
 export class Methods {
   readonly #routes: PathMethods[] = [];
 
@@ -15,7 +17,7 @@ export class Methods {
     });
   }
 
-  /** The methods that the path of `url` has, each once and sorted; empty when there is no such path. */
+  /** The methods of the path of `url`, each once and sorted; empty if there is no such path. */
   of(url: string): string[] {
     const [path = ''] = url.split('?');
     const methods = this.#routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
@@ -23,7 +25,7 @@ export class Methods {
   }
 }
 
-/** The paths that a route such as `/lines/:name/start` is for. */
+/** A pattern for the paths of a route such as `/lines/:name/start`. */
 function pathPattern(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (part === '*') return '.*';

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { expectedMessage } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
 
-/** An ISO 8601 time. Digits behind the milliseconds are captured. */
+/** Matches an ISO 8601 time. Digits after the milliseconds are captured. */
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
 const TIME = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
 
-/** A moment in ms since 1970, written as a time or as how long ago it was. */
+/** A moment, written as a time or as a time before now; in ms since 1970. */
 export const moment = z.string({ error: TIME }).transform((text, context) => {
   const ago = duration().safeParse(text);
   if (ago.success) return Date.now() - ago.data;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { CODES, type Code, type CodedProblem, type Refusal } from '../../simulator/commands/refusal.js';
 
-/** One mistake in a request: where it is, and what was expected there. */
+/** A mistake in a request: its path, and what was expected there. */
 const problemSchema = z.object({
   path: z.string(),
   message: z.string(),
@@ -12,8 +12,8 @@ const problemSchema = z.object({
 });
 
 /**
- * Body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and their places.
- * `title` and `status` are added when the answer is sent, by `problemDetails`.
+ * The body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and
+ * their paths. `problemDetails` adds `title` and `status` when the answer is sent.
  */
 export const errorSchema = z
   .object({
@@ -45,7 +45,7 @@ export const errorSchema = z
     ],
   });
 
-/** The answers of a route that are no success. All have the same body. */
+/** The responses of a route that are no success. All have the same body. */
 export function failures<Status extends number>(...statuses: readonly Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, errorSchema])) as Record<
     Status,
@@ -58,7 +58,7 @@ export type ErrorBody = z.infer<typeof errorSchema>;
 /** The content type of problem details. */
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** @param refusal `found` is shown as `registers` */
+/** Makes the body of a refusal. @param refusal its `found` becomes `registers` */
 export function errorBody({ code, problems, more, found }: Refusal): ErrorBody {
   const [first] = problems;
   const error = first ? textOf(first) : 'not as expected';
@@ -80,7 +80,7 @@ export function statusOf({ code }: Refusal): number {
   return CODES[code].status;
 }
 
-/** An error body with the status that it is sent with. */
+/** Adds title and status to an error body. */
 export function problemDetails(status: number, body: object): object {
   return { title: STATUS_CODES[status], status, ...body };
 }

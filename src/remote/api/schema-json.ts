@@ -5,20 +5,26 @@ import { documentedForm } from '../../common/schema/written-as.js';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Whether a schema is for what clients send (`input`), or for what they get (`output`). */
+/** The direction of a schema: what clients send (`input`), or what they receive (`output`). */
 export type SchemaUse = 'input' | 'output';
 
 const PREFIX = '#/components/schemas/';
 const RECORDED = fileBesideCode('remote/api/openapi/examples.json');
 
-/** Turns zod's schemas into JSON Schema. Those with an `id` become components, to which the others refer. */
+/**
+ * Converts schemas of zod to JSON Schema. Schemas with an `id` become components, and the others refer to
+ * them.
+ */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
-  /** Examples of components that have none of their own, from a run: `test/remote/api/openapi.test.ts` records them. */
+  /**
+   * Examples of components that have none of their own. They are recorded from a run by
+   * `test/remote/api/openapi.test.ts`.
+   */
   readonly #recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(RECORDED, 'utf8'));
   readonly #converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
 
-  /** Converts a schema; one that was converted before takes no time. */
+  /** Converts a schema. The result is kept, so a second call takes no time. */
   convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
     const known = this.#converted[io].get(schema);
     if (known) return known;
@@ -28,7 +34,7 @@ export class Components {
   }
 
   #convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
-    // The schema itself may have an `id`, so it is converted as a part of another one.
+    // Converted as a part of another schema, because the schema itself may have an `id`.
     const { properties, $defs = {} } = z.toJSONSchema(z.object({ schema }), {
       io,
       unrepresentable: 'any',
@@ -45,7 +51,7 @@ export class Components {
     return withReferences(properties?.schema as JsonSchema);
   }
 
-  /** The schema that a reference means; any other schema as it is. */
+  /** Follows a reference to its schema. Any other schema is returned as it is. */
   resolve(schema: JsonSchema): JsonSchema {
     const id = idOfReference(schema);
     return (id === undefined ? undefined : this.schemas[id]) ?? schema;
@@ -57,7 +63,10 @@ export function idOfReference({ $ref }: JsonSchema): string | undefined {
   return $ref?.startsWith(PREFIX) ? $ref.slice(PREFIX.length) : undefined;
 }
 
-/** For inputs zod leaves out examples and defaults of schemas that transform, because these may be about the output. */
+/**
+ * Restores examples and defaults of schemas that transform. zod leaves them out for inputs, because they may
+ * be about the output.
+ */
 function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
   const examples: unknown = z.globalRegistry.get(schema as z.core.$ZodType)?.examples;
   if (Array.isArray(examples)) json.examples = examples;
@@ -65,7 +74,7 @@ function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
   if (def.type === 'default') json.default = def.defaultValue as NonNullable<JsonSchema['default']>;
 }
 
-/** zod writes the limits of exact integers, which say nothing. */
+/** Removes the limits that zod writes for exact integers, because they say nothing. */
 function dropLimitsOfIntegers(schema: JsonSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

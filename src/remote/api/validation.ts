@@ -4,7 +4,7 @@ import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { type Refusal, refusalOf } from '../../simulator/commands/refusal.js';
 
-/** Thrown to refuse a request before its route has it. */
+/** Thrown to refuse a request before its route sees it. */
 interface RefusedRequest extends Error {
   readonly refusal: Refusal;
 }
@@ -14,19 +14,22 @@ export function asError(refusal: Refusal): RefusedRequest {
   return Object.assign(new Error('refused'), { refusal, statusCode: 400 });
 }
 
-/** The refusal in an error that was made by `asError`; otherwise undefined. */
+/** The refusal in an error of `asError`; undefined for any other error. */
 export function refusalIn(error: Error): Refusal | undefined {
   return 'refusal' in error ? (error as RefusedRequest).refusal : undefined;
 }
 
-/** The error for a value that does not fit a schema: every mistake has its place and what was expected there. */
+/**
+ * The error for a value that does not fit a schema: for each mistake its path and what was expected there.
+ * Undefined if the value fits.
+ */
 export function wrongBody(schema: z.ZodType, value: unknown): RefusedRequest | undefined {
   const findings = new Findings();
   new At(value, findings).check(schema);
   return findings.count > 0 ? asError(refusalOf(findings, 'request.invalid')) : undefined;
 }
 
-/** Checks requests in the way files are checked. */
+/** Compiles the checks of requests. They report mistakes in the same way as those of files. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
@@ -36,8 +39,8 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   };
 
 /**
- * The error for a request without the body that its route requires. Fastify would pass null to the validator, which
- * looks like a body of `null`.
+ * The error for a request without a required body. Fastify would pass null to the validator, which looks like
+ * a body of `null`.
  */
 export function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | undefined {
   const schema = routeOptions.schema?.body;

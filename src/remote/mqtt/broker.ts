@@ -6,31 +6,34 @@ import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { Outbox, type Publication } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
 
-/** PEM texts. */
+/** Certificate, key and authorities as PEM texts. */
 export interface BrokerCredentials {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** A broker, and how to get to it. */
+/** The settings of a connection to a broker. */
 export interface BrokerSettings
   extends Pick<MqttDefinition, 'url' | 'username' | 'password' | 'client' | 'qos'> {
   readonly credentials?: BrokerCredentials;
 }
 
-/** What a message of the broker carries. */
+/** A message that the broker has delivered. */
 export interface Arrived {
   readonly topic: string;
   readonly payload: Buffer;
-  /** Kept by the broker from before, so nobody asks for it now. */
+  /** Whether the broker has kept the message from before, so that nobody is asking for it now. */
   readonly isRetained: boolean;
   readonly responseTopic: string | undefined;
   readonly correlation: Buffer | undefined;
 }
 
 export interface BrokerEvents {
-  /** What the broker sends to the others when this connection is lost; asked for before each attempt to connect. */
+  /**
+   * Makes the last will: what the broker sends to others when this connection is lost. Called before each
+   * attempt to connect.
+   */
   readonly will?: () => Publication;
   readonly connected: () => void;
   readonly arrived: (message: Arrived) => void;
@@ -43,57 +46,69 @@ type BrokerStatus = Pick<
 >;
 
 const LIMITS = { messages: 20_000, bytes: 8 * 2 ** 20 };
-/** So many messages may be without an acknowledgement; others wait here, where they are bounded. */
+/** Most messages without an acknowledgement. Others wait in the outbox, which is bounded. */
 const MOST_UNDER_WAY = 32;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 const CONNECT_MS = 5000;
 const KEEPALIVE_S = 15;
 const GOODBYE_MS = 800;
-/** MQTT 5, 3.2.2.2, and MQTT 3.1.1, 3.2.2.3: the broker does not know this version. */
+/** Return codes of a broker that does not support this version (MQTT 5, 3.2.2.2; MQTT 3.1.1, 3.2.2.3). */
 const OTHER_VERSION = [0x84, 1];
-/** MQTT 5, 3.14.2.1: another client has come with the identifier of this one. */
+/** Reason code when another client has connected with the same client identifier (MQTT 5, 3.14.2.1). */
 const TAKEN_OVER = 0x8e;
-/** Of two clients that take the connection from each other, one has it for a while. */
+/**
+ * Longest pause in ms after the connection was taken over. Of two clients that take it from each other, one
+ * then has it for a while.
+ */
 const LONGEST_PAUSE_TAKEN_OVER_MS = 60_000;
-/** A connection that was lost sooner leads to longer pauses, and in the end to no more lines of the log. */
+/**
+ * Time in ms after which a connection counts as steady. A connection that is lost earlier makes pauses
+ * longer, and after some of them the log stays silent.
+ */
 const STEADY_MS = 60_000;
 const MOST_TOLD = 3;
 const COMES_AND_GOES = `it comes and goes, and is told of again when a connection has lasted ${STEADY_MS / 1000} s`;
 
-/** A longer packet ends the connection before it is kept: it holds the longest request, its topics and properties. */
+/**
+ * Longest packet in bytes; a longer one ends the connection before it is stored. The longest request fits,
+ * with its topics and properties.
+ */
 const LONGEST_PACKET = 2 ** 21;
-/** So many messages of QoS 2, with so many bytes, may wait for their release (MQTT 5, 4.3.3). */
+/** Most messages of QoS 2, and most bytes of them, that may wait for their release (MQTT 5, 4.3.3). */
 const MOST_UNRELEASED = { messages: 256, bytes: 16 * 2 ** 20 };
-/** MQTT 5, 3.1.2.11.3. */
+/** Receive Maximum (MQTT 5, 3.1.2.11.3). */
 const RECEIVE_MAXIMUM = 64;
-/** Of what a broker says of itself. */
+/** Most characters that are shown of a reason given by the broker. */
 const LONGEST_REASON = 300;
 
 /**
- * The connection to a broker, which comes again by itself. Whatever the broker does, publishing costs nobody any time and no more
- * memory than the outbox has.
+ * A connection to a broker that restores itself. Whatever the broker does, publishing never waits, and takes
+ * no more memory than the outbox has.
  */
 export class Broker {
   readonly #settings: BrokerSettings;
   readonly #events: BrokerEvents;
   readonly #outbox = new Outbox(LIMITS);
   readonly #url: URL;
-  /** Another one for each attempt, so that nothing old is sent after something new. */
+  /**
+   * The client of the present attempt. Each attempt has a new one, so that nothing old is sent after
+   * something new.
+   */
   #client: MqttClient;
   #version: 4 | 5 = 5;
-  /** What the broker has not acknowledged. */
+  /** Messages that the broker has not acknowledged yet. */
   readonly #underWay = new Set<Publication>();
   #attempts = 0;
-  /** Connections in a row that were lost before they were steady. */
+  /** Number of connections in a row that were lost before they were steady. */
   #unsteady = 0;
-  /** Whether the log says that the broker is there. */
+  /** Whether the log says that the broker is connected. */
   #isTold = false;
   #connectedAt = 0;
   #steady: NodeJS.Timeout | undefined;
   #sent = 0;
   #refused = 0;
-  /** Whether the log says of this connection that messages were refused. */
+  /** Whether the log says that messages were refused on this connection. */
   #hasRefused = false;
   #received = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -115,19 +130,19 @@ export class Broker {
     return { ...this.#status, sent, received, waiting, lost: this.#outbox.lost + this.#refused };
   }
 
-  /** Whether so much waits for the broker that what can be reported later should be. */
+  /** Whether so much waits for the broker that reports which can wait should wait. */
   get isBusy(): boolean {
     return this.#outbox.isBusy;
   }
 
   publish(message: Publication): void {
     const hasLostState = this.#outbox.add(message);
-    // After a new connection, everything is reported anew.
+    // After a new connection, everything is reported again.
     if (hasLostState && this.#status.connected) this.#cut('too much waits for it');
     this.#send();
   }
 
-  /** To be called after each connection: a broker forgets. */
+  /** Subscribes to topics. Call it after each connection, because a broker may have forgotten them. */
   subscribe(topics: readonly string[]): void {
     if (!this.#status.connected || topics.length === 0) return;
     const { qos } = this.#settings;
@@ -140,7 +155,7 @@ export class Broker {
     if (this.#status.connected && topics.length > 0) this.#client.unsubscribe([...topics]);
   }
 
-  /** Publishes what waits, and a last message, and says goodbye, for at most a second. */
+  /** Publishes the waiting messages and a last one, and disconnects. Takes at most a second. */
   async end(last?: Publication): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#timer);
@@ -170,7 +185,7 @@ export class Broker {
       clean: true,
       keepalive: KEEPALIVE_S,
       connectTimeout: CONNECT_MS,
-      // The pauses are made here.
+      // The pauses between attempts are made by this class.
       reconnectPeriod: 0,
       properties: { maximumPacketSize: LONGEST_PACKET, receiveMaximum: RECEIVE_MAXIMUM },
       wsOptions: { maxPayload: 2 * LONGEST_PACKET },
@@ -201,12 +216,12 @@ export class Broker {
     return client;
   }
 
-  /** Ends a connection on which more comes than may be kept, whatever limits the broker keeps to. */
+  /** Ends a connection that delivers more than may be stored, whatever limits the broker respects. */
   #bound(client: MqttClient): void {
     const watch = new PacketWatch();
     const unreleased = new Map<number | undefined, number>();
     let bytes = 0;
-    // The parser keeps a packet until it has all of it, so this looks at the bytes before the parser does.
+    // The parser stores a packet until it is complete, so this looks at the bytes before the parser does.
     client.stream.prependListener('data', (chunk: Uint8Array) => {
       const longest = watch.longestIn(chunk);
       if (longest > LONGEST_PACKET)
@@ -230,7 +245,7 @@ export class Broker {
     this.#client.stream.destroy();
   }
 
-  /** Why the broker has ended the connection, by its own words (MQTT 5, 3.14). */
+  /** The reason for which the broker has ended the connection, in its own words (MQTT 5, 3.14). */
   #goodbye(code = 0, words?: string): Error {
     const reason = words ?? `the broker ended it with reason ${code}`;
     return Object.assign(new Error(code === TAKEN_OVER ? this.#takenOver : reason), { code });
@@ -241,7 +256,8 @@ export class Broker {
   }
 
   #connected(): void {
-    // An answer would wait for the acknowledgement of the packet before it, which comes up to 40 ms later (RFC 896, RFC 1122 4.2.3.2).
+    // Otherwise an answer waits for the acknowledgement of the packet before it, for up to 40 ms (RFC 896,
+    // RFC 1122 4.2.3.2).
     if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay();
     this.#status = { connected: true, reason: null, since: new Date().toISOString() };
     this.#attempts = this.#unsteady;
@@ -275,7 +291,7 @@ export class Broker {
     if (isShort) this.#unsteady++;
     const reason = words.slice(0, LONGEST_REASON);
     if (this.#isTold || (!connected && this.#status.reason === null)) {
-      // A broker of 3.1.1 does not say that another client has come.
+      // A broker of 3.1.1 does not say that another client has connected.
       const isGuess = isShort && code === undefined && this.#version === 4 && this.#settings.client;
       const guess = isGuess ? `; perhaps ${this.#takenOver}` : '';
       const more = this.#unsteady === MOST_TOLD ? `; ${COMES_AND_GOES}` : '';
@@ -303,7 +319,9 @@ export class Broker {
     this.#events.arrived({ topic, payload, isRetained: retain, responseTopic, correlation });
   }
 
-  /** The broker does not take a message: it would refuse it again. */
+  /**
+   * Counts a message that the broker has refused. It is not sent again, because it would be refused again.
+   */
   #refuse({ topic }: Publication, { message: why }: Error): void {
     this.#refused++;
     if (!this.#hasRefused)
@@ -312,7 +330,7 @@ export class Broker {
   }
 
   #send(): void {
-    // A callback may come at once, from within.
+    // The callback of a publication may run within this loop.
     if (this.#isSending) return;
     this.#isSending = true;
     const client = this.#client;
@@ -326,7 +344,7 @@ export class Broker {
       client.publish(topic, body, { qos, retain, ...(properties && { properties }) }, (error) => {
         if (client !== this.#client) return;
         if (error && !isRefusal(error)) {
-          // The connection ends, and the next one is given what is under way.
+          // The connection ends, and the next one gets the messages that are under way.
           client.stream.destroy();
           return;
         }
@@ -340,7 +358,7 @@ export class Broker {
   }
 }
 
-/** Whether the broker itself has said no, with a reason code (MQTT 5, 3.4.2.1). */
+/** Whether the broker itself has refused a message, with a reason code (MQTT 5, 3.4.2.1). */
 function isRefusal(error: Error): boolean {
   return 'code' in error && typeof error.code === 'number';
 }

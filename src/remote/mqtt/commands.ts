@@ -13,49 +13,49 @@ import type { Publication } from './outbox.js';
 
 type Name = CallName | ListName;
 
-/** The longest request and the longest answer. */
+/** Longest request and longest answer, in bytes. */
 const LONGEST = 2 ** 20;
 const TOO_LONG = refusal(
   'answer.too_long',
   '',
   `the answer has more than ${LONGEST} bytes: REST has it in parts`,
 );
-/** What asks beyond this is refused. */
+/** Most requests that are carried out at a time; more are refused. */
 const MOST_UNDER_WAY = 64;
-/** So many answers, of so many bytes together, are remembered, for requests that come again. */
+/** Most answers, and most bytes of them, that are remembered for requests that are repeated. */
 const MOST_REMEMBERED = { answers: 256, bytes: 4 * 2 ** 20 };
-/** The longest correlation data, in bytes: it is kept with the answer. */
+/** Longest correlation data, in bytes; it is stored with the answer. */
 const LONGEST_CORRELATION = 1024;
 const CORRELATION_TEXT = `expected correlation data of at most ${LONGEST_CORRELATION} bytes`;
 const RESPONSES = /^modbus-sim\/[^+#\p{Cc}]{1,1000}$/u;
 
-/** A request as it was understood. */
+/** A request after parsing. */
 interface Request {
   readonly input: unknown;
   readonly responseTopic: string | undefined;
   readonly correlation: Uint8Array | undefined;
-  /** Of a request under MQTT 3.1.1: it stands in the answer as it was sent. */
+  /** The correlation of a request under MQTT 3.1.1. The answer contains it as it was sent. */
   readonly tag: unknown;
 }
 
-/** What is said to a request. */
+/** The answer to a request. */
 interface CommandAnswer {
-  /** Why it was not carried out; undefined when it was. */
+  /** Why the command was not carried out; undefined if it was. */
   readonly refused: Refusal | undefined;
-  /** Empty when nobody wants to know. */
+  /** The payload; empty if the request has no response topic. */
   readonly text: string;
 }
 
 interface Remembered {
   readonly result: Promise<CommandAnswer>;
-  /** Bytes of the answer; 0 while it is not there. */
+  /** Length of the answer in bytes; 0 until it is there. */
   length: number;
 }
 
-/** What a request says of itself where MQTT has no properties. */
+/** The keys in a payload for what MQTT 3.1.1 has no properties for. */
 const KEYS = ['responseTopic', 'correlation', 'input'];
 
-/** Carries out commands and queries of the door that come as messages, and answers them. */
+/** Carries out commands and queries that arrive as messages, and answers them. */
 export class Commands {
   readonly #rpc: Rpc;
   readonly #authority: MqttAuthority;
@@ -66,7 +66,7 @@ export class Commands {
   /** Bytes of the answers that are remembered. */
   #remembered = 0;
 
-  /** @param bench the beginning of the topics of this bench, which is in each answer */
+  /** @param bench prefix of the topics of this bench; each answer contains it */
   constructor(
     rpc: Rpc,
     {
@@ -85,7 +85,7 @@ export class Commands {
     this.#publish = publish;
   }
 
-  /** @returns why it was not carried out; undefined when it was */
+  /** Carries out the request in a message. @returns why it was not carried out; undefined if it was */
   async arrived(name: string, message: Arrived): Promise<Refusal | undefined> {
     if (message.isRetained) return undefined;
     if ((message.correlation?.length ?? 0) > LONGEST_CORRELATION)
@@ -116,7 +116,7 @@ export class Commands {
     return { refused, text: text.length <= LONGEST ? text : textOf(TOO_LONG) };
   }
 
-  /** A request that comes again, because somebody did not hear the answer, is not carried out again. */
+  /** Carries out a request once. If it is repeated because the answer was lost, repeats the answer. */
   #once(name: string, request: Request): Promise<CommandAnswer> {
     const { input, responseTopic, correlation, tag } = request;
     const answered = async () => this.#answerOf(await this.carryOut(name, input), request);
@@ -136,7 +136,7 @@ export class Commands {
     return entry.result;
   }
 
-  /** Makes room for what is remembered now. */
+  /** Makes room for a new answer by forgetting the oldest ones. */
   #forgetOldest(): void {
     for (const [key, { length }] of this.#answers) {
       const { answers, bytes } = MOST_REMEMBERED;
@@ -186,7 +186,7 @@ export class Commands {
   }
 }
 
-/** The JSON that a payload is; `{}` for an empty one. */
+/** Parses a payload as JSON; an empty one is `{}`. */
 export function jsonOf(payload: Buffer): Outcome<unknown> {
   if (payload.length > LONGEST)
     return refusal('request.too_long', '', `expected at most ${LONGEST} bytes, got ${payload.length}`);
@@ -194,7 +194,7 @@ export function jsonOf(payload: Buffer): Outcome<unknown> {
   return text.trim() === '' ? { ok: true, value: {} } : parseJson(text);
 }
 
-/** MQTT 5 has the topic of the answer beside the payload; under 3.1.1 the payload has it. */
+/** Reads a request. MQTT 5 has the response topic beside the payload; under 3.1.1 it is in the payload. */
 function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Request> {
   const parsed = jsonOf(payload);
   if (!parsed.ok) return parsed;
@@ -217,7 +217,7 @@ function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Re
   };
 }
 
-/** Maps and bytes as JSON has them. Frames are left out: REST shows them. */
+/** Converts maps and bytes to JSON. Frames are left out, because REST shows them. */
 function plain(key: string, value: unknown): unknown {
   if (key === 'packedFrames') return undefined;
   if (value instanceof Map) return Object.fromEntries(value);

@@ -3,10 +3,12 @@ import type { MqttDefinition } from '../../files/config/configuration.js';
 import { readShort } from '../../modbus/transport/read-short.js';
 import type { BrokerCredentials } from './broker.js';
 
-/** A certificate has some KB, and the authorities of a whole system have 200 KB. */
+/**
+ * Largest PEM file, in bytes. A certificate has some KB, and the authorities of a whole system have 200 KB.
+ */
 const LARGEST_BYTES = 2 ** 20;
 
-/** Reads the PEM files for a broker. @returns them, or what is wrong in one sentence */
+/** Reads the PEM files for a broker. @returns them, or what is wrong, in one sentence */
 export async function readBrokerFiles(
   files: NonNullable<MqttDefinition['files']>,
 ): Promise<BrokerCredentials | string> {

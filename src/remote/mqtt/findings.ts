@@ -2,35 +2,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { NamedView, WrittenValue } from '../../simulator/commands/shown-values.js';
 import type { ApiContext } from '../api/desk.js';
 
-/** What happens on the lines and is reported. */
+/** What is reported of the traffic. */
 interface FindingEvents {
-  /** A client has written values of a device; those that have names. */
+  /** Called when a client has written values of a device; `values` are those with a name. */
   readonly written: (device: string, values: readonly WrittenValue[], view: NamedView) => Promise<void>;
-  /** A line has another state, or a test has come to something. */
+  /** Called when the state of a line has changed, or a test has a result. */
   readonly happened: (view: NamedView) => Promise<void>;
-  /** One of all events, so that it may be shown. */
+  /** Called with one of all events at regular intervals, so that it can be shown. */
   readonly sample: (view: NamedView) => void;
 }
 
-/** The least time between two turns in ms. */
+/** Least time between two turns, in ms. */
 const PAUSE_MS = 50;
-/** So many events are looked at in one turn. Of those before them, only the number is known. */
+/** Most events that are examined in one turn. Older ones are skipped and counted. */
 const MOST_IN_A_TURN = 5000;
-/** The most of them that are decoded and asked about: the others wait for the next turn. */
+/** Most events of a turn that are decoded and looked up; the others wait for the next turn. */
 const MOST_DECODED = 50;
 const WRITES: ReadonlySet<number> = new Set([5, 6, 15, 16, 22, 23]);
 
-/** Reads the traffic, in turns, for what others want to hear of. */
+/** Reads the traffic in turns and finds what is reported. */
 export class Findings {
   readonly #desk: ApiContext;
   readonly #events: FindingEvents;
   readonly #sampleEvery: number | undefined;
   #read: number;
   #sampledAt = 0;
-  /** Events that nobody has looked at, because there were too many. */
+  /** Number of events that were skipped because there were too many. */
   missed = 0;
 
-  /** @param sampleEvery time between two samples in ms; none when undefined */
+  /** @param sampleEvery time between two samples, in ms; undefined for no samples */
   constructor(desk: ApiContext, events: FindingEvents, sampleEvery: number | undefined) {
     this.#desk = desk;
     this.#events = events;
@@ -38,7 +38,7 @@ export class Findings {
     this.#read = desk.traffic.last;
   }
 
-  /** Takes a turn whenever something has happened. @param attempt carries a turn out, whatever comes of it */
+  /** Takes a turn whenever something has happened. @param attempt runs a turn and handles its failure */
   async follow(isStopped: AbortSignal, attempt: (turn: () => Promise<void>) => Promise<void>): Promise<void> {
     while (!isStopped.aborted) {
       await this.#desk.traffic.next(this.#read);

@@ -4,7 +4,7 @@ import { isMapping } from '../../common/schema/parts.js';
 import type { Code } from '../../simulator/commands/refusal.js';
 import { Broker, type BrokerSettings } from './broker.js';
 
-/** What a bench has published of itself. Anybody may have: what is not as it should be is left out. */
+/** The state that a bench has published. Anybody may have published it, so invalid parts are left out. */
 export const stateSchema = z.object({
   state: z.string().catch('unknown'),
   labels: z.record(z.string(), z.string()).catch({}),
@@ -16,17 +16,17 @@ export const stateSchema = z.object({
   rest: z.array(z.url()).catch([]),
 });
 
-/** A bench, by what its topics begin with. */
+/** A bench, with the prefix of its topics. */
 export interface FleetBench extends z.infer<typeof stateSchema> {
   readonly topic: string;
 }
 
-/** What a bench has answered. */
+/** The answer of a bench. */
 export type FleetAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: string; readonly detail: string };
 
-/** Which benches are meant: the last part of the topic or all of it, with `*` for anything, and labels. */
+/** A selection of benches: the last level of the topic or all of it, with `*` for any text, and labels. */
 export interface Selection {
   readonly on?: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
@@ -39,12 +39,15 @@ interface Most {
 
 const CONNECT_MS = 10_000;
 const SECOND_TRY_MS = 1000;
-/** The broker sends what is retained at once; the last message has come when none came for so long. */
+/**
+ * Time without a message, in ms, after which all retained messages have arrived; the broker sends them at
+ * once.
+ */
 const QUIET_MS = 300;
-/** The most benches of a fleet, and the most bytes that their states have together as messages. */
+/** Most benches of a fleet, and most bytes of their states as messages. */
 const MOST_OF_FLEET: Most = { benches: 10_000, bytes: 128 * 2 ** 20 };
 
-/** Benches by their topics, bounded: anybody on the broker may say that there are more. */
+/** Benches by topic. Their number is bounded, because anybody on the broker may announce more. */
 export class KnownBenches {
   readonly #most: Most;
   readonly #benches = new Map<string, { readonly bench: FleetBench; readonly bytes: number }>();
@@ -54,7 +57,10 @@ export class KnownBenches {
     this.#most = most;
   }
 
-  /** @param bytes of its state as a message. A bench for which there is no room is not kept, nor what was known of it. */
+  /**
+   * Keeps the state of a bench, or forgets the bench if there is no room.
+   * @param bytes length of the state as a message
+   */
   set(bench: FleetBench, bytes: number): void {
     this.delete(bench.topic);
     if (this.#benches.size >= this.#most.benches || this.#bytes + bytes > this.#most.bytes) return;
@@ -81,7 +87,7 @@ export class KnownBenches {
   }
 }
 
-/** The benches on a broker, and a way to command them. */
+/** The benches on a broker, and a way to send commands to them. */
 export class Fleet {
   readonly #broker: Broker;
   readonly #benches = new KnownBenches(MOST_OF_FLEET);
@@ -89,7 +95,7 @@ export class Fleet {
   readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
   #last = 0;
   #heardAt = performance.now();
-  /** How often a bench has reported a state. */
+  /** Number of states that benches have reported. */
   changes = 0;
 
   private constructor(
@@ -112,12 +118,15 @@ export class Fleet {
     });
   }
 
-  /** Finds the benches whose states come on `topic`, which may have wildcards. @returns why there is no broker, as a sentence */
+  /**
+   * Finds the benches that publish their states on `topic`, which may have wildcards.
+   * @returns why the broker can't be reached, as a sentence
+   */
   static async find(settings: BrokerSettings, topic: string): Promise<Fleet | string> {
     let timer: NodeJS.Timeout | undefined;
     let fleet: Fleet | undefined;
     const why = await new Promise<string | undefined>((resolve) => {
-      // A broker that does not know MQTT 5 is asked again by 3.1.1.
+      // A broker that does not support MQTT 5 gets a second attempt with 3.1.1.
       const lost = (why: string) => setTimeout(() => resolve(why), SECOND_TRY_MS).unref();
       fleet = new Fleet(settings, topic, () => resolve(undefined), lost);
       timer = setTimeout(() => resolve('the broker does not answer'), CONNECT_MS);
@@ -133,7 +142,7 @@ export class Fleet {
     return fleet;
   }
 
-  /** The benches that are meant, by their topics. */
+  /** The benches of a selection, by topic. */
   select({ on, labels }: Selection): FleetBench[] {
     const pattern = on === undefined ? undefined : globOf(on);
     const isMeant = (bench: FleetBench) =>
@@ -145,7 +154,7 @@ export class Fleet {
       .sort((a, b) => (a.topic < b.topic ? -1 : 1));
   }
 
-  /** Asks a bench for a command of the door. A bench that is gone, or silent for `timeout` ms, is a refusal. */
+  /** Sends a command to a bench. The outcome is a refusal if the bench is gone or silent for `timeout` ms. */
   ask(
     { topic }: Pick<FleetBench, 'topic'>,
     command: string,
@@ -168,7 +177,7 @@ export class Fleet {
         clearTimeout(timer);
         resolve(answer);
       });
-      // In this form, a request says everything under MQTT 3.1.1, too.
+      // In this form, a request is complete under MQTT 3.1.1, too.
       const payload = JSON.stringify({ responseTopic: this.#answers, correlation, input });
       this.#broker.publish({ topic: `${topic}/command/${command}`, payload });
     });
@@ -202,7 +211,7 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${escaped}$`);
 }
 
-/** The object that a payload is; undefined for anything else, arrays among it. */
+/** Parses a payload as a JSON object; undefined for anything else, including an array. */
 export function jsonIn(payload: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(payload.toString('utf8'));

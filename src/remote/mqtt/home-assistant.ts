@@ -2,15 +2,15 @@ import type { RegisterView } from '../../simulator/commands/schemas/value.js';
 import type { Publication } from './outbox.js';
 import { level } from './topics.js';
 
-/** What Home Assistant takes for identifiers. */
+/** Converts text to an identifier of Home Assistant. */
 function identifier(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
 }
 
 /**
- * The messages that let Home Assistant find the values of a device that have names (MQTT discovery of Home Assistant): a bit is a binary sensor,
- * anything else is a sensor.
- * @param bench the beginning of the topics
+ * The messages with which Home Assistant finds the named values of a device (MQTT discovery of Home
+ * Assistant): a bit is a binary sensor, any other value is a sensor.
+ * @param bench prefix of the topics
  */
 export function discoveries(bench: string, device: string, values: readonly RegisterView[]): Publication[] {
   const node = identifier(`${bench}/${device}`);

@@ -2,18 +2,21 @@ import { valueAt } from '../../common/schema/parts.js';
 import { type InletView, MOST_TAKEN, type Taken } from '../../simulator/commands/inlets.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
-/** Longer payloads are no values. */
+/** Longest payload in bytes; a longer one is no value. */
 const LONGEST = 65_536;
 
-/** Passes what comes on topics on to the values that follow them. Of a value that gets more than can be passed on, the newest counts. */
+/**
+ * Passes payloads to the values that follow their topics. If a value receives more than can be passed on, its
+ * newest payload counts.
+ */
 export class Inlets {
   readonly #rpc: Rpc;
   #byTopic = new Map<string, InletView[]>();
-  /** What came last for each value, so that a device that has restarted has it again. */
+  /** The last payload of each value, which the value gets again when its device restarts. */
   readonly #known = new Map<string, { readonly taken: Omit<Taken, 'age'>; readonly at: number }>();
   readonly #waiting = new Set<string>();
   #isPassing = false;
-  /** Payloads from which no number could be read. */
+  /** Number of payloads from which no number could be read. */
   unreadable = 0;
 
   constructor(rpc: Rpc) {
@@ -24,7 +27,10 @@ export class Inlets {
     return [...this.#byTopic.keys()];
   }
 
-  /** Asks which values follow topics. @returns topics that are new, and those that nobody follows any more */
+  /**
+   * Reads which values follow which topics.
+   * @returns topics that are new, and topics that no value follows any more
+   */
   async refresh(): Promise<{ readonly gone: string[]; readonly added: string[] }> {
     const inlets = await allParts(await this.#rpc.list('inlet.list', undefined));
     if ('ok' in inlets) return { gone: [], added: [] };
@@ -44,7 +50,7 @@ export class Inlets {
     };
   }
 
-  /** Takes a message; one on a topic that no value follows is nobody's. */
+  /** Takes a message. Ignores it if no value follows its topic. */
   async arrived(topic: string, payload: Buffer): Promise<void> {
     const inlets = this.#byTopic.get(topic);
     if (!inlets) return;
@@ -87,7 +93,7 @@ function keyOf({ device, table, address, topic, path }: InletView): string {
   return JSON.stringify([device, table, address, topic, path]);
 }
 
-/** JSON, or text that is none. */
+/** Parses JSON; text that is no JSON stays text. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -96,7 +102,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The number at a path; true and ON are 1, false and OFF are 0. Undefined where there is none. */
+/** The number at a path; true and ON are 1, false and OFF are 0. Undefined if there is no number. */
 function numberIn(parsed: unknown, path: readonly (string | number)[]): number | undefined {
   const found = valueAt(parsed, path);
   if (typeof found === 'boolean') return Number(found);

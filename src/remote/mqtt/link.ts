@@ -22,24 +22,27 @@ import type { SparkplugNode, WrittenMetric } from './sparkplug/node.js';
 import { level, nameIn } from './topics.js';
 import { ValuesOut } from './values.js';
 
-/** With what a simulator is put on a broker. */
+/** The settings with which a simulator joins a broker. */
 export interface LinkOrder {
   readonly definition: MqttDefinition;
   readonly credentials: BrokerCredentials;
-  /** Where REST is. */
+  /** Addresses of REST. */
   readonly rest: readonly string[];
 }
 
-/** How often everything but the traffic is looked at, in ms. */
+/** Interval in ms in which everything but the traffic is looked at. */
 const SUMMARY_MS = 1000;
-/** How often rates are reported. */
+/** Interval in µs in which rates are reported. */
 const RATES_US = 5e6;
-/** How often what waits for a busy broker looks whether it is one still. */
+/** Interval in ms in which reports that wait for a busy broker check whether it is still busy. */
 const BUSY_MS = 20;
-/** The most devices that are named in the state. */
+/** Most devices that are named in the state. */
 const MOST_NAMED = 1000;
 
-/** The link of a simulator to its broker: reports its state, values and findings, takes values, and carries out commands. */
+/**
+ * The link of a simulator to its broker: reports its state, values and findings, takes values, and carries
+ * out commands.
+ */
 export class MqttLink {
   readonly #desk: ApiContext;
   readonly #log: FastifyBaseLogger;
@@ -49,7 +52,7 @@ export class MqttLink {
   readonly #broker: Broker;
   readonly #values: ValuesOut | undefined;
   #sparkplug: SparkplugNode | undefined;
-  /** Resolves when there is the node, where one is configured. */
+  /** Resolves when the Sparkplug node exists, if one is configured. */
   readonly #begun: Promise<void>;
   readonly #inlets: Inlets;
   readonly #commands: Commands;
@@ -58,13 +61,13 @@ export class MqttLink {
   readonly #stopping = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #devices: readonly string[] = [];
-  /** The topics by which Home Assistant knows the values of each device. */
+  /** The topics that Home Assistant knows of the values of each device. */
   readonly #announced = new Map<string, ReadonlySet<string>>();
   #summary: Summary | undefined;
   #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
-  /** The tests and examinations that run. */
+  /** Tests and examinations that are running. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
   constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger) {
@@ -122,12 +125,12 @@ export class MqttLink {
     };
   }
 
-  /** The benches beside this one. */
+  /** The other benches on the broker. */
   get benches(): readonly SeenBench[] {
     return this.#seen.list();
   }
 
-  /** Says that the simulator is gone, and goes. */
+  /** Reports that the simulator is gone, and disconnects. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const timer of this.#timers) clearInterval(timer);
@@ -143,11 +146,11 @@ export class MqttLink {
     ]);
   }
 
-  /** What logs how a connection is. */
+  /** Makes the function that logs the state of a connection. */
   #logOf(name: string): BrokerEvents['log'] {
     let wasLost = false;
     return (kind, text) => {
-      // That it is there is worth a warning's attention after one that it is not.
+      // After a warning that the connection was lost, its return is logged at the same level.
       this.#log[kind === 'lost' || wasLost ? 'warn' : 'info'](`${name}: ${text}`);
       wasLost = kind === 'lost';
     };
@@ -163,7 +166,8 @@ export class MqttLink {
       mayWrite: commands === 'all',
       every: publish.every,
       connect: (events) => {
-        // Commands are subscribed to with QoS 1, whatever the simulator has (Sparkplug 3.0, 5.4). A client identifier is for one connection.
+        // Commands are subscribed to with QoS 1, whatever QoS the simulator uses (Sparkplug 3.0, 5.4). The
+        // node needs another client identifier, because an identifier is for one connection.
         const settings = {
           ...definition,
           credentials,
@@ -182,7 +186,7 @@ export class MqttLink {
     });
   }
 
-  /** A failure is reported, and what comes next goes on. */
+  /** Does work and logs its failure, so that later work goes on. */
   async #do(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -191,7 +195,7 @@ export class MqttLink {
     }
   }
 
-  /** Does something again and again, but never twice at a time. */
+  /** Repeats work at an interval; a new round never begins before the last one has ended. */
   #every(ms: number, work: () => Promise<void>): void {
     let isWorking = false;
     const turn = async () => {
@@ -218,7 +222,10 @@ export class MqttLink {
     if (this.#order.definition.homeAssistant) await this.#announceAll(this.#broker.status.since);
   }
 
-  /** Lets Home Assistant find the values of all devices, as fast as the broker takes it. @param since when it was connected */
+  /**
+   * Announces the values of all devices to Home Assistant, as fast as the broker takes them.
+   * @param since start of the connection
+   */
   async #announceAll(since: string): Promise<void> {
     for (const device of this.#devices) {
       const views = await allParts(await this.#desk.rpc.list('value.list', { device, from: 0, to: 0xffff }));
@@ -227,14 +234,17 @@ export class MqttLink {
       this.#takeBack(device, new Set(messages.map(({ topic }) => topic)));
       for (const message of messages) {
         while (this.#broker.isBusy && this.#broker.status.connected) await pause(BUSY_MS);
-        // The next connection announces them all again.
+        // The next connection announces all devices again.
         if (!this.#broker.status.connected || this.#broker.status.since !== since) return;
         this.#broker.publish(message);
       }
     }
   }
 
-  /** Lets Home Assistant forget the values of a device that it has no more. @param topics of those that it has */
+  /**
+   * Makes Home Assistant forget values that a device does not have any more.
+   * @param topics those of the values that it has
+   */
   #takeBack(device: string, topics: ReadonlySet<string>): void {
     for (const topic of this.#announced.get(device) ?? [])
       if (!topics.has(topic)) this.#broker.publish({ topic, payload: '', retain: true });
@@ -242,7 +252,7 @@ export class MqttLink {
     else this.#announced.delete(device);
   }
 
-  /** Reports what is different about the simulator as a whole. */
+  /** Reports changes of the simulator as a whole. */
   async #look(): Promise<void> {
     const { rpc } = this.#desk;
     const outcome = await rpc.call('program.summary', undefined);
@@ -297,7 +307,7 @@ export class MqttLink {
     this.#broker.publish({ topic: `${this.#topic}/state`, payload, retain: true });
   }
 
-  /** Reports how many requests and faults there were a second, since it was reported last. */
+  /** Reports the rates of requests and faults, per second, since the last report. */
   #reportRates(now: Summary): void {
     const { monotonicUs: at, lines, faults } = now;
     const requests = lines.reduce((sum, { counters }) => sum + counters.requests, 0);
@@ -311,7 +321,7 @@ export class MqttLink {
     this.#broker.publish({ topic: `${this.#topic}/rates`, payload: JSON.stringify(rates) });
   }
 
-  /** Reports of each rule that has acted since the last look, once. */
+  /** Reports each rule that has acted since the last look, once. */
   async #reportHits(): Promise<void> {
     const rules = await allParts(await this.#desk.rpc.list('rule.list', undefined));
     if ('ok' in rules) return;
@@ -362,7 +372,7 @@ export class MqttLink {
     if ('ok' in present) return;
     this.#reportNow(device, present);
     for (const [i, { name, ...now }] of present.entries()) {
-      // By now, the client may have written another value, which is reported next.
+      // The present value may be newer than this write; it is reported with its own write.
       const { value, raw } = written[i]?.asWritten ?? now;
       this.#broker.publish({
         topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
@@ -389,7 +399,10 @@ export class MqttLink {
     }
   }
 
-  /** `set/NAME` is the command `value.set`, with a value alone or with an object as REST takes it. */
+  /**
+   * Carries out `set/NAME` as the command `value.set`. The payload is a value, or an object in the form of
+   * REST.
+   */
   async #set(message: Arrived, where: { readonly device: string; readonly name: string }): Promise<void> {
     const parsed = jsonOf(message.payload);
     const { value } = { value: undefined, ...parsed };

@@ -1,28 +1,29 @@
-/** What is published. */
+/** A message to publish. */
 export interface Publication {
   readonly topic: string;
   readonly payload: string | Uint8Array;
   readonly retain?: boolean;
-  /** That of the bench when absent. */
+  /** Quality of service; that of the bench when absent. */
   readonly qos?: 0 | 1 | 2;
-  /** Means something on the connection alone that is there now: forgotten with it. */
+  /** Whether the message is for the present connection only; it is dropped when that is lost. */
   readonly isFleeting?: boolean;
-  /** For a response (MQTT 5, 4.10). */
+  /** Correlation data of a response (MQTT 5, 4.10). */
   readonly correlation?: Uint8Array;
 }
 
 /**
- * What waits for the broker, bounded. What is retained is the state of its topic: the newest of each topic is kept, in the place of
- * the older one. When there is too much, the oldest that is not retained goes and is counted; a state goes only where nothing else waits.
+ * The bounded queue of messages to the broker. A retained message is the state of its topic: only the newest
+ * of each topic is kept, in the place of the older one. When the queue is full, the oldest message that is
+ * not retained is dropped and counted; a state is dropped only if nothing else is waiting.
  */
 export class Outbox {
   readonly #limits: { readonly messages: number; readonly bytes: number };
   readonly #waiting = new Map<string, Publication>();
-  /** The keys of those that are not retained. */
+  /** The keys of messages that are not retained. */
   readonly #passing = new Set<string>();
   #bytes = 0;
   #last = 0;
-  /** How many messages were given up. */
+  /** Number of messages that were dropped. */
   lost = 0;
 
   constructor(limits: { readonly messages: number; readonly bytes: number }) {
@@ -33,13 +34,16 @@ export class Outbox {
     return this.#waiting.size;
   }
 
-  /** Whether so much waits that what can be reported later should be. */
+  /** Whether so much is waiting that reports which can wait should wait. */
   get isBusy(): boolean {
     const { messages, bytes } = this.#limits;
     return this.#waiting.size > BUSY * messages || this.#bytes > BUSY * bytes;
   }
 
-  /** @returns whether the states of topics were given up, too: the broker has to be told all of them again */
+  /**
+   * Adds a message.
+   * @returns whether states of topics were dropped, too, so that the broker has to get all states again
+   */
   add(message: Publication): boolean {
     // No topic contains this character.
     const key = message.retain ? message.topic : `\u0000${++this.#last}`;
@@ -59,7 +63,7 @@ export class Outbox {
     return hasLostState;
   }
 
-  /** The oldest, which does not wait any more. */
+  /** Takes the oldest message out of the queue. */
   take(): Publication | undefined {
     const [oldest] = this.#waiting.keys();
     return oldest === undefined ? undefined : this.#remove(oldest);
@@ -74,8 +78,9 @@ export class Outbox {
   }
 
   /**
-   * To be called when the connection is lost. What was sent and not acknowledged waits again, before the others. What is fleeting is
-   * forgotten, and so is what is retained: it is reported anew when the broker is there again. Not so what takes back something retained.
+   * Call this when the connection is lost. Messages that were sent and not acknowledged wait again, before
+   * the others. Fleeting messages are dropped, and so are retained ones, because their states are reported
+   * again after reconnecting. A message that clears a retained one is kept.
    */
   disconnected(unacknowledged: Iterable<Publication>): void {
     const messages = [...unacknowledged, ...this.#waiting.values()];
@@ -87,7 +92,7 @@ export class Outbox {
   }
 }
 
-/** Of the limits. */
+/** The share of a limit from which the outbox counts as busy. */
 const BUSY = 0.25;
 
 function sizeOf({ topic, payload, correlation }: Publication): number {

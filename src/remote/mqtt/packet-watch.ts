@@ -1,15 +1,19 @@
 /**
- * Reads the lengths of packets in the bytes of a connection, as they come, so that a packet which is too long is known by its
- * first bytes, before the rest of it is kept (MQTT 5, 2.1.4: fixed header and Remaining Length).
+ * Reads the lengths of packets in the bytes of a connection as they arrive. So a packet that is too long is
+ * known by its first bytes, before the rest of it is stored (MQTT 5, 2.1.4: fixed header and Remaining
+ * Length).
  */
 export class PacketWatch {
-  /** Bytes that are left of the packet. */
+  /** Number of bytes that are left of the present packet. */
   #left = 0;
   #isInLength = false;
   #length = 0;
   #factor = 1;
 
-  /** @returns the longest Remaining Length that is announced in these bytes; infinite where it has no end */
+  /**
+   * @returns the longest Remaining Length that is announced in these bytes; infinite if the length field
+   * itself is too long
+   */
   longestIn(bytes: Uint8Array): number {
     let longest = 0;
     for (let at = 0; at < bytes.length; ) {
@@ -36,5 +40,5 @@ export class PacketWatch {
   }
 }
 
-/** Of the last of at most four bytes (MQTT 5, 1.5.5). */
+/** The factor of the fourth and last byte of a length (MQTT 5, 1.5.5). */
 const LARGEST_FACTOR = 0x80 ** 3;

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import type { SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import { type FleetBench, jsonIn, KnownBenches, stateSchema } from './fleet.js';
 
-/** The benches on the broker are listened to as long as somebody asks for them, and this long after. */
+/** Time in ms for which the states of other benches stay subscribed to after somebody has asked for them. */
 const LISTENS_MS = 15_000;
-/** The most benches that are kept, and the most bytes that their states have together as messages. */
+/** Most benches that are kept, and most bytes of their states as messages. */
 const MOST = { benches: 500, bytes: 8 * 2 ** 20 };
 const MOST_NAMED = 50;
 
 const ratesSchema = z.object({ requests: z.number(), faults: z.number() });
 
-/** The part of a broker that this needs. */
+/** The methods of a broker that are used here. */
 interface Listens {
   subscribe(topics: readonly string[]): void;
   unsubscribe(topics: readonly string[]): void;
 }
 
 /**
- * The benches on the broker, as far as this one may read their topics: those beside its own. Nothing is subscribed to while nobody
- * wants to know.
+ * The other benches on the broker whose topics this one may read. While nobody asks for them, nothing is
+ * subscribed to.
  */
 export class BenchesSeen {
   readonly #broker: Listens;
@@ -30,7 +30,7 @@ export class BenchesSeen {
   #askedAt = Number.NEGATIVE_INFINITY;
   #listens = false;
 
-  /** @param own what the topics of this bench begin with */
+  /** @param own prefix of the topics of this bench */
   constructor(broker: Listens, own: string, now: () => number = () => performance.now()) {
     this.#broker = broker;
     this.#own = own;
@@ -38,7 +38,10 @@ export class BenchesSeen {
     this.#now = now;
   }
 
-  /** To be called after each connection, and every second. @param isNew whether the broker has forgotten what was subscribed to */
+  /**
+   * Call this after each connection, and every second.
+   * @param isNew whether the broker has forgotten the subscriptions
+   */
   turn(isNew = false): void {
     const isWanted = this.#now() - this.#askedAt < LISTENS_MS;
     const topics = [`${this.#parent}+/state`, `${this.#parent}+/rates`];
@@ -51,7 +54,7 @@ export class BenchesSeen {
     this.#listens = isWanted;
   }
 
-  /** Those that are known by now; the broker sends what it keeps soon after the first call. */
+  /** The benches that are known so far. The broker sends its retained states soon after the first call. */
   list(): SeenBench[] {
     this.#askedAt = this.#now();
     this.turn();
@@ -61,7 +64,7 @@ export class BenchesSeen {
       .sort((a, b) => (a.topic < b.topic ? -1 : 1));
   }
 
-  /** Takes what a bench says of itself. Anything else is for others. */
+  /** Takes the state that a bench publishes. Messages on other topics are ignored. */
   take(from: string, payload: Buffer): void {
     const at = from.lastIndexOf('/');
     const [topic, kind] = [from.slice(0, at), from.slice(at + 1)];
@@ -88,7 +91,7 @@ export class BenchesSeen {
       rules: rules.slice(0, MOST_NAMED),
       running: tests.slice(0, MOST_NAMED),
       rates: state === 'online' ? (this.#rates.get(topic) ?? null) : null,
-      // A page links there.
+      // The console links to this address.
       rest: rest.find((url) => /^https?:/i.test(url)) ?? null,
     };
   }

@@ -4,24 +4,24 @@ import { level } from './topics.js';
 
 type NamedReading = Pick<ValueView, 'name' | 'value'>;
 
-/** The most values of all devices that are reported. */
+/** Most values that are reported, over all devices. */
 const MOST_VALUES = 10_000;
 
-/** Of a value that is to be reported again. */
+/** The record of a value that is to be reported again. */
 const NOT_REPORTED = { json: '', at: Number.NEGATIVE_INFINITY };
 
-/** What was reported of values, so that each is reported when it has changed, and not more often than it may be. */
+/** Decides when each value is reported: when it has changed, and not more often than allowed. */
 export class Reported {
   readonly #every: number;
-  /** The value of each name as JSON, and when it was reported, in ms. */
+  /** For each device and name, the value as JSON and the time of its last report in ms. */
   readonly #reported = new Map<string, Map<string, { readonly json: string; readonly at: number }>>();
 
-  /** @param every the shortest time between two reports of one value, in ms */
+  /** @param every shortest time between two reports of one value, in ms */
   constructor(every: number) {
     this.#every = every;
   }
 
-  /** Has everything reported anew, because those who heard it may have forgotten it. What was reported stays known. */
+  /** Has all values reported again, because receivers may have forgotten them. The names stay known. */
   forget(): void {
     for (const values of this.#reported.values())
       for (const name of values.keys()) values.set(name, NOT_REPORTED);
@@ -32,7 +32,7 @@ export class Reported {
     this.#reported.delete(device);
   }
 
-  /** Forgets the values that are gone. @returns those that were reported */
+  /** Forgets the values that are gone. @returns their devices and names */
   keepOnly(isThere: (device: string, name: string) => boolean): (readonly [device: string, name: string])[] {
     const gone: (readonly [string, string])[] = [];
     for (const [device, values] of this.#reported) {
@@ -46,7 +46,7 @@ export class Reported {
     return gone;
   }
 
-  /** Whether a value is to be reported now, which counts as done then. */
+  /** Whether a value is to be reported now. If so, it counts as reported. */
   isNews(device: string, name: string, value: ValueView['value']): boolean {
     const values = this.#reported.get(device) ?? new Map<string, { json: string; at: number }>();
     this.#reported.set(device, values);
@@ -66,13 +66,15 @@ export class Reported {
   }
 }
 
-/** Reports the values of devices that have a name, when they have changed, each not more often than it may be. */
+/** Reports the named values of devices when they have changed, each not more often than allowed. */
 export class ValuesOut {
   readonly #topic: string;
   readonly #reported: Reported;
   readonly #broker: Pick<Broker, 'publish' | 'isBusy'>;
 
-  /** @param topic of all devices; `every` is the shortest time between two messages of one value, in ms */
+  /**
+   * @param settings `topic` of all devices; `every`: shortest time between two messages of one value, in ms
+   */
   constructor(
     { topic, every }: { readonly topic: string; readonly every: number },
     broker: Pick<Broker, 'publish' | 'isBusy'>,
@@ -82,18 +84,21 @@ export class ValuesOut {
     this.#broker = broker;
   }
 
-  /** Has everything reported anew: the broker may have forgotten it. */
+  /** Has all values reported again, because the broker may have forgotten them. */
   forget(): void {
     this.#reported.forget();
   }
 
-  /** Takes back what was reported of values that are gone. @param names those of each device */
+  /** Clears the retained messages of values that are gone. @param names names of the values of each device */
   keepOnly(names: ReadonlyMap<string, ReadonlySet<string>>): void {
     for (const [device, name] of this.#reported.keepOnly((of, each) => names.get(of)?.has(each) ?? false))
       this.#broker.publish({ topic: this.#topicOf(device, name), payload: '', retain: true });
   }
 
-  /** Reports those values that have changed and may be reported again. While the broker is busy, they wait for the next call. */
+  /**
+   * Reports the values that have changed and may be reported again. While the broker is busy, they wait for
+   * the next call.
+   */
   report(device: string, values: readonly NamedReading[]): void {
     if (this.#broker.isBusy) return;
     for (const { name, value } of values)

@@ -4,10 +4,13 @@ import type { Port } from './line-end.js';
 import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
 import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
 
-/** So many questions are under way at a time; more wait here. The lines have none of their memory and time. */
+/** Most calls that are under way; more wait here, where they take neither memory nor time of the lines. */
 const MOST_ASKED = 16;
 
-/** So many more may have been begun and wait for a port or the look-up of a name: who asks for something else is answered meanwhile. */
+/**
+ * Most further calls that have begun and wait for a port or the look-up of a name. Other calls are answered
+ * meanwhile.
+ */
 const MOST_BEGUN = 48;
 
 interface PendingAnswer {
@@ -15,21 +18,24 @@ interface PendingAnswer {
   readonly reject: (error: Error) => void;
 }
 
-/** The end of the door on the side of the desk, with a mirror of the traffic. */
+/** The desk's end of the way between the threads, with a mirror of the traffic. */
 export class DeskEnd implements Rpc {
   readonly traffic: TrafficMirror;
   revision = 0;
   readonly #port: Port;
   #last = 0;
-  /** Those who wait for an answer, or for the next parts of a list. */
+  /** Calls that wait for an answer, or for the next parts of a list, by their number. */
   readonly #asking = new Map<number, PendingAnswer>();
   readonly #unsent: (() => void)[] = [];
-  /** Of those in `#asking`. */
+  /** The calls in `#asking` that have begun. */
   readonly #begun = new Set<number>();
-  /** What is asked in one turn of the event loop goes in one message: a message wakes the other thread, which costs 30 µs. */
+  /**
+   * Messages of this turn of the event loop. They go together, because each message wakes the other thread,
+   * which costs 30 µs.
+   */
   #outbox: DeskMessage[] = [];
 
-  /** @param events how many events the stream of the lines keeps */
+  /** @param events number of events that the stream of the lines keeps */
   constructor(port: Port, events: number) {
     this.#port = port;
     this.traffic = new TrafficMirror(events);
@@ -51,8 +57,8 @@ export class DeskEnd implements Rpc {
     return done(new BegunList<Part<Name>>(begun.value, more, enough));
   }
 
-  #ask<Came>(question: (id: number) => DeskMessage, id = ++this.#last): Promise<Came> {
-    return new Promise<Came>((resolve, reject) => {
+  #ask<Answer>(question: (id: number) => DeskMessage, id = ++this.#last): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
       const send = () => {
         this.#asking.set(id, { resolve, reject });
         this.#post(question(id));
@@ -111,8 +117,8 @@ export class DeskEnd implements Rpc {
 }
 
 /**
- * A list that is kept on the side of the lines until it was read to its end, or `return` was called. This is no generator: one that was
- * never begun does not notice that it is ended.
+ * A list that the side of the lines keeps until it has been read to its end, or `return` was called. It is no
+ * generator, because a generator that was never begun does not notice its end.
  */
 class BegunList<Each> implements AsyncIterableIterator<readonly Each[]> {
   #next: SomeParts | undefined;
@@ -120,7 +126,7 @@ class BegunList<Each> implements AsyncIterableIterator<readonly Each[]> {
   readonly #enough: () => void;
   #isOver: boolean;
 
-  /** @param first its first parts */
+  /** @param first the first parts of the list */
   constructor(first: SomeParts, more: () => Promise<SomeParts>, enough: () => void) {
     this.#next = first;
     this.#more = more;

@@ -7,28 +7,34 @@ import { beginList, carryOut, revisionOf } from './local-rpc.js';
 import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
 import type { ListName } from './rpc.js';
 
-/** The part of a `MessagePort` that is used. */
+/** The methods of a `MessagePort` that are used here. */
 export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'off'>;
 
-/** So many lists may be begun and not read to their end. Each keeps little: where it is, and what it is a list of. */
+/**
+ * Most lists that may be begun and not read to their end. Each takes little memory: its subject and its
+ * position.
+ */
 const MOST_LISTS = 128;
 
-/** What the desk asks for in one turn of the event loop may take so long in ms; the lines are served between two turns. */
+/**
+ * Longest time per turn of the event loop spent on calls of the desk, in ms. The lines are served between two
+ * turns.
+ */
 const TURN_MS = 0.5;
 
 /**
- * The end of the door on the side of the lines: carries out what the desk asks for, in its order, and feeds its mirror of the
- * traffic.
+ * The lines' end of the way between the threads. It carries out the calls of the desk in their order, and
+ * feeds the desk's mirror of the traffic.
  */
 export class LineEnd {
-  readonly #room: TestContext;
+  readonly #context: TestContext;
   readonly #port: Port;
   readonly #feed: Feed;
   readonly #waiting: DeskMessage[] = [];
   readonly #lists = new Map<number, Iterator<unknown>>();
   #revision = -1;
   #isScheduled = false;
-  /** What is answered in one turn goes in one message, in the order in which it happened. */
+  /** Messages of this turn. They go together, in the order in which they happened. */
   #outbox: LineMessage[] = [];
   #isServing = false;
   readonly #take = (all: readonly DeskMessage[]) => {
@@ -36,10 +42,10 @@ export class LineEnd {
     if (this.#waiting.length > 0) this.#schedule();
   };
 
-  constructor(room: TestContext, port: Port) {
-    this.#room = room;
+  constructor(context: TestContext, port: Port) {
+    this.#context = context;
     this.#port = port;
-    this.#feed = room.simulator.traffic.feed((change) => this.#post({ kind: 'traffic', change }));
+    this.#feed = context.simulator.traffic.feed((change) => this.#post({ kind: 'traffic', change }));
     this.#postRevision();
     port.on('message', this.#take);
   }
@@ -75,7 +81,7 @@ export class LineEnd {
     try {
       switch (kind) {
         case 'call': {
-          const result = carryOut(this.#room, asked.name, asked.input);
+          const result = carryOut(this.#context, asked.name, asked.input);
           if (!(result instanceof Promise)) this.#answer(id, result);
           else {
             this.#post({ kind: 'begun', id });
@@ -102,9 +108,9 @@ export class LineEnd {
     }
   }
 
-  /** The first parts come with the answer, so a short list is kept for nobody. */
+  /** Begins a list. Its first parts go with the answer, so a short list need not be kept. */
   #beginList(id: number, name: ListName, input: unknown): Outcome<SomeParts> {
-    const begun = beginList(this.#room, name, input);
+    const begun = beginList(this.#context, name, input);
     if (!begun.ok) return begun;
     const first = nextParts(begun.value);
     if (first.isLast) return done(first);
@@ -123,7 +129,7 @@ export class LineEnd {
   }
 
   #fail(id: number, error: Error): void {
-    this.#room.log.error(error, 'a command failed');
+    this.#context.log.error(error, 'a command failed');
     this.#post({ kind: 'failed', id, message: error.message });
   }
 
@@ -135,9 +141,12 @@ export class LineEnd {
     this.#post({ kind: 'parts', id, ...next });
   }
 
-  /** The desk hears of changes before the answer that made them. */
+  /**
+   * Tells the desk that lines or devices may have changed. This goes before the answer to the call that
+   * changed them.
+   */
   #postRevision(): void {
-    const revision = revisionOf(this.#room);
+    const revision = revisionOf(this.#context);
     if (revision === this.#revision) return;
     this.#revision = revision;
     this.#post({ kind: 'revision', revision });

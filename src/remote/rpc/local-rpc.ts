@@ -5,48 +5,48 @@ import type { TestContext } from '../../testing/commands.js';
 import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
 import { CALLS, LISTS } from './table.js';
 
-type AnyCall = (room: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
-type AnyList = (room: TestContext, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
+type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
+type AnyList = (context: TestContext, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
 
-/** Carries out a call in this thread, at once where it needs to wait for nothing. */
+/** Carries out a call in this thread. The outcome is there at once if the call need not wait. */
 export function carryOut(
-  room: TestContext,
+  context: TestContext,
   name: CallName,
   input: unknown,
 ): Outcome<unknown> | Promise<Outcome<unknown>> {
-  return (CALLS[name] as AnyCall)(room, input);
+  return (CALLS[name] as AnyCall)(context, input);
 }
 
 /** Begins a list in this thread. */
-export function beginList(room: TestContext, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
-  const outcome = (LISTS[name] as AnyList)(room, input);
+export function beginList(context: TestContext, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
+  const outcome = (LISTS[name] as AnyList)(context, input);
   if (Symbol.iterator in outcome) return { ok: true, value: outcome[Symbol.iterator]() };
   return outcome.ok ? { ok: true, value: outcome.value[Symbol.iterator]() } : outcome;
 }
 
-/** How often anything changed that `program.map` says. */
+/** Number of changes of anything that `program.map` shows. */
 export function revisionOf({ simulator }: TestContext): number {
   return simulator.revision;
 }
 
-/** The door to a simulator in this thread. */
+/** Calls a simulator in this thread. */
 export class LocalRpc implements Rpc {
-  readonly #room: TestContext;
+  readonly #context: TestContext;
 
-  constructor(room: TestContext) {
-    this.#room = room;
+  constructor(context: TestContext) {
+    this.#context = context;
   }
 
   get revision(): number {
-    return revisionOf(this.#room);
+    return revisionOf(this.#context);
   }
 
   async call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>> {
-    return carryOut(this.#room, name, input) as Outcome<Result<Name>> | Promise<Outcome<Result<Name>>>;
+    return carryOut(this.#context, name, input) as Outcome<Result<Name>> | Promise<Outcome<Result<Name>>>;
   }
 
   async list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>> {
-    const begun = beginList(this.#room, name, input);
+    const begun = beginList(this.#context, name, input);
     return begun.ok ? { ok: true, value: inTurns(begun.value as Iterator<Part<Name>>) } : begun;
   }
 }

@@ -7,7 +7,7 @@ type Lists = typeof LISTS;
 export type CallName = keyof Calls;
 export type ListName = keyof Lists;
 
-/** Complete by its type. Who has only a name asks here, and does not load what answers. */
+/** The names of lists. Its type makes it complete, and asking here loads no function of `table.ts`. */
 const LIST_NAMES: Readonly<Record<ListName, true>> = {
   'program.configuration': true,
   'line.list': true,
@@ -22,14 +22,14 @@ const LIST_NAMES: Readonly<Record<ListName, true>> = {
   'examination.findings': true,
 };
 
-/** Whether the answer comes in parts: `Door.list` asks for it, and `Door.call` for all others. */
+/** Whether an answer comes in parts, by `Rpc.list`. All others come by `Rpc.call`. */
 export function isList(name: CallName | ListName): name is ListName {
   return Object.hasOwn(LIST_NAMES, name);
 }
 
-/** What a call takes, and what it returns in the end. */
+/** The input of a call or list. */
 export type Input<Name extends CallName | ListName> = (Calls & Lists)[Name] extends (
-  room: never,
+  context: never,
   input: infer Given,
 ) => unknown
   ? unknown extends Given
@@ -38,34 +38,37 @@ export type Input<Name extends CallName | ListName> = (Calls & Lists)[Name] exte
   : never;
 
 export type Result<Name extends CallName> =
-  Awaited<ReturnType<Calls[Name]>> extends infer Came
-    ? Came extends { readonly ok: true; readonly value: infer Value }
+  Awaited<ReturnType<Calls[Name]>> extends infer Settled
+    ? Settled extends { readonly ok: true; readonly value: infer Value }
       ? Value
       : never
     : never;
 
-/** One part of a list. */
+/** The type of one part of a list. */
 export type Part<Name extends ListName> =
-  ReturnType<Lists[Name]> extends infer Came
-    ? Came extends Iterable<infer Each>
+  ReturnType<Lists[Name]> extends infer Settled
+    ? Settled extends Iterable<infer Each>
       ? Exclude<Each, undefined>
-      : Came extends { readonly ok: true; readonly value: Iterable<infer Each> }
+      : Settled extends { readonly ok: true; readonly value: Iterable<infer Each> }
         ? Exclude<Each, undefined>
         : never
     : never;
 
-/** Lists and other answers in parts: some parts at a time, as many as could be made without a pause. */
+/** An answer in parts. Each step has as many parts as could be made without a pause. */
 export type Parts<Each> = AsyncIterable<readonly Each[]>;
 
-/** The way to a running simulator, in this thread or in another one. */
+/** Calls a running simulator, in this thread or in another one. */
 export interface Rpc {
   call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>>;
   list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>>;
-  /** Another number when lines, units or devices may have changed: what was remembered of `program.map` is old. */
+  /**
+   * Number that changes when lines, units or devices may have changed; an answer of `program.map` is then
+   * outdated.
+   */
   readonly revision: number;
 }
 
-/** All parts of a list, or why there is none. For lists that are known to be short. */
+/** Reads all parts of a list that is known to be short. @returns the refusal if there is no list */
 export async function allParts<Each>(outcome: Outcome<Parts<Each>>): Promise<Each[] | Refusal> {
   if (!outcome.ok) return outcome;
   const all: Each[] = [];

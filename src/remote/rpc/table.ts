@@ -11,9 +11,9 @@ import * as values from '../../simulator/commands/values.js';
 import * as testing from '../../testing/commands.js';
 
 /**
- * Every command and every query of a running simulator: the door. Nothing else changes one. Each is a function of the
- * room and of plain data; it checks against what is running, does all or nothing, and returns plain data or a refusal with a
- * stable code. Those who are not on the side of the lines reach it by a `Door`.
+ * Every command and every query of a running simulator; nothing else changes one. Each is a function of a
+ * context and plain data. It checks its input against the running simulator, does all or nothing, and returns
+ * plain data or a refusal with a stable code. Other threads call it by an `Rpc`.
  */
 export const CALLS = {
   'program.ping': program.ping,
@@ -68,7 +68,7 @@ export const CALLS = {
   'examination.checks': testing.possibleChecks,
 } as const;
 
-/** Queries whose answers may be long: they come part by part, as fast as they are taken. */
+/** Queries whose answers may be long. Their parts are made only as fast as they are read. */
 export const LISTS = {
   'program.configuration': program.configuration,
   'line.list': lines.listLines,

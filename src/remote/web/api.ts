@@ -5,27 +5,27 @@ import type { Session } from '../api/v1/session.js';
 /** True after an answer that asked for a token, until somebody has logged in. */
 export const needsLogIn = signal(false);
 
-/** Who we are; undefined while the simulator has not said so. */
+/** The session of this page; undefined until the simulator has described it. */
 export const session = signal<Session | undefined>(undefined);
 
-/** Sends a request to the simulator that this page came from. @param path below `/api/v1` */
+/** Sends a request to the simulator that this page came from. @param path path below `/api/v1` */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(`/api/v1${path}`, init);
   if (response.status === 401) needsLogIn.value = true;
   return response;
 }
 
-/** Asks the API: see `ask` of `common/rest-client/client.ts`. */
+/** Sends a request and reads its answer: see `ask` of `common/rest-client/client.ts`. */
 export function ask<Value>(method: Method, path: string, body?: object): Promise<Answer<Value>> {
   return askBy<Value>(send, method, path, body);
 }
 
-/** Whether this session may change anything. It may try while its role is not known. */
+/** Whether this session may change anything. Assumed while its role is not known. */
 export function mayWrite(): boolean {
   return session.value?.role !== 'read';
 }
 
-/** Asks who we are. */
+/** Reads the session of this page. */
 export async function readSession(): Promise<void> {
   const answer = await ask<Session>('GET', '/session');
   if (answer.ok) session.value = answer.value;

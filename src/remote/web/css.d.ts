@@ -1,2 +1,2 @@
-/** Styles are imported for their effect: esbuild collects them in one file. */
+/** Styles are imported for their effect only: esbuild collects them in one file. */
 declare module '*.css';

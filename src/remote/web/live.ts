@@ -5,7 +5,7 @@ import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
 import { needsLogIn, send } from './api.js';
 
-/** How the connection is. `refused`: the simulator answers, and refuses it. */
+/** The state of the connection. `refused`: the simulator answers, but refuses it. */
 export type ConnectionState =
   | { readonly state: 'connecting' }
   | { readonly state: 'open' }
@@ -14,65 +14,75 @@ export type ConnectionState =
 
 export const connection = signal<ConnectionState>({ state: 'connecting' });
 
-/** The state of everything, once a second; undefined before the first one. */
+/** The state of the simulator, once a second; undefined before the first one. */
 export const summary = signal<Summary | undefined>(undefined);
 
-/** Counts restarts of the simulator. What was read before one does not hold any more. */
+/** Number of restarts of the simulator. Everything that was read before a restart is invalid. */
 export const restarts = signal(0);
 
-/** Counts how often the connection came back. What could not be read without it can be read now. */
+/** Number of times that the connection was restored. What could not be read without it can be read now. */
 export const comebacks = signal(0);
 
-/** All traffic up to this sequence number was read. */
+/** Sequence number up to which all traffic was read. */
 export const readUpTo = signal(0);
 
-/** Events of one frame, in their order. An event of kind `left out` stands for those that the simulator gave up. */
+/**
+ * The events of one animation frame, in their order. An event of kind `left out` stands for events that the
+ * simulator has dropped.
+ */
 export type Batch = readonly StreamedView[];
 
 /** A view that reads the traffic. */
 interface TrafficFollower {
-  /** Filters of `/api/v1/events`: `new URLSearchParams({ line: 'lan' })`. Narrow ones keep the page cheap. */
+  /**
+   * Filters of `/api/v1/events`: `new URLSearchParams({ line: 'lan' })`. A narrow filter saves the page work.
+   */
   readonly filter: URLSearchParams;
-  /** Begins after this sequence number; with the next event without it. */
+  /** Sequence number after which the traffic begins; without it, it begins with the next event. */
   readonly after?: number;
-  /** Is called once a frame at most. */
+  /** Called at most once per animation frame. */
   readonly onBatch: (batch: Batch) => void;
-  /** Is called when the simulator refuses the filter, as one that names a line which is gone. No batch comes any more. */
+  /**
+   * Called when the simulator refuses the filter, for example because a line is gone. No more batches follow.
+   */
   readonly onRefused?: (problem: RemoteRefusal) => void;
 }
 
-/** With more events than this waiting for the next frame, the page stops reading, and the simulator waits. */
+/** When more events than this wait for the next frame, the page stops reading, and the simulator waits. */
 const MOST_PENDING = 4000;
 const BAD_REQUEST = 400;
 const RETRY_MS = 1000;
-/** A summary comes every second. */
+/** Longest silence on the connection, in ms. A summary comes every second. */
 const SILENCE_MS = 5000;
-/** A page that is hidden gets no frames. */
+/** Time between two batches of a hidden page, in ms. Hidden pages get no animation frames. */
 const HIDDEN_FRAME_MS = 1000;
 
 let follower: TrafficFollower | undefined;
 let after: number | undefined;
-/** The follower whose filter the simulator refuses. The page lives on without traffic. */
+/** The follower whose filter the simulator refuses. The rest of the page goes on without traffic. */
 let refused: TrafficFollower | undefined;
-/** The follower for which the present connection was made. */
+/** The follower for which the present connection was opened. */
 let served: TrafficFollower | undefined;
-/** Ends the present connection, so that the next one is made at once. */
+/** Aborts the present connection; the next one is then opened at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
-/** False after a break, until the summary has said whether it is still the same simulator: its events wait until then. */
+/**
+ * False after a break until the next summary tells whether it is still the same run of the simulator. Events
+ * wait until then.
+ */
 let isKnown = true;
 
-/** The difference of the simulator's clock and ours, in ms. */
+/** The simulator's clock minus the browser's, in ms. */
 const clockOffset = signal(0);
 
-/** The time of the simulator in ms since 1970. All times that the console shows are from there. */
+/** The present time of the simulator, in ms since 1970. The console shows only times of the simulator. */
 export function serverNow(): number {
   return Date.now() + clockOffset.value;
 }
 
 /**
- * Hands a view the traffic until the function that is returned is called. The page has one connection with one filter:
- * a second follower takes the place of the first.
+ * Passes the traffic to a view until the returned function is called. The page has one connection with one
+ * filter: a second follower replaces the first.
  */
 export function followTraffic(wanted: TrafficFollower): () => void {
   const begin = (next: TrafficFollower | undefined) => {
@@ -87,15 +97,15 @@ export function followTraffic(wanted: TrafficFollower): () => void {
   };
 }
 
-/** Nobody sees a page that is hidden: it reads no traffic. */
+/** The follower that gets traffic. There is none while the page is hidden. */
 function whoFollows(): TrafficFollower | undefined {
   return globalThis.document?.hidden || follower === refused ? undefined : follower;
 }
 
-/** Keeps the one connection of the page, as long as the page lasts. */
+/** Keeps the connection of the page open as long as the page lasts. */
 export async function keepConnected(): Promise<void> {
   globalThis.document?.addEventListener('visibilitychange', () => {
-    // A view that began with the next event goes on with the next event.
+    // A view that began with the next event continues with the next event.
     if (follower?.after === undefined) after = undefined;
     current.abort();
   });
@@ -138,7 +148,7 @@ async function closed({ status, problem }: Extract<Followed, { kind: 'closed' }>
   await (needsLogIn.value ? loggedIn() : new Promise((resolve) => setTimeout(resolve, RETRY_MS)));
 }
 
-/** A list is traffic, anything else a summary. */
+/** Takes a message: a list is traffic, an object a summary. */
 function take(message: StreamedView[] | Summary): void {
   if (!Array.isArray(message)) {
     takeSummary(message);
@@ -165,7 +175,8 @@ function takeSummary(next: Summary): void {
     after = undefined;
     refused = undefined;
     pending.length = 0;
-    // Whoever went on after an event of the other run must begin anew: the numbers mean other events now.
+    // A view that began after an event of the earlier run must begin again: the numbers mean other events
+    // now.
     if (follower?.after !== undefined) {
       follower = undefined;
       current.abort();
@@ -174,7 +185,7 @@ function takeSummary(next: Summary): void {
   } else handOver();
 }
 
-/** Resolves when the browser draws next, or after a second when it draws nothing. */
+/** Resolves at the next animation frame, or after a second if there is none. */
 function nextFrame(): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -19,7 +19,7 @@ import { TestsView } from './views/tests/tests.js';
 import { TrafficView } from './views/traffic/traffic.js';
 import './app.css';
 
-/** The views. A view has no properties: `route` says what it shows. */
+/** The views. They have no properties: `route` says what they show. */
 const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: ComponentType }>> = {
   lines: { title: 'Lines', View: LinesView },
   registers: { title: 'Registers', View: RegistersView },
@@ -29,7 +29,7 @@ const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: 
   fleet: { title: 'Fleet', View: FleetView },
 };
 
-/** The whole page: a header, a view, messages, and the log-in in front of all. */
+/** The whole page: header, view, messages, and the log-in in front of everything. */
 function App() {
   const { view } = route.value;
   const { title, View } = VIEWS[view];
@@ -74,7 +74,7 @@ function Header() {
   </header>`;
 }
 
-/** Says how the connection is; in a banner over the page while there is none. */
+/** Shows the state of the connection, and a banner over the page while there is none. */
 function ConnectionState() {
   const now = connection.value;
   if (now.state === 'open') return html`<${State} tone="good">live<//>`;
@@ -100,14 +100,14 @@ function LogIn() {
 const THEME_KEY = 'modbus-sim-theme';
 const THEMES = ['auto', 'light', 'dark'] as const;
 
-/** `auto` follows the setting of the operating system. */
+/** The theme of the page. `auto` follows the setting of the operating system. */
 const theme = signal<(typeof THEMES)[number]>(keptTheme());
 
 function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'auto';
 }
 
-/** The theme of the last visit; a browser may keep nothing. */
+/** The theme of the last visit, if the browser has kept it. */
 function keptTheme(): (typeof THEMES)[number] {
   try {
     const kept = localStorage.getItem(THEME_KEY);
@@ -122,7 +122,7 @@ effect(() => {
   try {
     localStorage.setItem(THEME_KEY, theme.value);
   } catch {
-    // The next visit begins with `auto`.
+    // The browser keeps nothing, so the next visit begins with `auto`.
   }
 });
 followLinks();

@@ -3,20 +3,20 @@ import type { RemoteRefusal } from '../../common/rest-client/client.js';
 import { ask, session } from './api.js';
 import { comebacks, restarts, summary } from './live.js';
 
-/** What the simulator was asked for, and how to keep it up to date. */
+/** A value that is read from the simulator and kept up to date. */
 export interface Resource<Value> {
-  /** Undefined before it was read. */
+  /** The value; undefined before it was read. */
   readonly current: Signal<Value | undefined>;
-  /** Why it could not be read the last time. */
+  /** Why the last reading failed; undefined if it did not. */
   readonly problem: Signal<RemoteRefusal | undefined>;
   readonly read: () => Promise<void>;
-  /** Reads it now, and whenever it may have changed, until the function that is returned is called. */
+  /** Reads the value now and whenever it may have changed, until the returned function is called. */
   readonly follow: () => () => void;
 }
 
 /**
- * Reads `path` again whenever `changes` gives something else, as JSON compares it, and after a restart, a lost connection
- * or a log-in. Nothing is read while `changes` gives undefined.
+ * Makes a resource that reads `path` again whenever the result of `changes` differs as JSON, and after a
+ * restart, a lost connection or a log-in. While `changes` returns undefined, nothing is read.
  */
 export function resource<Body, Value>(
   path: () => string,
@@ -28,7 +28,7 @@ export function resource<Body, Value>(
   let [reads, newest] = [0, Promise.resolve()];
   const readOnce = async (mine: number): Promise<void> => {
     const answer = await ask<Body>('GET', path());
-    // An answer may be overtaken by that of a later request.
+    // The answer to a later request may have arrived first.
     if (mine !== reads) return newest;
     problem.value = answer.ok ? undefined : answer.problem;
     if (answer.ok) current.value = pick(answer.value);

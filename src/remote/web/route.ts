@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
 import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
 
-/** What the console shows. The address in the browser says the same, so that it can be kept and sent. */
+/** What the console shows. The address in the browser says the same, so it can be kept and sent. */
 export interface ConsoleRoute {
   readonly view: ViewName;
-  /** What follows the view in the path, decoded: `['meter', 'holding']` of `/registers/meter/holding`. */
+  /** The parts of the path after the view, decoded: `['meter', 'holding']` of `/registers/meter/holding`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -28,7 +28,7 @@ export function hrefOf(
   return `${[`/${view}`, ...parts.map(encodeURIComponent)].join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Shows another view or address. @param how `replace` where the back button must not lead to the old one */
+/** Shows another view or address. @param how `replace` if the back button must not lead to the old one */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (href === address.value) return;
   if (how === 'push') history.pushState(null, '', href);

@@ -26,9 +26,9 @@ async function serve(read: () => LoadResult) {
   onTestFinished(() => rmSync(runtimeDirectory, { recursive: true }));
   const log = pino({ level: 'silent' });
   const told: string[] = [];
-  const room = ownersContext(simulator, log);
+  const context = ownersContext(simulator, log);
   const end = runService({
-    room,
+    context,
     configuration,
     manager: {
       watchdogMs: undefined,
@@ -75,12 +75,12 @@ it('carries out the other changes of a file, and says which one failed, when the
     warnings: [],
   }));
   simulator.changes.addDevice = () => {
-    throw new Error('no room');
+    throw new Error('no context');
   };
   expect(await reload()).toMatchObject({
     done: [],
     refused: [
-      'device pump: no room (a defect of this program)',
+      'device pump: no context (a defect of this program)',
       expect.stringMatching(/^line spare: .*pump/),
     ],
   });

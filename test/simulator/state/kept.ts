@@ -55,7 +55,7 @@ export async function keep(
   const files = new StateFiles(directory, fs);
   last.set(directory, files);
   const now = () => times.now;
-  const restored = await restoreState({ room: ownersContext(simulator, log), files, file, log, now });
+  const restored = await restoreState({ context: ownersContext(simulator, log), files, file, log, now });
   const keeper = new StateKeeper({ simulator, files, log, now, uptime: () => times.uptime }, file, restored);
   return { simulator, restored, keeper, warnings };
 }

@@ -9,7 +9,7 @@ import { numberFrom, OUTPUT_OPTIONS, type Output, option, text, wholeNumber, wor
 /** Read real devices, and write a native file that answers as they do. */
 export interface CloneCommand extends CloneOrder, Output {
   readonly kind: 'clone';
-  /** A file that `import` understands, with names and types. */
+  /** Path of a file that `import` understands; it gives the registers names and types. */
   readonly map?: string;
 }
 
@@ -83,7 +83,7 @@ function targetOf(values: Values<typeof OPTIONS>): RealTarget | string {
   };
 }
 
-/** `10.0.0.7:502`, `bench`, `[::1]:502`. */
+/** Splits an address such as `10.0.0.7:502`, `bench` or `[::1]:502`. */
 function hostPort(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits = '502'] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, wholeNumber(digits)];
@@ -92,7 +92,7 @@ function hostPort(text: string): { readonly host: string; readonly port: number 
 
 type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** An option with ranges such as `1-10,20`. */
+/** An option whose value is a list of ranges, such as `1-10,20`. */
 function rangesTo(max: number, help: string) {
   const expected = `numbers and ranges from 0 to ${max}, such as 1-10,20`;
   return option('LIST', help, expected, (written): Ranges | undefined => {

@@ -31,25 +31,28 @@ export type ExamineRequest =
         readonly what: 'examine';
         readonly line: string;
         readonly source: ConfigurationSource;
-        /** The command that starts the client. */
+        /** The command line that starts the client. */
         readonly dut?: string;
-        /** The client is started again when it has ended. */
+        /** Whether the client is started again when it has ended. */
         readonly restart?: boolean;
-        /** What was written of an observer; empty when there is none. */
+        /** The observer, as the command line has it; empty when there is none. */
         readonly witness: WrittenObserver;
-        /** REST of a simulator that runs already; without it, the examination has a simulator of its own. */
+        /**
+         * URL of REST of a simulator that already runs. Undefined: the examination starts a simulator of its
+         * own.
+         */
         readonly url?: string;
         readonly token?: string;
       });
 
-/** What an examination does, wherever it runs. */
+/** What an examination does, on this simulator or on another one. */
 export interface ExaminationOrder {
-  /** Only questions to this unit are disturbed. */
+  /** Unit id; only requests to this unit are disturbed. */
   readonly unitId?: number;
-  /** Identifiers and groups; all checks when empty. */
+  /** Identifiers of checks and names of groups; all checks when empty. */
   readonly checks: readonly string[];
   readonly limitMs: number;
-  /** Drawn when absent. */
+  /** Seed of the random numbers; drawn when absent. */
   readonly seed?: number;
 }
 
@@ -137,7 +140,7 @@ function parseRequest({ values, words, token }: Given<Options>): ExamineRequest 
   };
 }
 
-/** What a command line says of an examination. */
+/** Reads from the options of a command line what the examination does. */
 export function examinationOrder({
   unit: unitId,
   checks = [],
@@ -147,7 +150,7 @@ export function examinationOrder({
   return { checks, limitMs, ...compact({ unitId, seed }) };
 }
 
-/** What goes only with a simulator that runs already, or only without. */
+/** Why the options do not fit together: some need `--url`, others can't be used with it. */
 function remoteProblem(values: Values<Options>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';

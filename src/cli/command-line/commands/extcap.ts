@@ -3,7 +3,7 @@ import { expectedMessage } from '../../../common/schema/problem.js';
 import { type Described, seeHelp } from './scan.js';
 import { DEFAULT_URL, flag, REMOTE_OPTIONS } from './values.js';
 
-/** Where a running simulator is found. */
+/** URL and token of a running simulator. */
 export interface RunningAt {
   readonly url: string;
   readonly token: string | undefined;
@@ -18,12 +18,12 @@ export type ExtcapRequest =
       readonly what: 'capture';
       readonly at: RunningAt;
       readonly form: string;
-      /** Name of the interface, as `interfaces` printed it. */
+      /** Name of the interface, as `--extcap-interfaces` printed it. */
       readonly interface: string;
-      /** Path of the pipe that the capture goes into. */
+      /** Path of the pipe that the capture is written to. */
       readonly fifo: string;
     }
-  /** @property directory undefined where Wireshark is to be asked for its own */
+  /** @property directory where the program is installed; undefined: ask Wireshark for its own directory */
   | { readonly what: 'install'; readonly directory: string | undefined };
 
 /** Serve Wireshark. */
@@ -32,7 +32,10 @@ export interface ExtcapCommand {
   readonly request: ExtcapRequest;
 }
 
-/** The arguments that Wireshark gives (Wireshark Developer's Guide, 8.2), and those of its dialog (`extcap-text.ts`). */
+/**
+ * The arguments that Wireshark passes (Wireshark Developer's Guide, 8.2), and those of its dialog
+ * (`extcap-text.ts`).
+ */
 const OF_WIRESHARK = {
   'extcap-interfaces': { type: 'boolean' },
   'extcap-dlts': { type: 'boolean' },
@@ -59,9 +62,9 @@ export const EXTCAP: Described = {
 };
 
 /**
- * Understands the arguments behind `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the simulator
- * is, unless the arguments do.
- * @returns what is wrong, as a sentence
+ * Understands the arguments after `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the
+ * simulator is, unless the arguments do.
+ * @returns the command, or what is wrong, as a sentence
  */
 export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): ExtcapCommand | string {
   const request = parseRequest(args, env);
@@ -93,7 +96,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: { ...OF_WIRESHARK, ...OWN }, allowPositionals: true });
   } catch (error) {
-    // Behind its first sentence, Node explains how a word may begin with a hyphen.
+    // The first sentence says what is wrong; those after it explain how a value may begin with a hyphen.
     const [problem] = (error as Error).message.split('. ', 1);
     return `extcap: ${problem} ${seeHelp('extcap')}`;
   }

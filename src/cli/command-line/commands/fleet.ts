@@ -9,15 +9,15 @@ export interface FleetCommand {
   readonly kind: 'fleet';
   readonly broker: string;
   readonly username?: string;
-  /** The path of certificates of authorities (PEM). */
+  /** Path of a PEM file with the certificates of the authorities that are trusted. */
   readonly ca?: string;
-  /** Where benches say that they are there, with wildcards. */
+  /** Topic filter of the states that benches publish; it may have wildcards. */
   readonly topic: string;
   readonly on?: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** How long a bench may take for an answer, in ms. */
+  /** Longest time that a bench may take to answer, in ms. */
   readonly timeout: number;
-  /** Where the answers are written as JSON. */
+  /** Path of the JSON file that the answers are written to. */
   readonly json?: string;
   readonly action: FleetAction;
 }
@@ -102,7 +102,7 @@ export const FLEET = command({
   },
 });
 
-/** Which commands each option is for; the others are for all. */
+/** The commands that each option is for. An option that is not listed is for all of them. */
 const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
   file: ['targets'],
   all: ['fault clear'],

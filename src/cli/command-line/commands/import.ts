@@ -2,11 +2,11 @@ import { compact } from '../../../common/compact.js';
 import { command } from './scan.js';
 import { OUTPUT_OPTIONS, type Output, text } from './values.js';
 
-/** Write a native file from a file of others. */
+/** Write a native file from a file of another program. */
 export interface ImportCommand extends Output {
   readonly kind: 'import';
   readonly file: string;
-  /** The kind of the file; its content says when absent. */
+  /** Kind of the file; recognised by its content when absent. */
   readonly from?: string;
 }
 

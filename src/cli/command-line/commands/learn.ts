@@ -6,9 +6,9 @@ import { DEFAULT_URL, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, text } from '
 export interface LearnCommand extends Output {
   readonly kind: 'learn';
   readonly files: readonly string[];
-  /** The simulator of whose line the traffic is read; undefined where only files are. */
+  /** The running simulator and its line whose traffic is read; undefined when only files are read. */
   readonly from?: { readonly url: string; readonly token?: string; readonly line: string };
-  /** Where a scenario is written that expects the same requests of a client. */
+  /** Path of the scenario that is written; it expects the same requests from a client. */
   readonly scenario?: string;
 }
 

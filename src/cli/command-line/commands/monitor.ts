@@ -6,12 +6,12 @@ import { DEFAULT_URL, flag, REMOTE_OPTIONS, text } from './values.js';
 /** Print what passes the lines of a running simulator. */
 export interface MonitorCommand {
   readonly kind: 'monitor';
-  /** Where the REST interface of the simulator is. */
+  /** URL of the REST interface of the simulator. */
   readonly url: string;
   readonly token?: string;
-  /** As `GET /api/v1/events` takes them, which checks them. */
+  /** Filters in the form of `GET /api/v1/events`, which checks them. */
   readonly filters: Readonly<Partial<Record<'line' | 'unit' | 'function', string>>>;
-  /** Whether the bytes are shown, too. */
+  /** Whether the bytes of each event are shown, too. */
   readonly hex: boolean;
 }
 

@@ -63,7 +63,7 @@ export interface ReloadCommand {
   readonly directory: string;
 }
 
-/** Of modbus-sim.service. */
+/** The runtime directory of modbus-sim.service. */
 const USUAL_DIRECTORY = '/run/modbus-sim';
 
 export const RELOAD = command({

@@ -6,76 +6,82 @@ import { expectedMessage, quote } from '../../../common/schema/problem.js';
 export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly type: Type;
   readonly short?: string;
-  /** What a text means; undefined where it means nothing. */
+  /** The value that a text stands for; undefined for a text that is not valid. */
   readonly read: (text: string) => Value | undefined;
-  /** What a message about such a text says after "expected". */
+  /** What a message about an invalid text says after "expected". */
   readonly expected?: string;
-  /** What stands for the value in the help, such as `FILE`; absent for an option without a value. */
+  /** The word that stands for the value in the help, such as `FILE`; absent for an option without a value. */
   readonly value?: string;
-  /** What the option does, for the help; absent for what users need not know. */
+  /** The sentence of the help; absent for an option that the help does not show. */
   readonly help?: string;
 }
 
 /** Options by their names. */
 export type OptionTable = Readonly<Record<string, Option>>;
 
-/** What the options of a table mean, by their names. */
+/** The values of the options of a table, by name. */
 export type Values<Table extends OptionTable> = {
   readonly [Name in keyof Table]?: Table[Name] extends Option<infer Value> ? Value : never;
 };
 
-/** Options and their texts, in the order of the command line. The text of an option without a value is empty. */
+/**
+ * Options and their texts, in the order in which they were written. The text of an option without a value is
+ * empty.
+ */
 export type WrittenOptions = readonly (readonly [name: string, text: string])[];
 
-/** What a command is given. */
+/** What the parser of a command gets. */
 export interface Given<Table extends OptionTable> {
-  /** Of equal options the last one counts. */
+  /** Values by name. When an option is repeated, the last value counts. */
   readonly values: Values<Table>;
   readonly options: WrittenOptions;
-  /** What stands beside the options, without the name of the command. */
+  /** The words of the command line that are no options, without the name of the command. */
   readonly words: readonly string[];
-  /** The token of REST in the environment. */
+  /** The token of REST from the environment. */
   readonly token: string | undefined;
   /** The runtime directory that the service manager has made for this service. */
   readonly runtimeDirectory: string | undefined;
 }
 
-/** What the help says of a command with a name of its own. */
+/** The text of the help for a command with a name. */
 export interface Described {
   readonly name: string;
-  /** The words behind the name, such as `FILE...`; empty when there are none. */
+  /** The words that follow the name, such as `FILE...`; empty when there are none. */
   readonly words: string;
-  /** What the command does, in one line of the list of all commands. */
+  /** What the command does: one line in the list of all commands. */
   readonly summary: string;
-  /** The rest that a user has to know, in sentences. */
+  /** Sentences with everything else that a user has to know. */
   readonly details: string;
   readonly options: OptionTable;
 }
 
 /** A command with a name of its own. */
 export interface NamedCommand<Table extends OptionTable, Command> extends Described {
-  /** Other options are refused before. */
+  /** The options that the command takes. Others are refused before `parse` is called. */
   readonly options: Table;
-  /** @returns what is wrong, as a sentence */
+  /** @returns the command, or what is wrong, as a sentence */
   parse(given: Given<Table>): Command | string;
 }
 
-/** Makes a command of what is written of it: so that `parse` knows what the options mean. */
+/** Gives a command its type, so that `parse` knows the types of its options. */
 export function command<Table extends OptionTable, Command>(
   named: NamedCommand<Table, Command>,
 ): NamedCommand<Table, Command> {
   return named;
 }
 
-/** Ends a message about the command line. @param name the command whose options are explained; all commands are listed without it */
+/**
+ * The end of an error message about the command line: where to find help.
+ * @param name command whose options are explained; without a name, all commands are listed
+ */
 export function seeHelp(name?: string): string {
   return name === undefined ? '(see modbus-sim --help)' : `(see modbus-sim help ${name})`;
 }
 
 /**
- * Splits a command line into options and the words beside them.
- * @param command the name of the command, for messages
- * @returns what is wrong, as a sentence
+ * Splits a command line into options and other words.
+ * @param command name of the command, for messages
+ * @returns the parts, or what is wrong, as a sentence
  */
 export function scan(
   args: readonly string[],
@@ -108,7 +114,7 @@ export function scan(
   return { options, words };
 }
 
-/** What the options of a table mean. @returns what is wrong, as a sentence */
+/** Reads the values of the options of a table. @returns them, or what is wrong, as a sentence */
 export function valuesOf<Table extends OptionTable>(
   table: Table,
   written: WrittenOptions,
@@ -122,7 +128,7 @@ export function valuesOf<Table extends OptionTable>(
   return values as Values<Table>;
 }
 
-/** The texts of an option that may be given again and again. */
+/** All texts of an option that may be repeated. */
 export function allOf(written: WrittenOptions, name: string): string[] {
   return written.flatMap(([each, text]) => (each === name ? text : []));
 }

@@ -10,7 +10,7 @@ export interface SelftestCommand {
   readonly line: string;
   readonly source: ConfigurationSource;
   readonly api: ApiOverrides;
-  /** How long to wait for requests, in s. */
+  /** Longest time to wait for requests, in s. */
   readonly seconds: number;
 }
 
@@ -36,7 +36,7 @@ export const SELFTEST = command({
     const source = sourceOf(values);
     if (typeof source === 'string') return source;
     const { seconds = DEFAULT_SECONDS } = values;
-    // REST is not opened, so it needs no token.
+    // The self-test does not open REST, so it needs no token.
     return { kind: 'selftest', line, source, api: { httpHost: '127.0.0.1' }, seconds };
   },
 });

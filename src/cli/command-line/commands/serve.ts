@@ -10,17 +10,17 @@ import { numberFrom, text, wordOf } from './values.js';
 const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
 
 export interface LogOptions {
-  /** When absent, the level depends on where the log goes. */
+  /** Lowest level that is logged. When absent, it depends on where the log goes. */
   readonly level?: (typeof LOG_LEVELS)[number];
-  /** Standard error when absent. */
+  /** Path of the log; standard error when absent. */
   readonly file?: string;
 }
 
-/** Where what changes at run time may be kept. */
+/** The directories in which the program may keep changes made while it runs. */
 export interface StateOptions {
-  /** `--state`: it is kept there, whatever the file says. */
+  /** Directory of `--state`; the state is kept there, whatever the file says. */
   readonly directory?: string;
-  /** Of the service manager: it is kept there when the file says so. */
+  /** Directory of the service manager; the state is kept there if the file asks for it. */
   readonly ofService?: string;
 }
 
@@ -31,11 +31,11 @@ export interface ServeCommand {
   readonly api: ApiOverrides;
   readonly log: LogOptions;
   readonly state: StateOptions;
-  /** Directory of the socket on which a service is asked to read its configuration again. */
+  /** Directory of the socket on which the service is asked to read its configuration again. */
   readonly runtimeDirectory?: string;
-  /** An entry of the catalogue, for all devices. */
+  /** Identifier of an entry of the catalogue that all devices play. */
   readonly misbehave?: string;
-  /** What the environment says of the broker. */
+  /** The password at the broker, from the environment. */
   readonly mqtt?: { readonly password: string };
 }
 
@@ -62,18 +62,18 @@ export const SERVE_OPTIONS = {
 };
 
 interface ServeSecrets {
-  /** The token of REST. */
+  /** The token of REST, from the environment. */
   readonly token: string | undefined;
-  /** The password at the broker. */
+  /** The password at the broker, from the environment. */
   readonly mqttPassword: string | undefined;
-  /** The port of REST where neither the command line nor the file has one. */
+  /** The port of REST when neither the command line nor the file has one. */
   readonly defaultPort: string | undefined;
-  /** The directories that the service manager has made. */
+  /** The state directories that the service manager has made, separated by colons. */
   readonly stateDirectory: string | undefined;
   readonly runtimeDirectory: string | undefined;
 }
 
-/** @returns what is wrong, as a sentence */
+/** @returns the command, or what is wrong, as a sentence */
 export function parseServe(
   values: Values<typeof SERVE_OPTIONS>,
   { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: ServeSecrets,

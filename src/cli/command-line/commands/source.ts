@@ -16,7 +16,10 @@ export const FREE_PORTS_OPTION = {
   'free-ports': flag('use free ports and virtual serial lines, whatever the file says; they are printed'),
 };
 
-/** The configuration that the options name; the demo without any. @returns what is wrong, as a sentence */
+/**
+ * The configuration that the options name; the demo when they name none.
+ * @returns the source, or what is wrong, as a sentence
+ */
 export function sourceOf(
   values: Values<typeof SOURCE_OPTIONS & typeof FREE_PORTS_OPTION>,
 ): ConfigurationSource | string {

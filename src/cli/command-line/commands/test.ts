@@ -16,9 +16,9 @@ export interface TestCommand extends Reports {
   readonly files: readonly string[];
   /** Parameters of the scenarios, as `name=value`. */
   readonly settings: readonly string[];
-  /** The lines of each simulator are on free ports, whatever its configuration says. */
+  /** Whether all lines of each simulator use free ports, whatever its configuration says. */
   readonly freePorts?: boolean;
-  /** REST of a simulator that runs already; without it, each scenario has a simulator of its own. */
+  /** URL of REST of a simulator that already runs. Undefined: each scenario has a simulator of its own. */
   readonly url?: string;
   readonly token?: string;
 }

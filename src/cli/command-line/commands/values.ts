@@ -2,17 +2,20 @@ import { compact } from '../../../common/compact.js';
 import { milliseconds } from '../../../common/schema/milliseconds.js';
 import type { Option, Values } from './scan.js';
 
-/** An option without a value. @param help what it does */
+/** An option without a value. @param help what the option does */
 export function flag(help: string): Option<true, 'boolean'> {
   return { type: 'boolean', read: () => true, help };
 }
 
-/** An option with any text. @param value what stands for the text in the help, such as `FILE` */
+/** An option whose value is any text. @param value the word for the text in the help, such as `FILE` */
 export function text(value: string, help?: string): Option<string, 'string'> {
   return { type: 'string', read: (written) => written, value, ...compact({ help }) };
 }
 
-/** An option with a text that means something. @param expected what a message about another text says after "expected" */
+/**
+ * An option whose text `read` turns into a value.
+ * @param expected what a message about an invalid text says after "expected"
+ */
 export function option<Value>(
   value: string,
   help: string,
@@ -22,13 +25,16 @@ export function option<Value>(
   return { type: 'string', read, expected, value, help };
 }
 
-/** An option with one of these words, which the help lists. */
+/** An option whose value is one of these words; the help lists them. */
 export function wordOf<const Word extends string>(help: string, words: readonly Word[]): Option<Word> {
   const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
   return option(words.join('|'), help, expected, (written) => words.find((word) => word === written));
 }
 
-/** An option with a whole number, ends included. @param what names it in messages */
+/**
+ * An option whose value is a whole number between two limits, both included.
+ * @param what name of the number in messages
+ */
 export function numberFrom(
   value: string,
   help: string,
@@ -41,7 +47,7 @@ export function numberFrom(
   });
 }
 
-/** An option with a time in ms, ends included. */
+/** An option whose value is a time in ms between two limits, both included. */
 export function timeFrom(
   help: string,
   expected: string,
@@ -53,18 +59,18 @@ export function timeFrom(
   });
 }
 
-/** The number that decimal digits say; NaN for any other text. */
+/** The number that a text of decimal digits says; NaN for any other text. */
 export function wholeNumber(written: string): number {
   return /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN;
 }
 
-/** Where the REST interface of a simulator is when nothing else is said. */
+/** The URL of the REST interface when none is given. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-/** Says that `--free-ports` can't stand beside `--url`. */
+/** The message for `--free-ports` together with `--url`. */
 export const FREE_PORTS_REMOTE = '--free-ports has no effect with --url: the simulator there has its ports';
 
-/** The options that name a simulator which runs already. */
+/** The options that name a running simulator. */
 export const REMOTE_OPTIONS = {
   url: option(
     'URL',
@@ -75,21 +81,21 @@ export const REMOTE_OPTIONS = {
   token: text('TOKEN', 'its token; MODBUS_SIM_TOKEN in the environment keeps it from the list of processes'),
 };
 
-/** The options that say where a file is written, and whether over one that is there. */
+/** The options that say where a file is written, and whether an existing one is overwritten. */
 export const OUTPUT_OPTIONS = {
   output: { ...text('FILE', 'where the file is written (default: standard output)'), short: 'o' },
   force: flag('overwrite that file'),
 };
 
-/** A file that is written. */
+/** Where a command writes its file. */
 export interface Output {
-  /** Where; standard output when absent. */
+  /** Path of the file; standard output when absent. */
   readonly output?: string;
   /** Whether a file that exists is overwritten. */
   readonly force: boolean;
 }
 
-/** The options that name the files of reports, and what an inconclusive step or check is in JUnit. */
+/** The options with the paths of reports, and what an inconclusive step or check counts as in JUnit. */
 export const REPORT_OPTIONS = {
   junit: text('FILE', 'write a report for a CI'),
   html: text('FILE', 'write a report for people'),
@@ -100,17 +106,20 @@ export const REPORT_OPTIONS = {
   ]),
 };
 
-/** The reports that are wanted. */
+/** The reports that a user asks for. */
 export interface Reports {
-  /** Where they are written; absent reports are not. */
+  /** Paths of the reports; a report without a path is not written. */
   readonly junit?: string;
   readonly html?: string;
   readonly json?: string;
-  /** What an inconclusive step or check is in JUnit, and for the exit code of an examination; skipped when absent. */
+  /**
+   * What an inconclusive step or check counts as in JUnit, and for the exit code of an examination; `skipped`
+   * when absent.
+   */
   readonly inconclusive?: 'skipped' | 'failure';
 }
 
-/** What a command line says of reports. */
+/** Reads from the options which reports are written. */
 export function reportsOf({ junit, html, json, inconclusive }: Values<typeof REPORT_OPTIONS>): Reports {
   return compact({ junit, html, json, inconclusive });
 }

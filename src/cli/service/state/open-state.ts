@@ -8,7 +8,7 @@ import { StateFiles } from './state-files.js';
 import { StateKeeper } from './state-keeper.js';
 
 interface StateWanted {
-  readonly room: CommandContext;
+  readonly context: CommandContext;
   readonly configuration: Configuration;
   readonly log: Logger;
   readonly options: StateOptions;
@@ -22,18 +22,21 @@ type OpenState =
   | {
       readonly ok: true;
       readonly keeper: StateKeeper;
-      /** The names of lines that are waited for, because their settings are not those of the configuration. */
+      /**
+       * Names of lines whose settings differ from the configuration; the start does not fail when one of them
+       * can't be opened.
+       */
       readonly lines: ReadonlySet<string>;
       readonly description: string;
     }
   | { readonly ok: false; readonly error: string };
 
 /**
- * Restores the state of a simulator that is not started yet. Undefined where no state is kept; an error where there is
- * no directory for it.
+ * Restores the state of a simulator that is not started yet.
+ * @returns undefined when no state is kept; an error when the directory of the state can't be used
  */
 export async function openState({
-  room,
+  context,
   configuration,
   log,
   options,
@@ -49,12 +52,12 @@ export async function openState({
     };
   }
   const files = new StateFiles(resolve(directory));
-  // A program that is stopped while it starts has not been ended by the state.
+  // A program that is stopped while it starts was not ended by its state.
   void stop.then(() => files.started()).catch(() => {});
   const now = () => Date.now();
   try {
-    const restored = await restoreState({ room, files, file: configuration, log, now });
-    const kept = { simulator: room.simulator, files, log, now, uptime: () => performance.now() };
+    const restored = await restoreState({ context, files, file: configuration, log, now });
+    const kept = { simulator: context.simulator, files, log, now, uptime: () => performance.now() };
     const keeper = new StateKeeper(kept, configuration, restored);
     return { ok: true, keeper, lines: restored.lines, description: describe(files.directory, restored) };
   } catch (error) {

@@ -16,24 +16,27 @@ import {
 import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE } from './file-names.js';
 import type { StateFiles } from './state-files.js';
 
-/** How often a running clock is noted, in ms. After an end without notice the clocks are ahead by at most this. */
+/**
+ * Interval in which a running clock is noted, in ms. After a sudden end, clocks are ahead by at most this
+ * time.
+ */
 export const CLOCK_INTERVAL_MS = 60_000;
 
 export interface RestoredState {
-  /** The time of the program in ms, which goes on through restarts. */
+  /** The time of the program in ms, counted over all restarts. */
   readonly uptime: number;
-  /** The names of the devices that are as their files have them. */
+  /** The names of the devices whose files hold their present state. */
   readonly devices: ReadonlySet<string>;
-  /** The names of lines whose settings are not those of the configuration. */
+  /** The names of lines whose settings differ from the configuration. */
   readonly lines: ReadonlySet<string>;
-  /** Whether lines, rules or the list of devices are not as the configuration has them. */
+  /** Whether lines, rules or the list of devices differ from the configuration. */
   readonly isChanged: boolean;
-  /** How many parts were set aside. */
+  /** Number of parts that could not be restored and were set aside. */
   readonly setAside: number;
 }
 
 interface RestoreContext {
-  readonly room: CommandContext;
+  readonly context: CommandContext;
   readonly files: StateFiles;
   /** What the configuration says. */
   readonly file: FileContent;
@@ -42,10 +45,13 @@ interface RestoreContext {
   readonly now: () => number;
 }
 
-/** Gives a simulator that is not started yet what was changed in an earlier run. Nothing that is wrong is fatal. */
+/**
+ * Restores what was changed in an earlier run, on a simulator that is not started yet. Damaged files are set
+ * aside; none of them is fatal.
+ */
 export async function restoreState(surroundings: RestoreContext): Promise<RestoredState> {
-  const { room, files, file } = surroundings;
-  const { simulator } = room;
+  const { context, files, file } = surroundings;
+  const { simulator } = context;
   const { names: found, note, hasEnded } = await files.open();
   if (note !== undefined) surroundings.log.warn(note);
   const reader = new StateReader(surroundings);
@@ -54,7 +60,7 @@ export async function restoreState(surroundings: RestoreContext): Promise<Restor
   const kept = names.includes(SIMULATOR_FILE)
     ? await reader.read(SIMULATOR_FILE, keptStateSchema)
     : undefined;
-  const restored = kept && (await restoreSimulator(room, file, kept));
+  const restored = kept && (await restoreSimulator(context, file, kept));
   if (restored && restored.problems.length > 0) await reader.unfitting(SIMULATOR_FILE, restored.problems);
   const clock = names.includes(CLOCK_FILE) ? await reader.read(CLOCK_FILE, clockStateSchema) : undefined;
 
@@ -75,8 +81,8 @@ export async function restoreState(surroundings: RestoreContext): Promise<Restor
     const kept = { device, definition: simulator.definitionOf(state.device) };
     const problems = restoreDevice(kept, state, {
       uptime,
-      define: (registers) => problemText(defineRegisters(room, { device: device.name, ...registers })),
-      placeSignal: (point, { signal }) => problemText(restoreSignal(room, device, point, signal)),
+      define: (registers) => problemText(defineRegisters(context, { device: device.name, ...registers })),
+      placeSignal: (point, { signal }) => problemText(restoreSignal(context, device, point, signal)),
     });
     if (problems.length > 0) await reader.unfitting(name, problems);
     else devices.add(state.device);
@@ -91,8 +97,9 @@ export async function restoreState(surroundings: RestoreContext): Promise<Restor
 }
 
 /**
- * How long the program went on after it had noted the clock. Unless it ended with notice, that is unknown: until now,
- * but no longer than until the next note. A clock of the day that has gone back tells nothing.
+ * How long in ms the clock ran on unnoticed after it was last noted. After an orderly end that is 0. After a
+ * sudden end it is unknown: at most the time until now, and at most one interval. One interval is also
+ * assumed when the time of day went backwards.
  */
 function missed({ ended, at }: ClockState, now: number): number {
   if (ended) return 0;

@@ -6,28 +6,36 @@ import { loadLibc } from '../../../modbus/transport/port/libc.js';
 import { lockHolder } from '../../../modbus/transport/port/port-path.js';
 import { readShort } from '../../../modbus/transport/read-short.js';
 
-/** The part of `node:fs/promises` that is used; tests pass a disk that is full. */
+/** The part of `node:fs/promises` that is used here. Tests replace it to play a full disk. */
 export type FileSystem = Pick<typeof promises, 'open' | 'readdir' | 'rename' | 'rm'>;
 
-/** A file of a state takes at most 1 MB per list of registers; more is damage. */
+/**
+ * Longest file of a state, in bytes. A file has at most 1 MB per list of registers, so a longer one is
+ * damaged.
+ */
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Pieces of text are gathered up to this size, so that each write takes little time. */
+/** Texts are gathered into chunks of this many characters, so that each write takes little time. */
 const CHUNK = 32 * 1024;
 
 const UNFINISHED = '.tmp';
-/** It is there while a program starts with the state, and has the number of the boot of the machine. */
+/**
+ * Name of the file that exists while a program starts with the state. It holds the boot id of the machine.
+ */
 const START = 'start';
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-/** That of the boot takes 37 bytes. */
+/** Most bytes that are read of a boot id, which has 37. */
 const LONGEST_ID = 100;
 
-/** A file begins with the SHA-256 of itself, in whose place there are zeros then. */
+/** The beginning of a file: the SHA-256 of the file, computed with zeros in its place. */
 const SUM_HEAD = '{"sum":"';
 const SUM_LENGTH = 64;
 const SUM_END = '",';
 const NO_SUM = '0'.repeat(SUM_LENGTH);
 
-/** The files of a state in their directory. Functions throw what the system says, unless they say otherwise. */
+/**
+ * The files of a state in their directory. Functions throw the error of the system, unless they say
+ * otherwise.
+ */
 export class StateFiles {
   readonly directory: string;
   readonly #fs: FileSystem;
@@ -40,30 +48,30 @@ export class StateFiles {
   }
 
   /**
-   * Makes the directory, takes it for this process, and removes what a killed program left unfinished. Throws where another
-   * process has it.
-   * @returns the names of the files; `note` says why nothing keeps other processes out, where that is so; `hasEnded` is true
-   * when the last start with these files has ended the program, and not the machine
+   * Creates the directory, locks it for this process, and removes files that a killed program left
+   * unfinished. Throws when another process holds the lock.
+   * @returns the names of the files; `note` says why the directory can't be locked, if so; `hasEnded` is true
+   * when the program ended during its last start with these files and the machine went on
    */
   async open(): Promise<{ names: string[]; note: string | undefined; hasEnded: boolean }> {
     makeDirectory(this.directory, 0o750);
     const note = await this.#lock();
     const boot = await idIn(BOOT_ID);
     const hasEnded = boot !== '' && (await idIn(this.#path(START))) === boot;
-    // A full disk keeps no program from starting.
+    // A full disk does not keep a program from starting.
     if (!this.#isStarted) await promises.writeFile(this.#path(START), boot, { mode: 0o640 }).catch(() => {});
     const names = await this.#fs.readdir(this.directory);
     for (const name of names) if (name.endsWith(UNFINISHED)) await this.remove(name);
     return { names: names.filter((name) => name.endsWith('.json')), note, hasEnded };
   }
 
-  /** The names of the files that are there now. The directory is made again where somebody has removed it. */
+  /** The names of the files that exist now. Creates the directory again when somebody has removed it. */
   async present(): Promise<ReadonlySet<string>> {
     makeDirectory(this.directory, 0o750);
     return new Set(await this.#fs.readdir(this.directory));
   }
 
-  /** The text of a file, or what is wrong with the file in words. */
+  /** The text of a file, or a sentence that says what is wrong with it. */
   async read(name: string): Promise<{ readonly text: string } | { readonly problem: string }> {
     try {
       return checked(await readShort(this.#path(name), MOST_BYTES));
@@ -72,7 +80,7 @@ export class StateFiles {
     }
   }
 
-  /** Writes a file as a whole: it has the old content or the new one, whenever the program is killed. */
+  /** Writes a file atomically: when the program is killed, the file has either its old or its new content. */
   async write(name: string, pieces: Iterable<string>): Promise<void> {
     const path = this.#path(name);
     const unfinished = `${path}${UNFINISHED}`;
@@ -91,7 +99,7 @@ export class StateFiles {
       }
       await this.#fs.rename(unfinished, path);
     } catch (error) {
-      // On a full disk, what is unfinished takes the room that the next attempt needs.
+      // An unfinished file would take the room on a full disk that the next attempt needs.
       await this.#fs.rm(unfinished, { force: true }).catch(() => {});
       throw error;
     }
@@ -101,20 +109,20 @@ export class StateFiles {
     await this.#fs.rm(this.#path(name), { force: true });
   }
 
-  /** The program has started with this state, or has not for another reason than the state: somebody has stopped it. */
+  /** Notes that the state did not end the start: the program has started, or somebody has stopped it. */
   async started(): Promise<void> {
     this.#isStarted = true;
     await this.remove(START);
   }
 
-  /** Lets another process have the directory. */
+  /** Releases the lock of the directory. */
   async close(): Promise<void> {
     await this.started();
     await this.#locked?.close();
     this.#locked = undefined;
   }
 
-  /** The kernel lets a lock go with the process that has it, however that ends. */
+  /** Locks the directory. The kernel releases the lock when the process ends, however it ends. */
   async #lock(): Promise<string | undefined> {
     const loaded = await loadLibc();
     if (!loaded.ok) return `nothing keeps another program out of ${this.directory}: ${loaded.reason}`;
@@ -129,7 +137,7 @@ export class StateFiles {
     return undefined;
   }
 
-  /** Makes new names outlive a loss of power. */
+  /** Flushes the directory, so that new names outlive a loss of power. */
   async sync(): Promise<void> {
     const directory = await this.#fs.open(this.directory, 'r');
     try {
@@ -139,7 +147,10 @@ export class StateFiles {
     }
   }
 
-  /** Renames a file, so that it is not read again and not lost. @returns its new name, or why it could not be done */
+  /**
+   * Renames a file, so that it is kept but not read again.
+   * @returns its new name, or a sentence that says why it could not be renamed
+   */
   async setAside(name: string, suffix: string): Promise<string> {
     const next = `${name}.${suffix}`;
     try {
@@ -155,12 +166,14 @@ export class StateFiles {
   }
 }
 
-/** Empty for a file that can't be read. */
+/** Reads an identifier from a file; empty when the file can't be read. */
 function idIn(path: string): Promise<string> {
   return readShort(path, LONGEST_ID).catch(() => '');
 }
 
-/** Text with room for its sum. Each file is an object with something in it. */
+/**
+ * Puts the place for the checksum before the text of a file. Each file is an object with at least one member.
+ */
 function* withSum(pieces: Iterable<string>): Generator<string> {
   let isFirst = true;
   for (const piece of pieces) {
@@ -169,7 +182,7 @@ function* withSum(pieces: Iterable<string>): Generator<string> {
   }
 }
 
-/** The text that was written, or that it is another one. Files of version 0.1 have no sum. */
+/** Checks the checksum of a file and removes it. Files of version 0.1 have none and pass unchecked. */
 function checked(text: string): { readonly text: string } | { readonly problem: string } {
   if (!text.startsWith(SUM_HEAD)) return { text };
   const end = SUM_HEAD.length + SUM_LENGTH;

@@ -10,9 +10,11 @@ import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './file-names.js';
 import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';
 import type { StateFiles } from './state-files.js';
 
-/** How often the counts of changes are looked at, in ms. */
+/** Interval in which the counters of changes are compared, in ms. */
 const LOOK_MS = 100;
-/** Changes are gathered for this long, so that a change every millisecond does not wear out a memory card. */
+/**
+ * Changes are gathered for this many ms, so that a change every millisecond does not wear out a memory card.
+ */
 const WRITE_MS = 1000;
 
 interface Kept {
@@ -21,38 +23,42 @@ interface Kept {
   readonly log: Logger;
   /** The time of day in ms. */
   readonly now: () => number;
-  /** Ms, never going back. */
+  /** Monotonic time in ms. */
   readonly uptime: () => number;
 }
 
-/** Writes what changes on a simulator into files, at most once a second, and nothing while nothing changes. */
+/** Writes changes of a simulator into files, at most once a second; without changes, nothing is written. */
 export class StateKeeper {
   readonly #kept: Kept;
   #file: FileContent;
-  /** What `Device.changes` was when the device was last written. */
+  /** The value of `Device.changes` when each device was last written. */
   readonly #written = new Map<Device, number>();
-  /** The things that `bench.json` is made from, as they were when it was last written. */
+  /** The definitions and revisions that `bench.json` is made from, as they were when it was last written. */
   #simulator: readonly unknown[];
-  /** Whether there is a `bench.json`, unless somebody has removed it. */
+  /** Whether `bench.json` exists, as far as this program knows. */
   #isSimulatorKept: boolean;
-  /** When the files were last looked for. */
+  /** The time in ms when the existence of the files was last checked. */
   #filesAt = Number.NEGATIVE_INFINITY;
-  /** The time of the program when the uptime was 0. */
+  /** The time of the program in ms when the uptime was 0. */
   readonly #earlier: number;
-  /** When the clock was last noted. A program that starts notes it at once: from now on it may be killed. */
+  /**
+   * The time in ms when the clock was last noted. It is noted at once after the start, because the program
+   * may be killed at any time.
+   */
   #clockAt = Number.NEGATIVE_INFINITY;
   #roundAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #trouble: string | undefined;
 
-  /** @param file what the configuration says, with which a running simulator is compared */
+  /** @param file content of the configuration, with which the running simulator is compared */
   constructor(kept: Kept, file: FileContent, restored: RestoredState) {
     this.#kept = kept;
     this.#file = file;
     this.#earlier = restored.uptime - kept.uptime();
     for (const device of kept.simulator.devices.values()) {
-      // Reads all that is configured, and is remembered. From now on the lines are served.
+      // Remembers the fingerprint of each device now: from now on lines are served, and reading all of a
+      // definition takes time.
       deviceFingerprint(kept.simulator.definitionOf(device.name));
       if (restored.devices.has(device.name) || !needsFile(device)) {
         this.#written.set(device, device.changes);
@@ -62,18 +68,18 @@ export class StateKeeper {
     this.#isSimulatorKept = restored.isChanged;
   }
 
-  /** What the configuration says now: it was read again. */
+  /** The new content of the configuration after a reload. */
   set file(file: FileContent) {
     this.#file = file;
   }
 
-  /** Begins when the program has started. */
+  /** Starts to keep the state. Call it after the program has started. */
   async begin(): Promise<void> {
     await this.#kept.files.started().catch((error: Error) => this.#failed(error));
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
-  /** Writes what is not written yet. Call when nothing changes any more. */
+  /** Writes everything that is not written yet. Call it when nothing changes any more. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#round;
@@ -81,7 +87,7 @@ export class StateKeeper {
     await this.#kept.files.close();
   }
 
-  /** The program has not started, for another reason than the state. */
+  /** Notes that the program was not started, for a reason other than its state. */
   async cancel(): Promise<void> {
     await this.#kept.files.close();
   }
@@ -110,9 +116,10 @@ export class StateKeeper {
     const hasClocks = (isClockDue || due.length > 0) && devices.some(hasSignals);
     if (due.length + gone.length === 0 && !isSimulatorDue && !hasClocks) return false;
     try {
-      // First of all: a device that has come in place of one that is gone may have no file of its own.
+      // First, because a new device in place of a removed one may have no file of its own.
       for (const device of gone) await this.#forget(device);
-      // The devices of REST come with this file: a killed program must not leave their registers without them.
+      // This file defines the devices that REST has added: their registers must not be written before it, as
+      // the program may be killed in between.
       if (isSimulatorDue) await this.#writeSimulator();
       this.#simulator = parts;
       for (const device of due) await this.#writeDevice(device);
@@ -133,7 +140,7 @@ export class StateKeeper {
 
   async #writeDevice(device: Device): Promise<void> {
     const { simulator, files } = this.#kept;
-    // Removed while other devices were written.
+    // The device was removed while others were written.
     if (simulator.devices.get(device.name) !== device) return;
     const { changes } = device;
     const definition = simulator.definitionOf(device.name);
@@ -146,7 +153,7 @@ export class StateKeeper {
     this.#written.delete(device);
   }
 
-  /** What somebody has removed is written again, whether or not it changes. */
+  /** Finds files that somebody has removed, and has them written again even if nothing changes. */
   async #lookForFiles(): Promise<void> {
     this.#filesAt = this.#kept.uptime();
     const names = await this.#kept.files.present().catch((error: Error) => this.#failed(error));
@@ -184,7 +191,7 @@ export class StateKeeper {
     return [this.#file, faults.rules.changes, ...definitions, ...devices.values()];
   }
 
-  /** A full disk is told of once. Every second it is tried again. */
+  /** Logs a failure, such as a full disk, once. The next attempt comes a second later. */
   #failed({ message }: Error): void {
     if (this.#trouble !== message) {
       this.#kept.log.error(
@@ -201,7 +208,7 @@ export class StateKeeper {
   }
 }
 
-/** True for a device that is not as the file has it, or will not be. */
+/** Whether the state of a device differs from the configuration, or will. */
 function needsFile(device: Device): boolean {
   return device.changes > 0 || hasSignals(device);
 }

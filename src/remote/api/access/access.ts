@@ -19,19 +19,19 @@ import {
   originRefusal,
 } from './host-and-origin.js';
 
-/** Who may use the REST interface. Without a token, every program of this machine may. */
+/** The rules of access to the REST interface. Without a token, every program on this machine has access. */
 export interface AccessRules extends TokenRules {
-  /** The host it listens on. */
+  /** Host name or address on which REST listens. */
   readonly host: string;
-  /** Origins of other sites whose pages may use it. */
+  /** Origins of other sites whose pages may use REST, such as `https://bench.example.org`. */
   readonly origins?: readonly string[];
 }
 
-/** What `Access` needs of the program around it. */
+/** The clock, log and transport that `Access` depends on. */
 export interface AccessContext {
-  /** In ms, from any beginning. */
+  /** Monotonic time in ms. */
   now(): number;
-  /** Writes to the log. */
+  /** Writes a warning to the log. */
   warn(details: object, message: string): void;
   /** Whether REST is served over HTTPS. */
   readonly isSecure: boolean;
@@ -46,8 +46,8 @@ type WrongToken = AccessRefusal<'access.token' | 'access.too_many_attempts'>;
 const SESSION_PATH = '/api/v1/session';
 
 /**
- * The requests that need no token besides the pages of the console, as `METHOD PATH`. Every other one does, also where
- * there is no such path.
+ * Requests that need no token, as `METHOD PATH`, besides the pages of the console. Every other request needs
+ * one, even if its path does not exist.
  */
 const OPEN: ReadonlySet<string> = new Set(['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`]);
 
@@ -58,10 +58,12 @@ export function isOpen(method: string, url: string): boolean {
   return (method === 'GET' || method === 'HEAD') && isConsolePath(path);
 }
 
-/** The requests other than reading that a read-only client may make. */
+/** The requests that a read-only client may make although they are not reads. */
 const OPEN_TO_READERS: ReadonlySet<string> = new Set([`DELETE ${SESSION_PATH}`]);
 
-/** Decides who may do what over REST. Clients have a token, or a session that they began with one. */
+/**
+ * Decides what each client may do over REST. A client has a token, or a session that it began with a token.
+ */
 export class Access {
   readonly origins: AllowedOrigins;
   readonly #names: ReadonlySet<string>;
@@ -79,7 +81,10 @@ export class Access {
     this.#context = context;
   }
 
-  /** Checks where a request is meant for and comes from, before anything else; undefined lets it go on. */
+  /**
+   * Checks the Host and the origin of a request, before anything else.
+   * @returns undefined if the request may go on
+   */
   refusalOfPlace(request: IncomingMessage): AccessRefusal | undefined {
     return (
       hostRefusal(request, this.#names) ??
@@ -87,7 +92,7 @@ export class Access {
     );
   }
 
-  /** Checks whether the client may make the request; undefined lets it in. */
+  /** Checks whether the client may make the request. @returns undefined if it may */
   refusalOfClient(request: IncomingMessage): AccessRefusal | undefined {
     if (!this.needsToken) return undefined;
     const { method = '', url = '' } = request;
@@ -103,7 +108,7 @@ export class Access {
     };
   }
 
-  /** The client of a request; undefined when it has neither a right token nor a session. */
+  /** The client of a request; undefined if it has neither a valid token nor a session. */
   clientOf({ headers }: IncomingMessage): KnownClient | undefined {
     if (!this.needsToken) return { role: 'write', secondsLeft: null };
     const { authorization } = headers;
@@ -116,7 +121,7 @@ export class Access {
     return this.#tokens.areNeeded;
   }
 
-  /** Begins a session, for a right token. */
+  /** Begins a session for a valid token. */
   logIn(request: IncomingMessage, token: string): LogIn {
     const role = this.#tokens.roleOf(token);
     if (role === undefined) return { ok: false, refusal: this.#wrongToken(request, WRONG_LOGIN) };
@@ -124,7 +129,10 @@ export class Access {
     return { ok: true, client: { role, secondsLeft: LIFETIME_S }, cookie: this.#cookie(request, id) };
   }
 
-  /** Ends the session of a request, if it has one. @returns the cookie that makes the browser forget it. */
+  /**
+   * Ends the session of a request, if it has one.
+   * @returns the cookie with which the browser forgets the session
+   */
   logOut(request: IncomingMessage): string {
     this.#sessions.end(sessionIdOf(request.headers) ?? '');
     return this.#cookie(request, '');
@@ -134,15 +142,19 @@ export class Access {
     return sessionCookie(headers, id, this.#context.isSecure);
   }
 
-  /** Only guesses are counted: a browser whose session is over, or a client that forgot its token, guesses nothing. */
+  /**
+   * Refuses an unknown client. Only a token that was sent counts as a guess: a browser whose session is over,
+   * or a client that forgot its token, guesses nothing.
+   */
   #unknownClient(request: IncomingMessage): WrongToken {
     const guess = bearerToken(request.headers.authorization ?? '');
     return guess === undefined ? NO_TOKEN : this.#wrongToken(request, NO_TOKEN);
   }
 
   /**
-   * A right token is let in however many wrong ones came from its address, which many clients may share. So the limit
-   * is there to be noticed, by the client and in the log; it is the length of a token that defeats guessing.
+   * Refuses a wrong token. A valid token is accepted however many wrong ones came from its address, which
+   * many clients may share. So the limit only makes guessing visible, to the client and in the log; the
+   * length of a token is what defeats guessing.
    */
   #wrongToken({ socket }: IncomingMessage, refusal: WrongToken): WrongToken {
     const address = socket.remoteAddress ?? 'unknown';

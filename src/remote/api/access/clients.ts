@@ -2,18 +2,20 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hostPortOf } from './host-and-origin.js';
 
-/** What a client may do: `read` looks only, `write` may do everything. */
+/** The rights of a client: `read` may only read, `write` may do everything. */
 export type Role = 'read' | 'write';
 
 /** The tokens of the configuration. */
 export interface TokenRules {
-  /** The token that may do everything. */
+  /** The token with all rights. */
   readonly token?: string;
-  /** Tokens that may only read. */
+  /** Tokens with the right to read. */
   readonly readTokens?: readonly string[];
 }
 
-/** Knows the tokens by their digests, which have equal lengths, as a comparison in constant time needs. */
+/**
+ * Knows the tokens by their digests. Digests have equal lengths, which a comparison in constant time needs.
+ */
 export class Tokens {
   readonly #known: readonly { readonly digest: Buffer; readonly role: Role }[];
 
@@ -29,7 +31,7 @@ export class Tokens {
     return this.#known.length > 0;
   }
 
-  /** The role of a token; undefined for a wrong one. Takes equally long, whatever token is right. */
+  /** The role of a token; undefined for a wrong one. The time that it takes does not depend on the token. */
   roleOf(token: string): Role | undefined {
     const presented = digest(token);
     let role: Role | undefined;
@@ -38,43 +40,49 @@ export class Tokens {
   }
 }
 
-/** The token of an Authorization header; undefined without one. The scheme's case does not count (RFC 9110, 11.1). */
+/**
+ * The token of an Authorization header; undefined if it has none. The case of the scheme does not matter (RFC
+ * 9110, 11.1).
+ */
 export function bearerToken(header: string): string | undefined {
   return /^bearer +(.+)$/i.exec(header)?.[1];
 }
 
-/** How long a session lasts. */
+/** The lifetime of a session, in s. */
 export const LIFETIME_S = 12 * 60 * 60;
-/** Of each role, so that a client that may only read can't end the sessions of the others by logging in often. */
+/** Most sessions of each role. A read-only client can't end the sessions of others by logging in often. */
 const MOST_OF_A_ROLE = 64;
 
-/** A client that is known: by its token, or by the session of its browser. */
+/** A client that is known by its token or by the session of its browser. */
 export interface KnownClient {
   readonly role: Role;
-  /** Until its browser must log in again; null without a session. */
+  /** Seconds until the browser must log in again; null without a session. */
   readonly secondsLeft: number | null;
 }
 
 interface Session {
   readonly role: Role;
-  /** In ms of the clock. */
+  /** End of the session, in ms of the clock. */
   readonly until: number;
 }
 
-/** The sessions of browsers that have logged in. They last until the program ends, 12 hours at most. */
+/** The sessions of browsers that have logged in. A session ends after 12 hours, or with the program. */
 export class Sessions {
-  /** By the digest of their identifiers, so that the time of a look-up shows nothing about an identifier. */
+  /**
+   * Sessions by the digest of their identifier, so that the time of a look-up reveals nothing about an
+   * identifier.
+   */
   readonly #sessions = new Map<string, Session>();
   readonly #now: () => number;
 
-  /** @param now the time in ms */
+  /** @param now monotonic time in ms */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /**
-   * Begins a session. Where there are too many, the oldest of the same role ends.
-   * @returns its identifier, which only the browser keeps
+   * Begins a session. If there are too many, the oldest session of the same role ends.
+   * @returns the identifier, which only the browser keeps
    */
   begin(role: Role): string {
     const same = Array.from(this.#sessions).filter(([, session]) => session.role === role);
@@ -85,7 +93,7 @@ export class Sessions {
     return id;
   }
 
-  /** The client whose session has this identifier; undefined when there is none, or it is over. */
+  /** The client whose session has this identifier; undefined if there is no such session, or it is over. */
   clientOf(id: string): KnownClient | undefined {
     const key = digest(id).toString('hex');
     const session = this.#sessions.get(key);
@@ -109,10 +117,10 @@ export function sessionIdOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * The Set-Cookie header that gives a browser its session. No script can read the cookie, and no other site can have it
- * sent along.
- * @param id empty text removes the cookie
- * @param isSecure whether the browser sends it over HTTPS only
+ * The Set-Cookie header that gives a browser its session. Scripts can't read the cookie, and other sites
+ * can't have it sent.
+ * @param id identifier of the session; empty text removes the cookie
+ * @param isSecure whether the browser sends the cookie over HTTPS only
  */
 export function sessionCookie(headers: IncomingHttpHeaders, id: string, isSecure: boolean): string {
   const lifetime = id === '' ? 0 : LIFETIME_S;
@@ -121,8 +129,8 @@ export function sessionCookie(headers: IncomingHttpHeaders, id: string, isSecure
 }
 
 /**
- * Browsers keep one set of cookies for all ports of a machine, so the name has the port, as the browser knows it:
- * otherwise two simulators on one machine would end each other's sessions.
+ * The name of the cookie. Browsers keep one set of cookies for all ports of a machine, so the name has the
+ * port, as the browser knows it. Otherwise two simulators on one machine would end each other's sessions.
  */
 function cookieName({ host = '' }: IncomingHttpHeaders): string {
   const port = hostPortOf(host);

@@ -1,35 +1,35 @@
-/** Wrong tokens that an address may send in a window of time. */
+/** Wrong tokens that an address may send in one window of time. */
 export const ALLOWED_ATTEMPTS = 10;
 export const WINDOW_S = 60;
-/** More addresses than this are not remembered; the oldest is forgotten. */
+/** Most addresses that are remembered; then the oldest is forgotten. */
 const MOST_ADDRESSES = 1000;
 
 interface Attempts {
   count: number;
-  /** In ms of the clock. */
+  /** End of the window, in ms of the clock. */
   readonly until: number;
 }
 
-/** What is known of an address after one more wrong token. */
+/** The record of an address after one more wrong token. */
 export interface Failure {
-  /** How often the address was wrong in this window. */
+  /** Number of wrong tokens from the address in this window. */
   readonly count: number;
   /** Whole seconds until the window ends. */
   readonly secondsLeft: number;
 }
 
-/** Counts wrong tokens for each address, in a bounded memory. */
+/** Counts wrong tokens for each address, in bounded memory. */
 export class FailedAttempts {
-  /** In the order in which the windows began. */
+  /** Attempts by address, in the order in which their windows began. */
   readonly #attempts = new Map<string, Attempts>();
   readonly #now: () => number;
 
-  /** @param now the time in ms */
+  /** @param now monotonic time in ms */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Counts a wrong token of an address. */
+  /** Counts one wrong token from an address. */
   add(address: string): Failure {
     const now = this.#now();
     const network = networkOf(address);
@@ -50,7 +50,10 @@ export class FailedAttempts {
   }
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address, below which a client chooses addresses as it likes. */
+/**
+ * The key under which an address is counted: an IPv4 address, or the first 64 bits of an IPv6 address, since
+ * a client chooses the rest of those freely.
+ */
 function networkOf(address: string): string {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (v4 !== undefined) return v4;

@@ -5,9 +5,9 @@ import type { Access } from './access.js';
 import { type AccessRefusal, corsHeaders, isPreflight, PREFLIGHT_HEADERS } from './host-and-origin.js';
 
 /**
- * Headers of every answer, for browsers. They are those of helmet that mean something here. Pages get scripts, styles
- * and data from this server only. Strict-Transport-Security is left out: it would hold for all ports of the machine,
- * where other programs may serve plain HTTP.
+ * Security headers of every answer, for browsers: those of helmet that apply here. Pages get scripts, styles
+ * and data from this server only. Strict-Transport-Security is left out: it would hold for all ports of the
+ * machine, where other programs may serve plain HTTP.
  */
 const SECURITY_HEADERS = {
   'content-security-policy':
@@ -20,7 +20,10 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** Looks at a request before anything else does. Returns the reply if it has answered; undefined lets the request in. */
+/**
+ * Checks a request before anything else does.
+ * @returns the reply if the guard has answered; undefined lets the request in
+ */
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 
 export function accessGuard(access: Access): Guard {

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { quote } from '../../../common/schema/problem.js';
 import type { Code } from '../../../simulator/commands/refusal.js';
 
-/** Why a request is not let in. */
+/** A refusal of a request by the rules of access. */
 export interface AccessRefusal<Reason extends Code = Code> {
   readonly code: Reason;
   /** The part of the request that is wrong: a header, or its method. */
@@ -13,14 +13,15 @@ export interface AccessRefusal<Reason extends Code = Code> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The names of this machine in lower case; `host` is where REST listens. */
+/** The names of this machine in lower case. `host` is the host on which REST listens. */
 export function namesOfMachine(host: string): ReadonlySet<string> {
   return new Set(['localhost', host, hostname(), `${hostname()}.local`].map((name) => name.toLowerCase()));
 }
 
 /**
- * Refuses a request without a Host header or with two of them (400, RFC 9112, 3.2). Refuses a Host that is no name of
- * this machine (421), because a foreign web page may have had its own name resolved to this machine (DNS rebinding).
+ * Refuses a request without a Host header or with two of them (400, RFC 9112, 3.2). Refuses a Host that is no
+ * name of this machine (421), because a foreign web page may have its own name resolve to this machine (DNS
+ * rebinding).
  */
 export function hostRefusal(
   { headers: { host }, rawHeaders }: IncomingMessage,
@@ -36,24 +37,24 @@ export function hostRefusal(
   return { code: 'request.host', path: 'Host', message: 'not a name of this machine' };
 }
 
-/** Name or address of a Host header, without port and brackets. */
+/** The name or address in a Host header, without port and brackets. */
 function hostName(header: string): string | undefined {
   const match = HOST.exec(header);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
-/** The port of a Host header; empty text where the header has none. */
+/** The port in a Host header; empty text if it has none. */
 export function hostPortOf(header: string): string {
   return HOST.exec(header)?.[3] ?? '';
 }
 
 const HOST = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/;
 
-/** The sites besides this one whose pages may use REST: origins such as `https://bench.example.org`. */
+/** Origins of other sites whose pages may use REST, such as `https://bench.example.org`. */
 export type AllowedOrigins = ReadonlySet<string>;
 
 /**
- * Refuses a request that a page of another site has sent, unless the site is allowed (403).
+ * Refuses a request from a page of another site, unless the site is allowed (403).
  * @param isSecure whether pages of this server come by HTTPS only. Otherwise a proxy may have added HTTPS.
  */
 export function originRefusal(
@@ -72,15 +73,15 @@ export function originRefusal(
 }
 
 /**
- * The headers by which a browser lets a page of an allowed site read the answer (Fetch Standard, CORS). Cookies are not
- * among what such a page may send: it sends a token.
+ * The headers with which a browser lets a page of an allowed site read the answer (Fetch Standard, CORS).
+ * Such a page can't send cookies; it sends a token.
  */
 export function corsHeaders(
   { origin = '' }: IncomingHttpHeaders,
   allowed: AllowedOrigins,
 ): Readonly<Record<string, string>> {
   if (allowed.size === 0) return {};
-  // A cache must not give the answer for one site to another.
+  // A cache must not use the answer to one site for another.
   const vary = { vary: 'Origin' };
   if (!allowed.has(origin)) return vary;
   return {
@@ -90,7 +91,10 @@ export function corsHeaders(
   };
 }
 
-/** True for the question of a browser whether a page of an allowed site may send a request. It carries no token. */
+/**
+ * Whether a request is a preflight for an allowed site: the browser asks whether the page may send the real
+ * request. It carries no token.
+ */
 export function isPreflight({ method, headers }: IncomingMessage, allowed: AllowedOrigins): boolean {
   return (
     method === 'OPTIONS' &&
@@ -99,7 +103,10 @@ export function isPreflight({ method, headers }: IncomingMessage, allowed: Allow
   );
 }
 
-/** The answer to a preflight, besides the headers of every answer. Which methods a path has, the request itself shows. */
+/**
+ * The headers of the answer to a preflight, besides those of every answer. They do not depend on the path;
+ * the request itself shows which methods the path has.
+ */
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers': 'Authorization, Content-Type',

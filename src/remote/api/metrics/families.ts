@@ -6,10 +6,10 @@ import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';
 
-/** What the histograms and gauges of the event loop of the lines are made for. */
+/** The quantiles that are reported of the delay of the lines' event loop. */
 const QUANTILES = [0.5, 0.99, 1];
 
-/** The metrics of a simulator. The names and meanings stand in docs/rest.md. */
+/** The metrics of a simulator. docs/rest.md has their names and meanings. */
 export function* simulatorFamilies(
   all: readonly LineMetrics[],
   { hits, lastEvent, firstEvent, lag, memory }: ProgramMetrics,
@@ -70,7 +70,7 @@ export function* simulatorFamilies(
   );
 }
 
-/** The metrics of a simulator on a broker. */
+/** The metrics of a simulator on an MQTT broker. */
 export function* brokerFamilies({ connected, sent, received, waiting, lost }: MqttStatus): Generator<Family> {
   yield gauge('mqtt_connected', 'Whether the broker is there (1) or not (0).', [[{}, connected ? 1 : 0]]);
   yield counter('mqtt_messages_out', 'Messages that the broker has acknowledged.', [[{}, sent]]);
@@ -79,7 +79,7 @@ export function* brokerFamilies({ connected, sent, received, waiting, lost }: Mq
   yield counter('mqtt_messages_lost', 'Messages that were given up, because too many waited.', [[{}, lost]]);
 }
 
-/** Counts by line, unit and function, without those that are 0. */
+/** Counts by line, unit and function; those that are 0 are left out. */
 function* byFrame(lines: readonly LineMetrics[], count: FrameCount): Labelled {
   for (const { name, frames: all } of lines) {
     for (const frames of all) {

@@ -3,11 +3,11 @@ type Labels = Readonly<Record<string, string | number>>;
 interface FamilyValue {
   readonly labels: Labels;
   readonly value: number;
-  /** Of a part of a histogram; the name of the family when absent. */
+  /** The name of a part of a histogram; the name of the family when absent. */
   readonly metricName?: string;
 }
 
-/** One metric with its values by label, as prom-client writes it for a registry of another process. */
+/** A metric with its values by label, in the form of prom-client for the registry of another process. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -16,7 +16,7 @@ export interface Family {
   readonly aggregator: 'first';
 }
 
-/** Counts of values up to each bound, and of those above all of them. */
+/** Counts of values up to each bound, and of values above the last bound. */
 interface HistogramCounts {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -34,7 +34,7 @@ export function gauge(name: string, help: string, values: Labelled): Family {
   return plain('gauge', `${PREFIX}${name}`, help, values);
 }
 
-/** @param histograms of times in ms; they are shown in seconds */
+/** @param histograms histograms of times in ms; they are reported in seconds */
 export function histogram(
   name: string,
   help: string,
@@ -52,7 +52,7 @@ function plain(type: 'counter' | 'gauge', name: string, help: string, values: La
   return { name, help, type, values: listed, aggregator: 'first' };
 }
 
-/** Prometheus wants each bucket to count all values up to its bound. */
+/** The values of a histogram for Prometheus, in which each bucket counts all values up to its bound. */
 function histogramValues(
   name: string,
   labels: Labels,
@@ -72,7 +72,7 @@ function histogramValues(
   ];
 }
 
-/** `damaged_frames` for `damagedFrames`. */
+/** Converts a name: `damagedFrames` to `damaged_frames`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -14,7 +14,7 @@ const metrics = {
   },
 };
 
-/** `/metrics`, for Prometheus. */
+/** Serves `/metrics`, for Prometheus. */
 export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
   const { rpc } = desk;
   return (app, _, done) => {
@@ -23,9 +23,10 @@ export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
       const lines = await allParts(await rpc.list('line.metrics', undefined));
       if (!program.ok) return refuse(request, reply, program);
       if ('ok' in lines) return refuse(request, reply, lines);
-      // Many programs that run have no Prometheus.
+      // Loaded late, because many programs that run have no Prometheus.
       const { AggregatorRegistry, Registry } = await import('prom-client');
-      // The counts live in the lines, so prom-client takes each metric as it takes those of other processes.
+      // The counts live in another thread, so prom-client takes the metrics as it takes those of other
+      // processes.
       const families = [
         ...simulatorFamilies(lines, program.value),
         ...(desk.mqtt ? brokerFamilies(desk.mqtt.status) : []),

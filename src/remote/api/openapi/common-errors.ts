@@ -2,16 +2,16 @@ import type { Code } from '../../../simulator/commands/refusal.js';
 import { isOpen } from '../access/access.js';
 import type { Operation } from './operation.js';
 
-/** An error that HTTP or the access to REST brings about, whatever the route. */
+/** An error of HTTP or of the rules of access, which any route may have. */
 export interface CommonError {
   readonly code: Code;
   readonly description: string;
-  /** What the body of the example says. */
+  /** The path in the body of the example. */
   readonly path: string;
   readonly message: string;
-  /** Headers of the answer, with their descriptions. */
+  /** Headers of the answer, each with its description. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent before the path is known, so it has the body of /restapi everywhere. */
+  /** Set if the error is sent before the path is known; it then has the body of /restapi everywhere. */
   readonly isBeforeRouting?: true;
 }
 
@@ -98,7 +98,7 @@ const WITH_BODY: readonly CommonError[] = [
   },
 ];
 
-/** The errors that an operation may have besides its own. */
+/** The errors that an operation may have besides those of its route. */
 export function commonErrors({ method, path }: Operation): readonly CommonError[] {
   return [
     ...OF_EVERY_REQUEST,

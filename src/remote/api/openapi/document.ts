@@ -4,7 +4,7 @@ import type { Operation } from './operation.js';
 import { type MediaType, media, type Response, type ResponseReference, Responses } from './responses.js';
 import { TAGS } from './tags.js';
 
-/** The parts of an OpenAPI 3.1 document that this interface needs (https://spec.openapis.org/oas/v3.1.1). */
+/** The parts of an OpenAPI 3.1 document that this interface uses (https://spec.openapis.org/oas/v3.1.1). */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -23,7 +23,7 @@ export interface DescribedOperation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Each is a way in; none where no token is needed. */
+  /** Alternative ways to authenticate; empty if no token is needed. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: {
@@ -120,7 +120,7 @@ function describe(operation: Operation, components: Components, responses: Respo
   };
 }
 
-/** `postLinesNameStart` for `POST /api/v1/lines/{name}/start`. */
+/** The identifier of an operation: `postLinesNameStart` for `POST /api/v1/lines/{name}/start`. */
 function idOf({ method, path }: Operation): string {
   const words = path.replace('/api/v1', '').match(/[A-Za-z0-9]+/g) ?? [];
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -2,8 +2,8 @@ import { isMapping } from '../../../common/schema/parts.js';
 import type { Components, JsonSchema } from '../schema-json.js';
 
 /**
- * An example of what fits a schema: the first that it has, or one made of the examples of its parts. Undefined when a
- * part that is required has none.
+ * An example of a schema: its first one, or one that is made of the examples of its parts. Undefined if a
+ * required part has none.
  */
 export function exampleOf(schema: JsonSchema, components: Components): unknown {
   const resolved = components.resolve(schema);

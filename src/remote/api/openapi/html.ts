@@ -1,9 +1,9 @@
-/** A piece of HTML that is safe to put into a page. */
+/** A piece of HTML that can be put into a page as it is. */
 export interface Html {
   readonly html: string;
 }
 
-/** Builds HTML: what is put in as text is escaped, pieces of HTML and lists of them are not. */
+/** Builds HTML. Inserted text is escaped; inserted pieces of HTML and lists of them are not. */
 export function html(
   texts: TemplateStringsArray,
   ...parts: readonly (string | Html | readonly Html[])[]
@@ -18,7 +18,7 @@ function shown(part: string | Html | readonly Html[]): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text in which backquotes mark code. */
+/** Converts text in which backquotes mark code. */
 export function prose(text: string): Html[] {
   return text
     .split(/(`[^`]+`)/)

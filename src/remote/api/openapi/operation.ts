@@ -2,29 +2,33 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { z } from 'zod';
 
 declare module 'fastify' {
-  // `summary`, `description`, `tags` and `hide` are declared by @fastify/swagger, which fastify-type-provider-zod refers to.
+  // `summary`, `description`, `tags` and `hide` are declared by @fastify/swagger, which
+  // fastify-type-provider-zod refers to.
   interface FastifySchema {
-    /** The body, which is checked, but which the route gets as it was sent: the side of the lines reads it again. */
+    /**
+     * The schema of a body that is checked here, although the route gets the body as it was sent, because the
+     * side of the lines reads it again.
+     */
     readonly checkedBody?: z.ZodType;
-    /** The body, where the route or the simulator checks it: the document shows it. */
+    /** The schema of a body that the route or the simulator checks; it is only for the document. */
     readonly describedBody?: z.ZodType;
-    /** The same body as YAML, where the route takes that, too. */
+    /** The schema of the same body as YAML, if the route accepts YAML. */
     readonly yamlBody?: z.ZodType;
   }
 }
 
-/** One kind of body of an answer that is no plain JSON. */
+/** A body of an answer that is not plain JSON. */
 export interface DescribedContent {
   readonly description?: string;
-  /** By media type. */
+  /** Schemas by media type. */
   readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
-/** A route of the application: what the document says about it is in the `schema` of the route. */
+/** A route of the application. Its `schema` has the text of the document. */
 export interface Operation {
-  /** In lower case, as OpenAPI has it. */
+  /** The method in lower case, as OpenAPI has it. */
   readonly method: string;
-  /** With its parameters in braces: `/api/v1/lines/{name}`. */
+  /** The path with its parameters in braces: `/api/v1/lines/{name}`. */
   readonly path: string;
   readonly schema: OperationSchema;
 }
@@ -44,8 +48,8 @@ interface OperationSchema {
 }
 
 /**
- * Collects the routes of an application that are added from now on. HEAD is left out: every path that has GET has it,
- * too. Routes that hide are left out.
+ * Collects the routes that are added to an application from now on. HEAD is left out, because every path with
+ * GET has it, too. Routes with `hide` are left out.
  */
 export function collectOperations(app: FastifyInstance): readonly Operation[] {
   const operations: Operation[] = [];

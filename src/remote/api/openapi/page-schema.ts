@@ -2,7 +2,7 @@ import { isMapping } from '../../../common/schema/parts.js';
 import { idOfReference, type JsonSchema } from '../schema-json.js';
 import { type Html, html, prose } from './html.js';
 
-/** A schema as HTML: its type in words, and a list of its fields where it has some. */
+/** A schema as HTML: its type in words, and a list of its fields if it has some. */
 export function schemaHtml(schema: JsonSchema): Html {
   const { description = '' } = schema;
   return html`<p>${typeHtml(schema)} ${prose(description)}</p>${fieldsHtml(schema)}`;
@@ -22,10 +22,10 @@ function fieldsHtml(schema: JsonSchema): Html[] {
   return fields.length > 0 ? [html`<dl>${fields}</dl>`] : [];
 }
 
-/** The most options of a choice that are listed. */
+/** Most options of a choice that are listed. */
 const MOST_OPTIONS = 6;
 
-/** The type of a schema in words, with links to the components that it names. */
+/** The type of a schema in words, with links to the components that it refers to. */
 export function typeHtml(schema: JsonSchema): Html {
   const id = idOfReference(schema);
   if (id !== undefined) return html`<a href="#schema-${id}">${id}</a>`;

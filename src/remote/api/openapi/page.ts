@@ -3,7 +3,10 @@ import { type Html, html, prose } from './html.js';
 import { schemaHtml, typeHtml } from './page-schema.js';
 import type { MediaType, Response } from './responses.js';
 
-/** An OpenAPI document as a page of HTML. It has no script and no style of its own, as the Content-Security-Policy asks. */
+/**
+ * An OpenAPI document as an HTML page. The page has no script and no style of its own, because of the
+ * Content-Security-Policy.
+ */
 export function documentPage(document: OpenApiDocument): string {
   const { info, tags, components } = document;
   const sections = tags.map(({ name, description }) => {
@@ -74,7 +77,7 @@ function parameterHtml({ name, in: location, required, description = '', schema 
   return html`<dt><code>${name}</code> ${typeHtml(schema)} <i>in the ${location}${required ? '' : ', optional'}</i></dt><dd>${prose(description)}</dd>`;
 }
 
-/** Errors are described in words; their bodies are all alike. */
+/** An answer as HTML. Errors are only described, because their bodies are all alike. */
 function responseHtml(status: string, { description, content = {} }: Response = NOT_DESCRIBED): Html {
   const isError = Number(status) >= 400;
   const bodies = isError ? [] : Object.entries(content).map(([type, each]) => mediaHtml(type, each));

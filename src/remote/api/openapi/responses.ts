@@ -14,7 +14,7 @@ export interface MediaType {
   readonly example?: unknown;
 }
 
-/** A reference to an answer that many operations have. */
+/** A reference to an answer that many operations share. */
 export interface ResponseReference {
   readonly $ref: string;
 }
@@ -25,14 +25,14 @@ export interface Response {
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-/** What an error of a route means, where the route does not say it. */
+/** The meaning of an error status whose route does not describe it. */
 const OWN_ERRORS: Readonly<Record<string, string>> = {
   400: 'The request has a mistake: the body names each one with its place.',
   404: 'There is nothing of this name.',
   409: 'The port, the system or the present state does not allow it: the body says why.',
 };
 
-/** Describes the answers of operations. Those that many operations have are in `common`, by name. */
+/** Describes the answers of operations. Those that many operations share are in `common`, by name. */
 export class Responses {
   readonly common: Record<string, Response> = {};
   readonly #components: Components;
@@ -41,7 +41,7 @@ export class Responses {
     this.#components = components;
   }
 
-  /** The answers of an operation by status: its own ones, and those that HTTP and the access bring about. */
+  /** The answers of an operation by status: those of its route, and those of HTTP and the rules of access. */
   of(operation: Operation): Record<string, Response | ResponseReference> {
     const { path, schema } = operation;
     const common = commonErrors(operation).map((error) => [
@@ -71,7 +71,7 @@ interface ErrorKind {
   readonly schema: z.ZodType;
 }
 
-/** The kind of body that errors below a path have. */
+/** The form of errors below a path. */
 function errorKind(path: string): ErrorKind {
   return path.startsWith('/api/v1')
     ? { name: 'Problem', type: PROBLEM_TYPE, schema: errorSchema }
@@ -118,7 +118,7 @@ function streamed(status: string, answer: DescribedContent, components: Componen
   };
 }
 
-/** A schema with an example of what fits it. */
+/** A schema with an example. */
 export function media(schema: JsonSchema, components: Components): MediaType {
   const example = exampleOf(schema, components);
   return { schema, ...(example !== undefined && { example }) };

@@ -14,11 +14,12 @@ const CSS = 'text/css';
 const text = z.string();
 
 /**
- * `/api/v1/openapi.json`, and `/api/v1/docs` for people: a page without scripts, made from the document.
- * @param operations the routes of the application, when all of them are there
+ * Serves `/api/v1/openapi.json`, and for people `/api/v1/docs`: a page without scripts that is made from the
+ * document.
+ * @param operations the routes of the application; complete when the first request arrives
  */
 export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallbackZod {
-  // Both are made when they are first asked for: the routes do not change while the program runs.
+  // Made at the first request, because the routes do not change while the program runs.
   const json = madeOnce('openapi.json', () => openApiDocument(operations, version()));
   const page = once(async () => documentPage(JSON.parse(await json()) as OpenApiDocument));
 
@@ -70,14 +71,14 @@ const DOCUMENT = {
   examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '1.0.0-rc.1' }, paths: {} }],
 };
 
-/** The style of the console, and what is the page's own. */
+/** The style of the console and the own style of the page. */
 const style = once(() =>
   ['remote/web/base.css', 'remote/api/openapi/docs.css']
     .map((file) => readFileSync(fileBesideCode(file), 'utf8'))
     .join('\n'),
 );
 
-/** Calls `make` the first time, and returns the same afterwards. */
+/** Calls `make` the first time, and returns the same result afterwards. */
 function once<Result>(make: () => Result): () => Result {
   let made: { readonly result: Result } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** What the operations are sorted by, in the order of the document. A new tag of a route needs its line here. */
+/** The tags of operations, in the order of the document. A new tag of a route needs a line here. */
 export const TAGS = [
   { name: 'lines', description: 'Serial ports and sockets: how they are, and what they are to be.' },
   { name: 'devices', description: 'Simulated devices: their values, signals, supplies and clocks.' },

@@ -19,7 +19,7 @@ import {
 } from './fields.js';
 import { ERROR_CODES } from './function-codes.js';
 
-/** What is sent instead of the true response. */
+/** What is sent in place of the true response. */
 const RESPONSE_TYPES = ['normal', 'error', 'empty', 'junk'] as const;
 
 type ResponseType = (typeof RESPONSE_TYPES)[number];
@@ -28,7 +28,7 @@ const DEFAULT_JUNK = 10;
 
 const CODES = [...ERROR_CODES.keys()].join(', ');
 
-/** The error of a check that zod has no word for. */
+/** An error of a check for which zod has no message. */
 function expecting(expected: string) {
   return { error: ({ input }: { input?: unknown }) => expectedMessage(expected, input) };
 }
@@ -57,21 +57,21 @@ const simulateFields = z.object({
   response_clear_after: orEmpty(integer, 0),
 });
 
-/** How responses are to be simulated, with everything that is implied made explicit. */
+/** The settings of simulated responses; defaults are filled in. */
 export interface Simulation {
   readonly type: ResponseType;
   readonly errorCode: number;
   readonly junkLength: number;
-  /** Seconds before the response. */
+  /** Delay of the response, in s. */
   readonly delay: number;
-  /** Seconds between the parts, 0 for no split. */
+  /** Pause between the two parts of a response, in s; 0 for no split. */
   readonly splitDelay: number;
-  /** Percentage of responses to change, 0 for none. */
+  /** Percentage of responses that are changed; 0 for none. */
   readonly changeRate: number;
   readonly clearAfter: number;
 }
 
-/** The parameters of Simulate. */
+/** The request Simulate. */
 const simulateRequest = simulateFields.transform((fields, context): Simulation => {
   const fail = (key: string, message: string) =>
     context.issues.push({ code: 'custom', input: fields, path: [key], message });
@@ -95,7 +95,7 @@ const simulateRequest = simulateFields.transform((fields, context): Simulation =
   };
 });
 
-/** Which calls are listed. */
+/** The fields that select calls. */
 const monitorRequest = z
   .object({ ...listed, show_hex: formFlag, show_decode: formFlag })
   .refine(isInOrder, NOT_IN_ORDER);
@@ -113,7 +113,7 @@ export const CALLS_REQUESTS = requests(
   { submit: 'Simulate', response_error: 2, response_delay: 0.5, response_clear_after: 3 },
 );
 
-/** Defaults of the simulation, as after Reset. */
+/** The settings after Reset. */
 export const NO_SIMULATION: Simulation = {
   type: 'normal',
   errorCode: 0,

@@ -25,14 +25,14 @@ type CallRow = z.infer<typeof callRowSchema>;
 
 const MAX_ROWS = 1000;
 
-/** Bytes of a row: replies of 64 KiB are possible. */
+/** Most bytes that a row shows; replies of 64 KiB are possible. */
 const MAX_BYTES = 1024;
 
 type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 
 const CALLS = new Set(['request', 'broadcast', 'reply'] as const);
 
-/** The calls that match a filter, the newest first; each row is made when it is asked for. */
+/** The calls that match a filter, the newest first. Each row is made when it is asked for. */
 export function* callRows(
   stream: KeptEvents,
   filter: MonitorRequest,
@@ -48,10 +48,10 @@ export function* callRows(
   }
 }
 
-/** Calls are understood by themselves. */
+/** Looks up no other events, because each call is shown on its own. */
 const NO_OTHERS = () => undefined;
 
-/** The row of a request, or of a response of which something was sent. */
+/** The row of a request or a response; undefined for a response of which nothing was sent. */
 function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
   const { line, time, unitId, functionCode } = event;
   const [asked] = addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));

@@ -38,7 +38,7 @@ export const callsAnswerSchema = z
 
 type CallsAnswer = z.infer<typeof callsAnswerSchema>;
 
-/** POST /restapi/calls: the response simulation and the list of calls, for all lines together. */
+/** Serves POST /restapi/calls: the simulation of responses and the list of calls, for all lines together. */
 export class CallsEndpoint {
   readonly #traffic: KeptEvents;
   readonly #simulation: ResponseSimulation;
@@ -69,7 +69,7 @@ export class CallsEndpoint {
     }
   }
 
-  /** Everything the web page of the original shows, whatever was asked for. */
+  /** The whole state that the web page of the original shows, whatever the request was. */
   async #state(): Promise<CallsAnswer> {
     const active = await this.#simulation.active();
     const settings = active ?? NO_SIMULATION;

@@ -7,14 +7,14 @@ import { thousandths } from '../../../simulator/commands/thousandths.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { type Failure, mistakes } from '../failure.js';
 
-/** A request of each kind: `submit`, and the fields that fit the schema of its kind. */
+/** The types of requests by `submit`, whose value selects the schema of the other fields. */
 type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {
   [Submit in keyof Schemas]: { readonly submit: Submit; readonly fields: z.output<Schemas[Submit]> };
 }[keyof Schemas];
 
 /**
- * The requests of an endpoint, by `submit`, which is checked first, since it says which fields are expected.
- * @returns how a body is read, and what the document of the interface says of bodies
+ * The requests of an endpoint. `submit` is checked first, because it decides which fields are expected.
+ * @returns a function that reads a body, and what the document of the interface says of bodies
  */
 export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
   schemas: Schemas,
@@ -37,21 +37,21 @@ export function requests<Schemas extends Readonly<Record<string, z.ZodType>>>(
   return { read, described: z.union(variants).meta({ examples: [example] }) };
 }
 
-/** The fields of a schema, whatever is made of them. */
+/** The fields of a schema, even if it transforms them. */
 function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape {
   return schema instanceof z.ZodPipe ? shapeOf(schema.in) : (schema as z.ZodObject).shape;
 }
 
-/** A request of which nothing but `submit` is read. */
+/** A request of which only `submit` is read. */
 export const noFields = z.object({});
 
 /*
- * The values of fields. `error` is the text that a message puts after "expected". Numbers arrive as numbers or, from
- * HTML forms and scripts, as text. Every option of a union has the error of the whole union, because zod chooses which
- * option's error it reports.
+ * The values of fields. `error` is the text of a message after "expected". Numbers arrive as numbers or, from
+ * HTML forms and scripts, as text. Every option of a union has the error of the whole union, because zod
+ * chooses which option's error it reports.
  */
 
-/** A number, or a text of this form that says it. */
+/** Accepts a number, or a text of this form that stands for one. */
 function orText(number: z.ZodType<number>, form: RegExp, error: string) {
   return z.union([number, z.string({ error }).regex(form, { error }).transform(Number)], { error });
 }
@@ -66,7 +66,7 @@ export const integer = orText(
   INTEGER,
 );
 
-/** The schema, with an empty form field read as `unset`. */
+/** Accepts an empty form field as `unset`. */
 export function orEmpty<Schema extends z.ZodType>(schema: Schema, unset: unknown) {
   return z.preprocess((value) => (value === '' ? unset : value), schema);
 }
@@ -86,16 +86,17 @@ export const seconds = orText(z.number({ error: SECONDS }), DECIMAL, SECONDS).pi
 );
 
 /**
- * Converts seconds to ms, rounded to the µs. Without rounding, two times could exceed their sum by binary fractions.
+ * Converts seconds to ms, rounded to the µs. Without rounding, binary fractions could make two times exceed
+ * their sum.
  */
 export function inMs(seconds: number): number {
   return thousandths(MS_PER_S * seconds);
 }
 
-/** A flag that is on when its key is present, whatever its value, as the specification requires. */
+/** A flag that is on if its key is present, whatever its value, as the specification requires. */
 export const anyValue = z.unknown().optional();
 
-/** A flag of the web page's form: on when its key is present, unless a script sends false. */
+/** A flag of the web page's form. It is on if its key is present, unless a script sends false. */
 export const formFlag = z
   .unknown()
   .optional()
@@ -103,7 +104,7 @@ export const formFlag = z
 
 const FLAG = 'true or false';
 
-/** true or false, or their text; an empty field counts as absent. */
+/** True or false, or their text. An empty field counts as absent. */
 export const textFlag = orEmpty(
   z
     .union(
@@ -120,12 +121,14 @@ export const textFlag = orEmpty(
   undefined,
 );
 
-/** Milliseconds, fractions allowed; `error` says what else may stand there. */
+/** Milliseconds, fractions allowed. @param error what a message says after "expected" */
 export function milliseconds(error = 'a number of milliseconds') {
   return orText(z.number({ error }), DECIMAL, error);
 }
 
-/** The functions and addresses that a list is about; what is absent or empty matches anything. */
+/**
+ * The functions and addresses that a list is filtered by. A field that is absent or empty matches anything.
+ */
 export const listed = {
   function: optionalInteger,
   range_start: optionalInteger,
@@ -134,14 +137,16 @@ export const listed = {
 
 type Listed = z.output<z.ZodObject<typeof listed>>;
 
-/** Whether the range of a list does not end before it begins. */
+/** Whether the range of a list is in order: it does not end before it begins. */
 export function isInOrder({ range_start, range_stop }: Listed): boolean {
   return range_stop == null || (range_start ?? 0) <= range_stop;
 }
 
 export const NOT_IN_ORDER = { error: 'expected range_start or more', path: ['range_stop'] };
 
-/** The traffic that is about these functions and addresses. Without `range_stop` the range is one address. */
+/**
+ * The filter for traffic with these functions and addresses. Without `range_stop`, the range is one address.
+ */
 export function listFilter({ function: code, range_start, range_stop }: Listed): TrafficFilter {
   const first = range_start ?? 0;
   const last = range_stop ?? range_start;

@@ -1,6 +1,6 @@
 import { FunctionCode, type FunctionName } from '../../../modbus/protocol/function-code.js';
 
-/** Functions by the names that REST clients know. */
+/** The names of functions that REST clients know. */
 const CLIENT_NAMES: Readonly<Record<FunctionName, string>> = {
   readCoils: 'read_coils',
   readDiscreteInputs: 'read_discrete_input',
@@ -27,7 +27,7 @@ export const FUNCTION_CODES: ReadonlyMap<number, string> = new Map(
   Object.entries(CLIENT_NAMES).map(([name, text]) => [FunctionCode[name as FunctionName], text]),
 );
 
-/** Exception codes that REST clients can ask for. */
+/** The exception codes that REST clients can ask for. */
 export const ERROR_CODES: ReadonlyMap<number, string> = new Map([
   [1, 'IllegalFunction'],
   [2, 'IllegalAddress'],
@@ -40,7 +40,7 @@ export const ERROR_CODES: ReadonlyMap<number, string> = new Map([
   [11, 'GatewayNoResponse'],
 ]);
 
-/** A table of codes as a list to choose from. */
+/** A table of codes as a list of choices. */
 export function choices(table: ReadonlyMap<number, string>, selected: number | undefined) {
   return Array.from(table, ([value, text]) => ({ value, text, selected: value === selected }));
 }

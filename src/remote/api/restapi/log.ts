@@ -44,7 +44,7 @@ export const logAnswerSchema = z
   })
   .meta({ id: 'Log', description: 'Events of the traffic, one row for each.' });
 
-/** Which rows are listed. */
+/** The fields that select rows. */
 const logRequest = z
   .object({
     ...listed,
@@ -62,12 +62,12 @@ export const LOG_REQUESTS = requests(
   { submit: 'Download', unit: 1, function: 3, since: '5m' },
 );
 
-/** Rows that a monitor lists. */
+/** Most rows of a list. */
 const MAX_ROWS = 1000;
 /** Rows that are made without a pause. */
 const BATCH = 64;
 
-/** POST /restapi/log: everything that passed the lines, as rows. */
+/** Serves POST /restapi/log: the traffic of all lines, as rows. */
 export class LogEndpoint {
   readonly #desk: ApiContext;
   readonly #watch: Watch<TrafficFilter>;
@@ -118,7 +118,7 @@ export class LogEndpoint {
   }
 }
 
-/** The filter that a request asks for. */
+/** The traffic filter for a request. */
 function logFilter({ line, unit, direction, since, ...about }: LogRequest): TrafficFilter {
   return {
     ...listFilter(about),

@@ -6,7 +6,7 @@ import { valueOfWords } from '../../../device/registers/value.js';
 import type { CellBlock } from '../../../simulator/commands/cells.js';
 import { accessText, actionText, typeText, valueText } from './register-text.js';
 
-/** A register as REST clients see it: every field is text. */
+/** A register as REST clients know it: every field is text. */
 export const registerRowSchema = z.object({
   index: z.string(),
   type: z.string(),
@@ -21,8 +21,8 @@ export const registerRowSchema = z.object({
 const ROWS = 256;
 
 /**
- * The JSON of one row for each register of a block, with commas between, in pieces. Rows are put together from texts, not
- * from objects: JSON.stringify took five times as long.
+ * The JSON of the registers of a block, one row each, separated by commas, in pieces. Rows are joined from
+ * texts and not made from objects: JSON.stringify took five times as long.
  */
 export function* registerRows(block: CellBlock): Generator<string> {
   const actions = new Map(block.actions);
@@ -61,7 +61,7 @@ function middleOf(type: CellType, isWritable: boolean, action: string): string {
   return `","type":"${typeText(type)}","access":"${access}","action":"${jsonOfContent(action)}","value":"`;
 }
 
-/** This part of all rows without an action: of those that clients can't write, and of those that they can. */
+/** This part for rows without an action, by type: read-only and writable. */
 const MIDDLES = Object.fromEntries(
   CELL_TYPES.map((type) => [
     type,
@@ -69,7 +69,7 @@ const MIDDLES = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<CellType, readonly [string, string]>>;
 
-/** Text as it stands between the quotes of JSON. */
+/** Text as it stands between the quotes of a JSON string. */
 function jsonOfContent(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -2,7 +2,7 @@ import { ACTION_NAMES, type Action } from '../../../device/registers/actions.js'
 import type { CellType } from '../../../device/registers/cell-type.js';
 import type { Value } from '../../../device/registers/value.js';
 
-/** Numbers of the types that REST clients know. */
+/** The numbers of the types that REST clients know. */
 export const REGISTER_TYPES = {
   invalid: 0,
   bits: 1,
@@ -13,12 +13,15 @@ export const REGISTER_TYPES = {
   next: 6,
 } as const;
 
-/** Numbers of the actions: none is 0, the others follow in their order. */
+/** The numbers of the actions: 0 is none, the others follow in their order. */
 export const REGISTER_ACTIONS: Readonly<Record<string, number>> = Object.fromEntries(
   ['null', ...ACTION_NAMES].map((name, i) => [name, i]),
 );
 
-/** Types beyond the seven appear as the nearest of them, so that register_types stays what clients expect. */
+/**
+ * The type under which each cell type is shown. Only the seven types of the original appear, as clients
+ * expect of register_types.
+ */
 const NEAREST: Readonly<Record<CellType, keyof typeof REGISTER_TYPES>> = {
   invalid: 'invalid',
   bit: 'bits',
@@ -39,12 +42,12 @@ export function typeText(type: CellType): string {
   return NEAREST[type];
 }
 
-/** Flags are the words that Python prints: existing clients compare with them. */
+/** A flag as the word that Python prints; existing clients compare it. */
 export function accessText(writable: boolean): string {
   return writable ? 'True' : 'False';
 }
 
-/** `none`, `uptime`, `random({'minval': 5, 'maxval': 9})`. */
+/** An action as text: `none`, `uptime`, `random({'minval': 5, 'maxval': 9})`. */
 export function actionText(action: Action | undefined): string {
   if (!action) return 'none';
   const parameters = Object.entries(action).filter(([key, value]) => key !== 'name' && value !== undefined);
@@ -58,7 +61,10 @@ export function valueText(type: CellType, value: Value): string {
   return String(value);
 }
 
-/** The shortest text that reads back as the same double, always with a point or an exponent, as Python writes it. */
+/**
+ * The shortest text that reads back as the same double, always with a point or an exponent, as Python writes
+ * it.
+ */
 function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';

@@ -8,7 +8,10 @@ import { integer, optionalInteger, requests, textFlag } from './fields.js';
 import { registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
-/** Which registers of which device; the specification says `range_end`, every existing client sends `range_stop`. */
+/**
+ * The fields that select registers of a device. The specification says `range_end`; every existing client
+ * sends `range_stop`.
+ */
 const selection = {
   range_start: optionalInteger,
   range_end: optionalInteger,
@@ -25,7 +28,10 @@ const setting = z.object({
   ...selection,
 });
 
-/** Unknown keys are ignored: existing clients send fields of the web page along. */
+/**
+ * The requests of this endpoint. Unknown keys are ignored, because existing clients also send fields of the
+ * web page.
+ */
 export const REGISTERS_REQUESTS = requests(
   { Register: reading, Registers: reading, Set: setting },
   { submit: 'Registers', device: 'meter', range_start: 0, range_stop: 1 },
@@ -43,7 +49,7 @@ export const registersAnswerSchema = z
   })
   .meta({ id: 'Registers', description: 'Registers, one row for each.' });
 
-/** An answer up to its rows, which are JSON already. */
+/** The beginning of an answer, up to its rows, which are JSON already. */
 const HEAD = JSON.stringify({
   result: 'ok',
   footer: 'Operation completed successfully',
@@ -52,7 +58,8 @@ const HEAD = JSON.stringify({
 }).slice(0, -1);
 
 /**
- * POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag.
+ * Answers POST /restapi/registers: reads registers without effects on them, and sets them whatever their
+ * access flag.
  * @returns the answer as JSON, in pieces
  */
 export async function handleRegisters(rpc: Rpc, body: object): Promise<Iterable<string> | Failure> {
@@ -84,16 +91,16 @@ function* jsonOf(block: CellBlock): Generator<string> {
   yield ']}';
 }
 
-/** A form sends an empty value field even when only the flag is to be set. */
+/** The change of a register. A form sends an empty value even if only the flag is to be set. */
 function changeOf({ register, value, writeable = false }: z.output<typeof setting>) {
   const isAbsent = value == null || (writeable && value === '');
   return { register, value: isAbsent ? undefined : value, writable: writeable };
 }
 
-/** The answer of pymodbus.simulator to the only mistake for which it has words of its own. */
+/** The only mistake for which pymodbus.simulator has a message of its own. */
 const INVALID_RANGE = failure('Invalid range parameters');
 
-/** Whether the range has text that is no whole number, where pymodbus.simulator knows the key. */
+/** Whether the range has text that is no whole number, in a key that pymodbus.simulator knows. */
 function hasRangeOfText(body: unknown): boolean {
   return ['range_start', 'range_stop'].some((key) => {
     const found = sectionOf(body, key);
@@ -101,7 +108,10 @@ function hasRangeOfText(body: unknown): boolean {
   });
 }
 
-/** First and last register, or an error message. @param alone the register that is meant without a range */
+/**
+ * The first and last register, or an error message.
+ * @param alone the register that is meant if there is no range
+ */
 function rangeOf(
   { range_start, range_end, range_stop }: Reading,
   alone: number,

@@ -18,16 +18,16 @@ interface RestapiRoute {
   readonly summary: string;
   readonly description: string;
   readonly describedBody?: z.ZodType;
-  /** What it answers besides failures. */
+  /** The schema of its answers besides failures. */
   readonly answer: z.ZodType;
   /** @returns the answer, or its JSON in pieces */
   readonly handle: (body: object) => Promise<object | Iterable<string>>;
 }
 
 /**
- * The REST interface of pymodbus' simulator. Its clients expect mistakes in a body to be answered with status 200 and
- * `result: "error"`. HTTP's own errors keep their status, with the same kind of body. For this reason the endpoints
- * check bodies, not the schemas of the routes.
+ * Serves the REST interface of pymodbus' simulator. Its clients expect a mistake in a body to be answered
+ * with status 200 and `result: "error"`. HTTP's own errors keep their status, with the same kind of body.
+ * That is why the endpoints check bodies, and not the schemas of the routes.
  */
 export function restapiRoutes(desk: ApiContext): FastifyPluginCallbackZod {
   const calls = new CallsEndpoint(desk);

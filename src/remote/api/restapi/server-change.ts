@@ -6,7 +6,7 @@ import type { ServerSettings } from './server-request.js';
 
 type LineSource = Readonly<Record<string, unknown>>;
 
-/** What a line runs on: the key of its settings that says so. */
+/** What a line runs on, which is also the key of its settings. */
 export type LineKind = 'serial' | 'tcp' | 'udp' | 'tls';
 
 /** The kind of a line. */
@@ -14,7 +14,7 @@ export function kindOf({ settings }: Pick<LineView, 'settings'>): LineKind {
   return (['serial', 'tcp', 'udp', 'tls'] as const).find((kind) => kind in settings) ?? 'serial';
 }
 
-/** Maps the flat setting names of this interface to their paths in a line of the native file. */
+/** The paths of settings in a line of the native file, by the flat names of this interface. */
 type Paths = ReadonlyMap<string, Path>;
 
 const SERIAL_PATHS: Paths = new Map([
@@ -40,14 +40,14 @@ function pathsOf(kind: LineKind): Paths {
   ]);
 }
 
-/** The settings of a line by their flat names; null for what a line of its kind has not. */
+/** The settings of a line by their flat names; null if a line of its kind does not have the setting. */
 export function flatSettings(line: LineView): (field: string) => unknown {
   const paths = pathsOf(kindOf(line));
   const settings: unknown = line.settings;
   return (field) => paths.get(field)?.reduce((at, key) => sectionOf(at, String(key)), settings) ?? null;
 }
 
-/** The settings as a change of the native line. Reports the request's fields that this line can't have. */
+/** Converts settings to a change of the native line. Reports fields that this line can't have. */
 export function nativeChange(line: LineView, settings: ServerSettings, request: At): LineSource {
   const kind = kindOf(line);
   const paths = pathsOf(kind);
@@ -66,7 +66,8 @@ export function nativeChange(line: LineView, settings: ServerSettings, request: 
 }
 
 /**
- * Removes the settings that only a virtual line or only a real port can have when a line changes from one to the other.
+ * Removes the settings that only virtual lines or only real ports have, when a line changes from one to the
+ * other.
  */
 function withoutLeftovers({ settings }: LineView, change: LineSource): LineSource {
   const path = sectionOf(change.serial, 'path');
@@ -77,7 +78,9 @@ function withoutLeftovers({ settings }: LineView, change: LineSource): LineSourc
   return { ...change, serial: { ...(change.serial as object), ...leftovers } };
 }
 
-/** Converts form text to the value of the native file. Other text is left for the file's schema to refuse. */
+/**
+ * Converts form text to the value of the native file. Other text is kept, and the file's schema refuses it.
+ */
 function nativeValue(kind: LineKind, at: At, value: unknown): unknown {
   const [field] = at.path;
   // FramerTLS of pymodbus is its FramerSocket under another name.
@@ -89,7 +92,7 @@ function nativeValue(kind: LineKind, at: At, value: unknown): unknown {
   return field === 'port' && isNumber ? Number(value) : value;
 }
 
-/** The flat names of the settings by their paths, for the mistakes in a native line. */
+/** The flat names of settings by their paths in the native line; messages need them. */
 export function flatNames(line: LineView): ReadonlyMap<string, string> {
   return new Map(Array.from(pathsOf(kindOf(line)), ([field, path]) => [path.join('.'), field]));
 }

@@ -3,13 +3,13 @@ import { oneOf, section } from '../../../common/schema/parts.js';
 import { unitsWithinReason } from '../../../simulator/commands/schemas/units.js';
 import { integer, milliseconds, requests } from './fields.js';
 
-/** What every request may have; `null`, as an empty field, means that no line was chosen. */
+/** The fields of every request. `null` or an empty field means that no line was chosen. */
 const anyRequest = { submit: z.string(), line: z.string({ error: 'the name of a line' }).nullish() };
 
-/** Requests besides Set. */
+/** Any request but Set. */
 const commandRequest = section(anyRequest);
 
-/** The letters of pymodbus, and the words of the native file. */
+/** The parities by the letters of pymodbus, and by the words of the native file. */
 const PARITIES = { N: 'none', E: 'even', O: 'odd', none: 'none', even: 'even', odd: 'odd' } as const;
 
 const TURNAROUND = 't3.5, eager or a number of milliseconds';
@@ -19,13 +19,14 @@ const turnaround = z.union([z.literal(['t3.5', 'eager'], { error: TURNAROUND }),
 });
 
 /**
- * Set: settings under their pymodbus names; settings that pymodbus lacks have names of our own. The native file's
- * checks decide which values are valid. Null restores a default that follows from other settings.
+ * The request Set: settings under their pymodbus names, and under names of our own if pymodbus lacks them.
+ * The native file's checks decide which values are valid. Null restores a default that follows from other
+ * settings.
  */
 const setRequest = section({
   ...anyRequest,
   framer: oneOf(['socket', 'rtu', 'ascii', 'tls']).optional(),
-  /** The path or name of a serial port, or the port number of a socket. */
+  /** Path or name of a serial port, or port number of a socket. */
   port: z
     .union([z.string(), z.number()], { error: 'the path of a serial port, or a port number' })
     .optional(),
@@ -52,10 +53,10 @@ export const SERVER_REQUESTS = requests(
 
 export type SetRequest = z.output<typeof setRequest>;
 
-/** The settings of a Set, without what says where they are meant. */
+/** The settings of a Set, without the fields that name their target. */
 export type ServerSettings = Omit<SetRequest, 'submit' | 'line'>;
 
-/** Drops empty form fields, which count as absent. */
+/** Removes empty form fields, which count as absent. */
 export function withoutEmptyFields(body: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
 }

@@ -4,16 +4,19 @@ import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters
 import { snakeCase } from '../metrics/family.js';
 import { flatSettings, kindOf } from './server-change.js';
 
-/** The counters, in the order in which clients know them. */
+/** The counters that REST clients know, in their order. */
 const { unasked: _, ...others } = COUNTERS;
 const COUNTED = [...Object.keys(others), 'unasked'] as (keyof LineCounters)[];
 
-/** The name of a counter in the manner of the register rows. */
+/** The name of a counter in the style of the register rows. */
 function countName(name: string): string {
   return `count_${snakeCase(name)}`;
 }
 
-/** A line as REST clients see it; what a line of its kind has not is null. Times are in ms, the uptime in seconds. */
+/**
+ * A line as REST clients see it. Fields that a line of its kind does not have are null. Times are in ms, the
+ * uptime in s.
+ */
 export const serverRowSchema = z.object({
   line: z.string(),
   comm: z.enum(['serial', 'tcp', 'udp', 'tls']),

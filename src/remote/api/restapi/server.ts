@@ -3,7 +3,7 @@ import { At } from '../../../common/schema/at.js';
 import { Findings } from '../../../common/schema/findings.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
-import type { Outcome as Came } from '../../../simulator/commands/refusal.js';
+import type { Outcome } from '../../../simulator/commands/refusal.js';
 import type { LineView } from '../../../simulator/commands/schemas/line.js';
 import { allParts, type Rpc } from '../../rpc/rpc.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
@@ -11,7 +11,7 @@ import { flatNames, nativeChange } from './server-change.js';
 import { SERVER_REQUESTS, type SetRequest, withoutEmptyFields } from './server-request.js';
 import { serverRow, serverRowSchema } from './server-rows.js';
 
-/** Names to choose from, as register_types and register_actions are. */
+/** The states of a line with numbers, as register_types and register_actions have them. */
 const SERVER_STATES = { open: 0, waiting: 1, stopped: 2, failed: 3 };
 const SERVER_FRAMERS = { socket: 0, rtu: 1, ascii: 2 };
 const SERVER_PARITIES = { N: 0, E: 1, O: 2 };
@@ -31,7 +31,10 @@ export const serverAnswerSchema = z
 
 type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 
-/** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
+/**
+ * Answers POST /restapi/server: shows the lines, starts and stops them, and changes their settings while they
+ * serve.
+ */
 export async function handleServer(rpc: Rpc, body: object): Promise<ServerAnswer | Failure> {
   const written = withoutEmptyFields(body);
   const request = SERVER_REQUESTS.read(written);
@@ -47,20 +50,20 @@ export async function handleServer(rpc: Rpc, body: object): Promise<ServerAnswer
     case 'Status':
       return answer([line], lineText(line));
     case 'Start':
-      return outcome(line, await rpc.call('line.start', { line: line.name }));
+      return answerTo(line, await rpc.call('line.start', { line: line.name }));
     case 'Restart':
-      return outcome(line, await rpc.call('line.restart', { line: line.name }));
+      return answerTo(line, await rpc.call('line.restart', { line: line.name }));
     case 'Stop':
-      return outcome(line, await rpc.call('line.stop', { line: line.name }));
+      return answerTo(line, await rpc.call('line.stop', { line: line.name }));
     case 'Set':
       return setLine(rpc, line, request.fields, written);
   }
 }
 
-/** Restarts every line, also after one that could not be opened again. */
+/** Restarts every line, even after one that could not be opened again. */
 async function restartAll(rpc: Rpc, lines: readonly LineView[]): Promise<ServerAnswer | Failure> {
   const results = await Promise.all(
-    lines.map(async (line) => outcome(line, await rpc.call('line.restart', { line: line.name }))),
+    lines.map(async (line) => answerTo(line, await rpc.call('line.restart', { line: line.name }))),
   );
   const errors = results.flatMap((result) => (result.result === 'error' ? result.error : []));
   if (errors.length > 0) return failure(errors.join('; '));
@@ -79,10 +82,10 @@ async function setLine(
   if (findings.count > 0) return mistakes(findings);
   if (Object.keys(change).length === 0)
     return failure('body: nothing to set, expected a setting of the line');
-  return outcome(line, await rpc.call('line.change', { line: line.name, settings: change }));
+  return answerTo(line, await rpc.call('line.change', { line: line.name, settings: change }));
 }
 
-/** The line with this name, or an error message. Without a name, the only line is used. */
+/** The line with this name, or an error message. Without a name, the line must be the only one. */
 function findLine(lines: readonly LineView[], name: string | null | undefined): LineView | string {
   const known = lines.map((line) => line.name);
   const [first, second] = lines;
@@ -94,8 +97,8 @@ function findLine(lines: readonly LineView[], name: string | null | undefined): 
   return lines.find((line) => line.name === name) ?? `line: ${unknownName('line', name, known)}`;
 }
 
-/** @param line as it was before */
-function outcome(line: LineView, ended: Came<LineView>): ServerAnswer | Failure {
+/** The answer to a change of a line. @param line the line before the change */
+function answerTo(line: LineView, ended: Outcome<LineView>): ServerAnswer | Failure {
   if (ended.ok) return answer([ended.value], lineText(ended.value));
   const [first] = ended.problems;
   if (first?.path === '') return failure(`line ${line.name}: ${first.message}`);
@@ -113,12 +116,12 @@ function answer(lines: readonly LineView[], footer: string): ServerAnswer {
   };
 }
 
-/** `line bench: open, RTU on /dev/ttyUSB0 9600 8E1, …`, `line bench: failed, …`. */
+/** A line in words: `line bench: open, RTU on /dev/ttyUSB0 9600 8E1, …` or `line bench: failed, …`. */
 function lineText({ name, state, reason, description }: LineView): string {
   return [`line ${name}: ${state}`, reason ?? description].join(', ');
 }
 
-/** `3 lines: 2 open, 1 stopped`. */
+/** The states of all lines in words: `3 lines: 2 open, 1 stopped`. */
 function statesText(lines: readonly LineView[]): string {
   const counts = new Map<string, number>();
   for (const { state } of lines) counts.set(state, (counts.get(state) ?? 0) + 1);

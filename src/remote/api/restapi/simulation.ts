@@ -3,27 +3,33 @@ import { type Failure, refused } from '../failure.js';
 import type { Simulation } from './call-request.js';
 import { inMs } from './fields.js';
 
-/** The fault rule that a simulation is; it shows up among the others under this name. */
+/** The name of the fault rule that carries out a simulation. The rule is listed among the others. */
 const RULE = 'restapi-calls';
 
-/** The response simulation of /restapi/calls: settings, and the one fault rule that carries them out. */
+/** The simulation of responses of /restapi/calls: its settings, and the fault rule that carries them out. */
 export class ResponseSimulation {
   readonly #rpc: Rpc;
-  /** The seed was drawn for the rule, so it shows whether the rule is still ours. */
+  /**
+   * The settings that were started, and the seed drawn for the rule. The seed shows whether the rule is still
+   * ours.
+   */
   #started: { readonly settings: Simulation; readonly seed: number } | undefined;
 
   constructor(rpc: Rpc) {
     this.#rpc = rpc;
   }
 
-  /** The settings in force, with the responses left in `clearAfter`; undefined when it is off or used up. */
+  /**
+   * The settings in force, with the remaining number of responses in `clearAfter`; undefined if the
+   * simulation is off or used up.
+   */
   async active(): Promise<Simulation | undefined> {
     const started = this.#started;
     const rule = await this.#ownRule();
     return started && rule?.remaining ? { ...started.settings, clearAfter: rule.remaining } : undefined;
   }
 
-  /** Starts a simulation. Returns why it can't start, with nothing changed. */
+  /** Starts a simulation. @returns why it can't start; then nothing has changed */
   async start(settings: Simulation): Promise<Failure | undefined> {
     const rule = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
     const outcome = await this.#rpc.call('rule.replace', { rule });
@@ -37,7 +43,7 @@ export class ResponseSimulation {
     this.#started = undefined;
   }
 
-  /** The rule, unless another client has replaced or removed it. */
+  /** Our rule; undefined if another client has replaced or removed it. */
   async #ownRule() {
     const rule = this.#started && (await this.#rpc.call('rule.get', { name: RULE }));
     return rule?.ok && rule.value.seed === this.#started?.seed ? rule.value : undefined;
@@ -45,8 +51,8 @@ export class ResponseSimulation {
 }
 
 /**
- * The settings as faults, in the order in which they act. A rule needs at least one fault, so a delay of 0 is added if
- * there is no other.
+ * The settings as faults, in the order in which they act. A rule needs at least one fault, so a delay of 0
+ * stands in if there is no other.
  */
 function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }: Simulation): object[] {
   const faults: object[] = [];

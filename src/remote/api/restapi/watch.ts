@@ -1,6 +1,9 @@
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 
-/** Which events are listed: all that pass from the first request to watch until the one to stop, with the newest filter. */
+/**
+ * Selects the events that are listed: all from the first request to watch until the request to stop, by the
+ * newest filter.
+ */
 export class Watch<Filter> {
   readonly #traffic: KeptEvents;
   #filter: Filter | undefined;
@@ -15,19 +18,19 @@ export class Watch<Filter> {
     return this.#filter !== undefined && this.#until === undefined;
   }
 
-  /** Begins to watch. Where that has begun already, only the filter is replaced. */
+  /** Begins to watch. If watching has already begun, only replaces the filter. */
   begin(filter: Filter): void {
     if (!this.isActive) this.#after = this.#traffic.last;
     this.#until = undefined;
     this.#filter = filter;
   }
 
-  /** What comes later is not listed. */
+  /** Stops watching: later events are not listed. */
   stop(): void {
     if (this.isActive) this.#until = this.#traffic.last;
   }
 
-  /** What was asked for last, and between which sequence numbers; undefined before the first request. */
+  /** The newest filter, and the range of sequence numbers; undefined before the first request. */
   get watched():
     | { readonly filter: Filter; readonly span: { readonly after: number; readonly until?: number } }
     | undefined {

@@ -4,16 +4,16 @@ import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { trafficView } from '../../../simulator/traffic/view.js';
 
-/** How the events of one file become bytes. */
+/** The format in which events are written to a file. */
 export interface Encoding {
-  /** The beginning of the file. */
+  /** The first bytes of a file. */
   header(): Uint8Array;
   encode(event: TrafficEvent): Uint8Array;
-  /** Says that so many events before the next one are missing. */
+  /** The bytes that report a gap of this many events before the next one. */
   missed(count: number): Uint8Array;
 }
 
-/** An event as JSON on each line, as REST shows it. */
+/** Encodes events as JSON, one per line, in the form of REST. */
 export function ndjson(stream: KeptEvents): Encoding {
   const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`);
   return {
@@ -23,7 +23,7 @@ export function ndjson(stream: KeptEvents): Encoding {
   };
 }
 
-/** A capture in the wire form. */
+/** Encodes a capture with the frames on the wire. */
 export function pcapng(lines: CaptureLines): Encoding {
   const capture = new Capture('wire', lines);
   let missed = 0;

@@ -10,7 +10,7 @@ interface OpenFile {
   readonly handle: DiskFile;
 }
 
-/** A part of node:fs/promises, which tests replace. */
+/** The functions of node:fs/promises that are used here. Tests replace them. */
 export interface Disk {
   mkdir(path: string): Promise<unknown>;
   readdir(path: string): Promise<string[]>;
@@ -21,7 +21,10 @@ export interface Disk {
 
 const DISK: Disk = { mkdir, readdir, open, rm, stat };
 
-/** Files `traffic-000001.ndjson`, `traffic-000002.ndjson` … in a directory. Numbers go on where they have stopped. */
+/**
+ * Files `traffic-000001.ndjson`, `traffic-000002.ndjson` … in a directory. Numbering continues after the
+ * highest existing number.
+ */
 export class NumberedFiles {
   readonly #directory: string;
   readonly #extension: string;
@@ -30,7 +33,7 @@ export class NumberedFiles {
   #current: OpenFile | undefined;
   #length = 0;
 
-  /** @param most files in the directory; the oldest go before there are more */
+  /** @param most most files in the directory; the oldest are removed before there are more */
   constructor(directory: string, extension: string, most: number, disk: Disk = DISK) {
     this.#directory = directory;
     this.#extension = extension;
@@ -38,17 +41,20 @@ export class NumberedFiles {
     this.#disk = disk;
   }
 
-  /** Of the file that is open. */
+  /** The path of the open file; undefined if none is open. */
   get path(): string | undefined {
     return this.#current?.path;
   }
 
-  /** Bytes in the file that is open. */
+  /** Length of the open file, in bytes. */
   get length(): number {
     return this.#length;
   }
 
-  /** Whether somebody who opens the path gets the file that is open: it may be removed or moved meanwhile, which no write notices. */
+  /**
+   * Whether the path still leads to the open file. Somebody may have removed or moved it, which a write does
+   * not notice.
+   */
   async isInPlace(): Promise<boolean> {
     const { handle, path } = this.#current as OpenFile;
     const [open, found] = await Promise.all([
@@ -61,7 +67,9 @@ export class NumberedFiles {
     return found?.ino === open.ino && found.dev === open.dev;
   }
 
-  /** Closes the file that is open, removes the oldest ones, and begins the next one. Rejects when the disk refuses. */
+  /**
+   * Closes the open file, removes the oldest files, and creates the next one. Rejects if the disk refuses.
+   */
   async begin(): Promise<void> {
     await this.close();
     await makeDirectory(this.#directory, this.#disk);
@@ -80,7 +88,7 @@ export class NumberedFiles {
     this.#current = { handle: await this.#disk.open(path, 'wx'), path };
   }
 
-  /** Adds bytes to the file that is open: all of them, or none before it rejects. */
+  /** Appends bytes to the open file: all of them, or none before it rejects. */
   async append(bytes: Uint8Array): Promise<void> {
     const { handle } = this.#current as OpenFile;
     try {
@@ -103,7 +111,7 @@ export class NumberedFiles {
   }
 }
 
-/** With its parents. Node's own way of doing that does not come to an end below /proc. */
+/** Creates a directory and its parents. Node's own recursive way never ends below /proc. */
 async function makeDirectory(path: string, disk: Disk): Promise<void> {
   try {
     await disk.mkdir(path);

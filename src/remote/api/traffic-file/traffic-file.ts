@@ -7,25 +7,28 @@ import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import type { Encoding } from './encoding.js';
 import { NumberedFiles } from './numbered-files.js';
 
-/** Flash wears out by writes, and what is lost when the process is killed is what came since the last write. */
+/**
+ * Interval between two writes, in ms. Writes wear out flash; what came since the last write is lost if the
+ * process is killed.
+ */
 const WRITE_INTERVAL_MS = 1000;
-/** The longest time in ms to encode events before the lines get a turn. */
+/** Longest time in ms to encode events before the lines get a turn. */
 const SLICE_MS = 2;
-/** What is made for one write. While a disk is full, this is all that waits beside the stream. */
+/** Most bytes that are encoded for one write. While a disk is full, nothing more waits besides the stream. */
 const MAX_BATCH = 8 * 2 ** 20;
 
-/** What has become of the writing so far. */
+/** The progress of writing. */
 export interface TrafficFileStatus {
   readonly definition: TrafficFileDefinition;
-  /** Path of the file that is being written; undefined where there is none yet. */
+  /** Path of the file that is being written; undefined if there is none yet. */
   readonly path: string | undefined;
-  /** Why nothing is written at the moment. */
+  /** Why nothing can be written at the moment; undefined if there is no problem. */
   readonly problem: string | undefined;
-  /** Events that the stream had given up before they were written. */
+  /** Number of events that the stream had given up before they were written. */
   readonly missed: number;
 }
 
-/** Writes the traffic to files as it happens, in one write a second. The stream is the only queue. */
+/** Writes the traffic to files as it happens, with one write a second. The stream is the only queue. */
 export class TrafficFile {
   readonly #definition: TrafficFileDefinition;
   readonly #stream: KeptEvents;
@@ -36,18 +39,18 @@ export class TrafficFile {
   readonly #cursor: TrafficCursor;
   readonly #stopping = new AbortController();
   #encoding: Encoding | undefined;
-  /** Encoded, and refused by the disk. */
+  /** Encoded bytes that the disk has refused. */
   #unwritten: Uint8Array | undefined;
-  /** Read, and too long for the file that is open. */
+  /** An event that was read and does not fit into the open file. */
   #held: TrafficEvent | undefined;
   #problem: string | undefined;
-  /** How many missed events the files have reported. */
+  /** Number of missed events that the files have reported. */
   #reported = 0;
   #ended: Promise<void> = Promise.resolve();
 
   /**
-   * Events from this moment on are written, as soon as `start` has opened a file.
-   * @param refresh makes known how the lines are now
+   * Writes events from this moment on, once `start` has opened a file.
+   * @param refresh makes `lines` current
    */
   constructor(
     definition: TrafficFileDefinition,
@@ -71,7 +74,7 @@ export class TrafficFile {
     return { definition, path: this.#files.path, problem, missed };
   }
 
-  /** Opens the first file. @returns why that is not possible; undefined when writing goes on from here */
+  /** Opens the first file. @returns why that is not possible; undefined on success */
   async start(): Promise<string | undefined> {
     try {
       await this.#refresh();
@@ -83,7 +86,7 @@ export class TrafficFile {
     return undefined;
   }
 
-  /** Writes what is left, and closes the file. */
+  /** Writes the rest, and closes the file. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#ended;
@@ -99,7 +102,7 @@ export class TrafficFile {
     await this.#files.close().catch(() => undefined);
   }
 
-  /** Writes what the stream has now: one write, and another one for each file that is begun. */
+  /** Writes the present content of the stream: with one write, and one more for each file that is begun. */
   async #writeNew(): Promise<void> {
     const until = this.#stream.last;
     try {
@@ -119,7 +122,10 @@ export class TrafficFile {
     }
   }
 
-  /** A file that was removed or moved is not written any more: the next one is begun. What was refused by a disk still belongs to it. */
+  /**
+   * Leaves a file that was removed or moved: the next one is begun. Bytes that a disk has refused still
+   * belong to the old one.
+   */
   async #leaveLostFile(): Promise<void> {
     if (!this.#encoding || this.#unwritten || (await this.#files.isInPlace())) return;
     const { directory } = this.#definition;
@@ -134,7 +140,7 @@ export class TrafficFile {
     this.#encoding = this.#newEncoding();
   }
 
-  /** The next bytes of the file that is open: no more than fit into it, and no more than one batch. */
+  /** The next bytes of the open file: at most one batch, and at most what fits into the file. */
   async #encodeNew(until: number): Promise<Uint8Array> {
     const encoding = this.#encoding as Encoding;
     const pieces = this.#files.length === 0 ? [encoding.header()] : [];
@@ -143,7 +149,7 @@ export class TrafficFile {
     for (const event of this.#events(until)) {
       const bytes = [this.#encodeMissed(encoding), event ? encoding.encode(event) : NOTHING];
       const added = bytes.reduce((sum, each) => sum + each.length, 0);
-      // The first event goes into an empty file whatever its length.
+      // An empty file takes its first event whatever the length of it.
       if (pieces.length > 1 && this.#files.length + length + added > this.#definition.size) {
         this.#held = event;
         break;
@@ -172,7 +178,7 @@ export class TrafficFile {
     return count > 0 ? encoding.missed(count) : NOTHING;
   }
 
-  /** A problem is logged once, and once that it is over. */
+  /** Logs a problem once, and its end once. */
   #reportProblem(problem: string | undefined): void {
     const before = this.#problem;
     this.#problem = problem;

@@ -4,13 +4,13 @@ import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import type { LineMap } from '../line-map.js';
 import { TrafficFile, type TrafficFileStatus } from './traffic-file.js';
 
-/** Starts and stops the writing of traffic, which is done to one place at a time. */
+/** Starts and stops the writing of traffic. It is written to one place at a time. */
 export class TrafficFiles {
   readonly #stream: KeptEvents;
   readonly #lines: LineMap;
   readonly #log: Logger;
   #current: TrafficFile | undefined;
-  /** Resolves when what was asked for last is done. */
+  /** Resolves when the last request has been carried out. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(stream: KeptEvents, lines: LineMap, log: Logger) {
@@ -19,12 +19,15 @@ export class TrafficFiles {
     this.#log = log;
   }
 
-  /** Undefined while nothing is written. */
+  /** The progress of writing; undefined while nothing is written. */
   get status(): TrafficFileStatus | undefined {
     return this.#current?.status;
   }
 
-  /** Writes to this place from now on, and no more to another. @returns why that is not possible: nothing has changed */
+  /**
+   * Writes to this place from now on, and to no other.
+   * @returns why that is not possible; then nothing has changed
+   */
   start(definition: TrafficFileDefinition): Promise<string | undefined> {
     return this.#inTurn(async () => {
       const { ndjson, pcapng } = await import('./encoding.js');
@@ -40,7 +43,7 @@ export class TrafficFiles {
     });
   }
 
-  /** Writes what is left, and ends. */
+  /** Writes the rest, and stops writing. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#current?.stop();

@@ -11,22 +11,28 @@ import { errorSchema, failures } from '../problem.js';
 import type { Routes } from './route.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 
-/** Live captures at a time. They stay connected, so they must not take all connections. */
+/** Most live captures at a time. They stay connected, so they must not take all connections. */
 const MAX_FOLLOWERS = 16;
 const SHARE_OF_CONNECTIONS = 1 / 4;
-/** How often a live capture looks for new events. */
+/** Interval in ms in which a live capture looks for new events. */
 const TICK_MS = 50;
-/** A live capture of a quiet line says so often that it goes on, before its connection is taken for a dead one. */
+/**
+ * Interval in ms in which an idle live capture sends a keep-alive block, so that its connection is not taken
+ * for dead.
+ */
 const QUIET_MS = 10_000;
 
-/** Bytes of a piece, and events that are looked at without a pause. */
+/** Size of a piece in bytes, and number of events that are examined without a pause. */
 const PIECE = 64 * 1024;
 const PAUSE_AFTER = 4096;
 
-/** There is no registered media type. */
+/** The media type of captures; none is registered. */
 const PCAPNG = 'application/x-pcapng';
 
-/** Learning looks at all of it at once, and needs thirty times as much memory meanwhile: one learns at a time. */
+/**
+ * Most bytes of traffic from which is learned. Learning reads all of it at once and needs thirty times as
+ * much memory, so there is one at a time.
+ */
 const MOST_LEARNED = 4 * 1024 * 1024;
 const YAML = 'application/yaml';
 
@@ -40,7 +46,10 @@ const captureAnswer = {
   content: { [PCAPNG]: { schema: z.string().meta({ format: 'binary' }) } },
 };
 
-/** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark; `/api/v1/learned.yaml`: devices that answer so. */
+/**
+ * `/api/v1/capture.pcapng`: the traffic as a file for Wireshark. `/api/v1/learned.yaml`: devices that would
+ * answer in the same way.
+ */
 export function captureRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
   let followers = 0;
@@ -50,7 +59,7 @@ export function captureRoutes(desk: ApiContext): Routes {
     'GET /capture.pcapng': {
       summary: 'Get the traffic for Wireshark',
       description: 'A pcapng file of what is kept, or with `follow` one that goes on without an end.',
-      // A HEAD would have to make the whole capture and throw it away.
+      // For a HEAD, the whole capture would be made and thrown away.
       exposeHeadRoute: false,
       schema: { querystring: captureQuery(traffic.lineNames) },
       handle: async (request, reply) => {
@@ -105,7 +114,7 @@ export function captureRoutes(desk: ApiContext): Routes {
   };
 }
 
-/** The native file of the devices in the traffic; or why there is none, as a sentence. */
+/** The native file of the devices in the traffic, or a sentence that says why there is none. */
 async function learnedOf(
   desk: ApiContext,
   query: Omit<CaptureQuery, 'form' | 'follow'>,
@@ -125,8 +134,8 @@ async function learnedOf(
 type CaptureQuery = z.infer<ReturnType<typeof captureQuery>>;
 
 /**
- * What is in the traffic now; with `follow`, what comes as well, until the client is gone. The client reads at its own pace: where
- * nothing comes, nothing would show that it has left.
+ * The present traffic; with `follow`, also new traffic until the client is gone. The client reads at its own
+ * pace. Keep-alive blocks show whether it is still there.
  */
 async function* captured(
   { traffic, map, now }: ApiContext,
@@ -172,7 +181,7 @@ async function* packets(capture: Capture, cursor: TrafficCursor, until: number):
     if (size < PIECE && ++looked % PAUSE_AFTER !== 0) continue;
     if (size > 0) yield Buffer.concat(blocks);
     [blocks, size] = [[], 0];
-    // Other requests get their turn.
+    // Gives other requests their turn.
     await nextTurn();
   }
   if (size > 0) yield Buffer.concat(blocks);

@@ -3,27 +3,27 @@ import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import type { ApiContext } from '../desk.js';
 import { batchesOf, streamed } from './traffic-page.js';
 
-/** Twenty messages a second at most. */
+/** Interval between two messages to a reader, in ms. */
 export const INTERVAL_MS = 50;
-/** A message ends when it is longer than this, in characters. What a reader has not read is at most one message. */
+/** Length in characters at which a message ends. At most one message of a reader is unread. */
 const MESSAGE_LENGTH = 128 * 1024;
 
-/** What happened after a sequence number. */
+/** The events after a sequence number. */
 export interface EventMessage {
-  /** Undefined where nothing passed the filter. */
+  /** The message; undefined if no event passed the filter. */
   readonly bytes: Buffer | undefined;
-  /** Everything up to this sequence number was looked at. */
+  /** The sequence number up to which events were examined. */
   readonly until: number;
 }
 
 /**
- * Makes the messages of those who follow the traffic. A message is made once for all readers that have the same filter
- * and have read equally far. Within an interval all messages end with the same event, so readers that do not lag come
- * to read equally far, whenever they began.
+ * Makes the messages to readers that follow the traffic. Readers with the same filter and the same position
+ * share a message. Within an interval all messages end with the same event, so readers that do not lag come
+ * to the same position, whenever they began.
  */
 export class EventMessages {
   readonly #desk: Pick<ApiContext, 'traffic' | 'map'>;
-  /** The messages of this interval, by filter and beginning. */
+  /** The messages of this interval, by filter and first sequence number. */
   readonly #made = new Map<string, Promise<EventMessage>>();
   #interval = -1;
   /** The last event of this interval. */
@@ -33,7 +33,7 @@ export class EventMessages {
     this.#desk = desk;
   }
 
-  /** Everything that may be sent now: up to this sequence number. */
+  /** The sequence number up to which events may be sent now. */
   get until(): number {
     const interval = Math.floor(performance.now() / INTERVAL_MS);
     if (interval !== this.#interval) {
@@ -44,7 +44,7 @@ export class EventMessages {
     return this.#until;
   }
 
-  /** The next message of a reader. @param name the same for filters that are the same */
+  /** The next message of a reader. @param name key of the filter; equal filters have equal names */
   after(after: number, filter: TrafficFilter, name: string): Promise<EventMessage> {
     const { until } = this;
     const key = `${after} ${name}`;
@@ -52,12 +52,12 @@ export class EventMessages {
     if (known !== undefined) return known;
     const message = this.#make(new TrafficCursor(this.#desk.traffic, filter, after), until);
     this.#made.set(key, message);
-    // Whoever comes back at once gets another try.
+    // Whoever asks again gets a new attempt.
     message.catch(() => this.#made.delete(key));
     return message;
   }
 
-  /** A list of all that happened. The identifier with which a reader comes back stands at the end. */
+  /** A message: a list of events, and at its end the identifier with which a reader reconnects. */
   async #make(cursor: TrafficCursor, until: number): Promise<EventMessage> {
     const texts: string[] = [];
     let [length, { after }] = [0, cursor];
@@ -75,7 +75,7 @@ export class EventMessages {
   }
 }
 
-/** The number with which a reader comes back. */
+/** The line with the identifier with which a reader reconnects. */
 export function idLine(after: number): string {
   return `id: ${after}\n`;
 }

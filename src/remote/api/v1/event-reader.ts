@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type EventMessage, type EventMessages, INTERVAL_MS, idLine } from './event-messages.js';
 
 const SUMMARY_INTERVAL_MS = 1000;
-/** The longest silence: somebody between us and the reader may take a silent connection for a dead one. */
+/** Longest silence in ms. A proxy between us and the reader may take a silent connection for dead. */
 const HEARTBEAT_MS = 15_000;
 
 const HEADERS = {
@@ -12,19 +12,19 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** What a reader wants. */
+/** What a reader has asked for. */
 export interface EventsWanted {
-  /** The reader knows everything up to this sequence number. */
+  /** The sequence number up to which the reader knows the events. */
   readonly after: number;
-  /** The message that follows a sequence number; undefined for a reader that wants no traffic. */
+  /** Makes the message after a sequence number; undefined for a reader that wants no traffic. */
   readonly messageAfter: ((after: number) => Promise<EventMessage>) | undefined;
-  /** How everything is now, as JSON; undefined for a reader that does not want it. */
+  /** Makes the summary as JSON; undefined for a reader that does not want it. */
   readonly summary: (() => Promise<string>) | undefined;
 }
 
 /**
- * Sends what happens as server-sent events until the reader disconnects. A message is asked for only when the reader
- * has read the one before. So nothing is kept for a reader that is slow; it learns how many events it has missed.
+ * Sends server-sent events until the reader disconnects. The next message is made only when the reader has
+ * read the one before. So nothing is kept for a slow reader; it is told how many events it has missed.
  */
 export async function sendEvents(
   response: ServerResponse,
@@ -32,7 +32,8 @@ export async function sendEvents(
   messages: Pick<EventMessages, 'until'>,
 ): Promise<void> {
   response.writeHead(200, HEADERS);
-  // The reader learns where it is before the first event, and comes back a second after a broken connection.
+  // Tells the reader its position before the first event; after a broken connection it comes back a second
+  // later.
   response.write(`retry: 1000\n${idLine(after)}\n`);
   let sentAt = performance.now();
   let summaryAt = sentAt;
@@ -57,12 +58,15 @@ export async function sendEvents(
   }
 }
 
-/** Intervals begin at the same moments for all readers, so that they can share what is made for one of them. */
+/**
+ * The time until the next interval, in ms. Intervals begin at the same moments for all readers, so that they
+ * can share messages.
+ */
 function untilNext(intervalMs: number): number {
   return Math.ceil(intervalMs - (performance.now() % intervalMs));
 }
 
-/** Waits, but no longer than the connection lasts. */
+/** Waits, but not longer than the connection lasts. */
 function pause(response: ServerResponse, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

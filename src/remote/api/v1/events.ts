@@ -9,7 +9,7 @@ import { sendEvents } from './event-reader.js';
 import type { Routes } from './route.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 
-/** Readers stay connected, so they must not take all connections. */
+/** Most readers at a time. They stay connected, so they must not take all connections. */
 const MAX_READERS = 16;
 const SHARE_OF_CONNECTIONS = 1 / 4;
 
@@ -26,7 +26,7 @@ const eventsAnswer = {
   content: { 'text/event-stream': { schema: z.string() } },
 };
 
-/** `/api/v1/events`: what passes the lines, as it happens. */
+/** `/api/v1/events`: the traffic of the lines, as it happens. */
 export function eventRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
   const messages = new EventMessages(desk);
@@ -61,7 +61,7 @@ export function eventRoutes(desk: ApiContext): Routes {
           await sendEvents(
             reply.raw,
             {
-              // A number that the stream has not reached means the newest.
+              // A number that the stream has not reached yet means the newest event.
               after: Math.min(known, traffic.last),
               messageAfter: tell.includes('traffic') ? (at) => messages.after(at, filter, name) : undefined,
               summary: tell.includes('summary') ? summary : undefined,
@@ -71,7 +71,7 @@ export function eventRoutes(desk: ApiContext): Routes {
         } catch (error) {
           request.log.error(error, 'the events could not be sent');
         } finally {
-          // A reader that gets no more comes back when it is disconnected.
+          // The reader gets no more here; it reconnects when it is disconnected.
           reply.raw.destroy();
           readers--;
         }
@@ -86,10 +86,13 @@ export function eventRoutes(desk: ApiContext): Routes {
   };
 }
 
-/** Readers ask at the same moments: one answer does for all that ask within so many ms. */
+/**
+ * Lifetime of a summary in ms. Readers ask at the same moments, so one summary serves all that ask within
+ * this time.
+ */
 const FRESH_MS = 25;
 
-/** How everything is now, as JSON. */
+/** Makes a function that returns the summary as JSON. */
 function summaryTexts({ rpc }: ApiContext): () => Promise<string> {
   let [text, madeAt] = [Promise.resolve(''), Number.NEGATIVE_INFINITY];
   return () => {
@@ -103,7 +106,10 @@ function summaryTexts({ rpc }: ApiContext): () => Promise<string> {
   };
 }
 
-/** The number in the header with which a reader comes back. Any other text is of somebody else's events. */
+/**
+ * The number in the header with which a reader reconnects. Any other text is an identifier of another
+ * program.
+ */
 function lastEventId(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }

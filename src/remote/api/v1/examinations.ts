@@ -12,7 +12,7 @@ import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 import { runRoutes } from './runs.js';
 
-/** Of an examination, for examples. */
+/** An examination, for examples. */
 const EXAMINATION = {
   id: 1,
   state: 'running',
@@ -48,7 +48,7 @@ const fields = { id: z.number(), state: z.enum(['running', 'over']), ...examinat
 export type ExaminationSummary = z.infer<z.ZodObject<typeof fields>>;
 
 const { id: _id, state: _state, checks, ...found } = EXAMINATION;
-/** The report on it. */
+/** The report on the examination, for examples. */
 const REPORT = {
   ...found,
   checks: checks.map((check) => ({ ...check, frames: [] })),
@@ -57,7 +57,7 @@ const REPORT = {
   versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
 };
 
-/** What `POST` takes. */
+/** The body of `POST`. */
 const order = orderSchema.meta({
   description: 'What is to be examined. The line must be open, and a client must poll it.',
   examples: [{ line: 'lan', unit: 1, checks: ['watching', 'time-out'], limit: '5m', seed: 4711 }],
@@ -79,7 +79,7 @@ const checkList = z
   .object({ checks: z.array(checkView) })
   .describe('The checks, in the order of their groups.');
 
-/** `/api/v1/examinations`: how the clients of running lines behave. `/api/v1/checks`: what is looked at. */
+/** `/api/v1/examinations`: how the clients of running lines behave. `/api/v1/checks`: what is checked. */
 export function examinationRoutes(desk: ApiContext): Routes {
   return {
     'GET /checks': {

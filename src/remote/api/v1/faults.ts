@@ -17,7 +17,7 @@ const params = z.object({
 const ruleList = z
   .object({ faults: z.array(ruleViewSchema) })
   .describe('The rules, in the order in which they act.');
-/** The command reads the rule as it was written. */
+/** The body of a rule. The command reads the rule as it was written. */
 const ruleBody = { checkedBody: ruleSchema.meta({ examples: [RULE] }) };
 
 /** `/api/v1/faults`: the fault rules, in the order in which they act. */
@@ -66,7 +66,7 @@ export const FAULT_ROUTES: Routes = {
     call: 'rule.replace',
     params,
     schema: ruleBody,
-    // The name may stand in the address alone.
+    // The name may be in the address alone.
     preValidation: async (request) => {
       if (isMapping(request.body)) request.body = { ...(request.params as object), ...request.body };
     },

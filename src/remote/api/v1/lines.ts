@@ -11,7 +11,7 @@ const leavingLine = z.object({
 
 const command = { params: lineName, response: { 200: lineViewSchema, ...failures(404, 409) } };
 
-/** `/api/v1/lines`: how the lines are, and what they are to be. */
+/** `/api/v1/lines`: the state of lines, and their settings. */
 export const LINE_ROUTES: Routes = {
   'GET /lines': {
     summary: 'List the lines',

@@ -64,7 +64,7 @@ const portView = z
 
 const portList = z.object({ ports: z.array(portView) }).describe('The serial ports of this machine.');
 
-/** What forms are made for. */
+/** The schemas from which forms are made. */
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
   examination: madeOnce('examination.json', () => convert(orderSchema)),
@@ -87,13 +87,16 @@ const schemaAnswer = z
   })
   .describe('A schema with all that it refers to.');
 
-/** A schema as this interface serves it, with what it refers to. */
+/** A schema as this interface serves it, with the components that it refers to. */
 export interface ServedSchema {
   readonly schema: JsonSchema;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** What the program runs with: its configuration, the ports of its machine, and the schemas of bodies for those who make forms. */
+/**
+ * Routes about the program: its configuration, the ports of its machine, and the schemas of bodies for those
+ * who make forms.
+ */
 export function programRoutes(desk: ApiContext): Routes {
   return {
     'GET /configuration': {

@@ -14,23 +14,26 @@ import type { Route, Routes } from './route.js';
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../../testing/report/view.js';
 
-/** What tests have in common with examinations, each in its own words. */
+/** The parts in which tests and examinations differ; both have the same routes. */
 export interface RunKind {
   readonly one: 'test' | 'examination';
-  /** `a test`. */
+  /** The name of one with its article: `a test`. */
   readonly called: string;
-  /** An example of its number. */
+  /** An example of an identifier. */
   readonly number: string;
-  /** What a list shows of it: the fields, what they mean, an example, and how they are made. */
+  /** The fields of a list: their schemas with descriptions and examples. */
   readonly fields: z.core.$ZodLooseShape;
   readonly about: string;
   readonly example: { readonly name: string };
   readonly summary: (run: Run) => object;
-  /** What is told of it by a request for it, and why somebody may say that it has failed. */
+  /**
+   * The sentence in the document on what a request for one returns; `failure` says why somebody may report
+   * that it has failed.
+   */
   readonly known: string;
   readonly failure: string;
   readonly start: Omit<Route, 'response'>;
-  /** `report.json`: its schema, and what it is of a report. */
+  /** `report.json`: its schema, and a function that makes it from a report. */
   readonly json: { readonly schema: z.ZodType; readonly of: (report: ReportView) => object };
 }
 
@@ -39,10 +42,10 @@ type Query = { readonly inconclusive?: Inconclusive };
 const HTML = 'text/html; charset=utf-8';
 const XML = 'application/xml; charset=utf-8';
 
-/** A report has its styles in itself. It may do nothing else, wherever it is opened. */
+/** The policy of a report. It contains its styles, and may do nothing else, wherever it is opened. */
 const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/** The configuration of a large simulator is hundreds of megabytes; a report has no more of it than this. */
+/** Longest configuration in a report, in characters. That of a large simulator has hundreds of megabytes. */
 const LONGEST_CONFIGURATION = 256 * 1024;
 
 const file = (type: string, description: string) => ({
@@ -50,7 +53,9 @@ const file = (type: string, description: string) => ({
   content: { [type.split(';')[0] as string]: { schema: z.string() } },
 });
 
-/** The forms of a report, by the name of the file. What writes one is loaded when it is first asked for. */
+/**
+ * The forms of a report, by the name of the file. The code that writes one is loaded at the first request.
+ */
 const FORMS = {
   'report.html': {
     ending: 'html',
@@ -79,10 +84,13 @@ const FORMS = {
   },
 } as const;
 
-/** `report.html`, `junit.xml` and `report.json` of tests or examinations. Of one that runs, what is known by now. */
+/**
+ * `report.html`, `junit.xml` and `report.json` of tests or examinations. While one runs, its report has what
+ * is known so far.
+ */
 export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind, params: z.ZodType): Routes {
   const summary = `Get the report on ${called} as`;
-  /** Browsers store the file instead of showing it. */
+  /** The headers that make browsers store the file instead of showing it. */
   const answered =
     (ending: string, send: (view: ReportView, reply: FastifyReply, query: Query) => unknown) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
@@ -128,7 +136,7 @@ export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind, p
   };
 }
 
-/** A report with everything that is known by now. Frames are decoded when they are asked for. */
+/** A report with everything that is known so far. Frames are decoded when they are asked for. */
 export async function reportView(
   { rpc, map }: ApiContext,
   kind: RunKind['one'],
@@ -160,7 +168,7 @@ async function configurationText(rpc: ApiContext['rpc']): Promise<string> {
   return text;
 }
 
-/** A list of which each element is sent alone. */
+/** Sends the elements of a list one at a time. */
 export async function* oneByOne<Each>(list: Iterable<Each>): AsyncGenerator<readonly Each[]> {
   for (const each of list) yield [each];
 }

@@ -14,37 +14,40 @@ import { refuse, send, sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import type { DescribedContent } from '../openapi/operation.js';
 
-/** A route: what the document says of it, and the command or the query of the door that answers it. */
+/** A route: its text in the document, and the command or query that answers it. */
 export interface Route {
   readonly summary: string;
   readonly description: string;
-  /** By status; the first is that of a success. */
+  /** Schemas of answers by status; the first is that of a success. */
   readonly response: Readonly<Record<number, z.ZodType | DescribedContent>>;
   readonly call?: CallName;
-  /** A list, which is asked for after `call` where there are both. It stands in the answer `as` a member. */
+  /**
+   * The list that is the answer. With `call`, it is read after the call and becomes the member `as` of the
+   * answer.
+   */
   readonly list?: ListName;
   readonly as?: string;
-  /** The body of the answer; what the command returns without it. */
+  /** Makes the body of the answer from the value of the command; without it, the value itself is the body. */
   readonly show?: (value: never) => unknown;
-  /** The schemas of what the command takes, where REST has others than the door. */
+  /** The schemas of the input, if REST has others than the command. */
   readonly schema?: FastifySchema;
-  /** What the command takes, where it is not what the path has and what is sent. */
+  /** Makes the input of the command, if it is not simply the path's parameters and the query or body. */
   readonly input?: (request: FastifyRequest) => Outcome<unknown>;
   /** Answers in place of a command. */
   readonly handle?: (request: FastifyRequest, reply: FastifyReply) => unknown;
   readonly params?: z.ZodType;
   readonly preValidation?: (request: FastifyRequest) => Promise<void>;
-  /** False for an answer that would have to be made as a whole to be thrown away. */
+  /** False if the answer to HEAD would have to be made as a whole and thrown away. */
   readonly exposeHeadRoute?: false;
 }
 
 /** Routes by method and path, in the order of the document. */
 export type Routes = Readonly<Record<`${HTTPMethods} /${string}`, Route>>;
 
-/** The answer of what is removed. */
+/** The schema of the answer after something was removed. */
 export const GONE = z.null().describe('There is no such thing any more.');
 
-/** Adds routes to an application. @param tag what the document sorts them by */
+/** Adds routes to an application. @param tag tag of the routes in the document */
 export function addRoutes(app: FastifyInstance, desk: ApiContext, tag: string, routes: Routes): void {
   for (const [name, route] of Object.entries(routes)) app.route(routeOptions(desk, tag, name, route));
 }
@@ -79,7 +82,7 @@ function sentSchema(method: string, route: Route): FastifySchema {
   return sent ? { [hasQuery(method) ? 'querystring' : 'body']: sent } : {};
 }
 
-/** Whether requests of a method have no body. */
+/** Whether requests of a method have a query and no body. */
 function hasQuery(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'DELETE';
 }
@@ -103,7 +106,9 @@ async function answer(
   return parts.ok ? sendJson(reply, { [as]: parts.value }) : refuse(request, reply, parts);
 }
 
-/** What the path, and the query or the body of a request have, by the keys that the command knows. */
+/**
+ * The input of a command: the parameters of the path under the keys of the command, and the query or body.
+ */
 function inputOf(route: Route, { method, params, query, body }: FastifyRequest): Outcome<unknown> {
   const { of = {}, sent, as } = takesOf(route);
   const parts = Object.values(params as Readonly<Record<string, string>>);

@@ -16,7 +16,7 @@ import { trafficRoutes } from './traffic.js';
 import { trafficFileRoutes } from './traffic-file.js';
 import { VALUE_ROUTES } from './values.js';
 
-/** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
+/** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
 export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallback {
   return (app, _, done) => {
     addRoutes(app, desk, 'devices', { ...DEVICE_ROUTES, ...VALUE_ROUTES });
@@ -25,7 +25,7 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
     addRoutes(app, desk, 'catalogue', CATALOGUE_ROUTES);
     addRoutes(app, desk, 'program', programRoutes(desk));
     addRoutes(app, desk, 'access', sessionRoutes(access));
-    // Scopes are filled in their order, after the routes above. Only that of the tests takes YAML.
+    // Scopes are filled in their order, after the routes above. Only the scope of tests accepts YAML.
     app.register((scope, _, ready) => {
       acceptYaml(scope);
       addRoutes(scope, desk, 'tests', testRoutes(desk));

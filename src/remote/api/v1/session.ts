@@ -59,7 +59,7 @@ export function sessionRoutes(access: Access): Routes {
       summary: 'Ask what this client may do',
       description: 'Tells the role of the token or the session, and how long the session lasts.',
       handle: async ({ raw }) =>
-        // The guard has let nobody in who is unknown.
+        // The guard has let in no unknown client.
         access.clientOf(raw)!,
       response: { 200: sessionView },
     },

@@ -54,7 +54,7 @@ const scenario = z.record(z.string(), z.unknown()).meta({
 
 const YAML = 'application/yaml';
 
-/** A text of so many bytes takes 0.2 s to parse, and a second on a slow machine. */
+/** Longest YAML in bytes. Parsing this much takes 0.2 s, and a second on a slow machine. */
 const MAX_YAML_BYTES = 16 * 1024;
 
 const scenarioText = z.string().meta({
@@ -62,7 +62,7 @@ const scenarioText = z.string().meta({
   examples: [`name: ${TEST.name}\nsteps:\n  - wait: 1h\n`],
 });
 
-/** A body of YAML, and what it says. */
+/** A YAML body: its text and its value. */
 class YamlText {
   readonly read: ParsedText;
 
@@ -71,7 +71,7 @@ class YamlText {
   }
 }
 
-/** Lets routes take bodies of YAML. */
+/** Makes routes accept YAML bodies. */
 export function acceptYaml(app: FastifyInstance): void {
   app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
     const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
@@ -81,7 +81,7 @@ export function acceptYaml(app: FastifyInstance): void {
   });
 }
 
-/** `/api/v1/tests`: scenarios on the lines that are running. */
+/** `/api/v1/tests`: scenarios on running lines. */
 export function testRoutes(desk: ApiContext): Routes {
   return runRoutes(desk, {
     one: 'test',
@@ -115,7 +115,7 @@ function wrongText(problems: readonly Problem[]): Refusal {
   return { ok: false, code: 'test.invalid', problems: listed, more: problems.length - listed.length };
 }
 
-/** Mistakes with their lines and columns in the text. */
+/** Adds lines and columns in the text to mistakes. */
 function located(started: Refusal, locate: Extract<ParsedText, { ok: true }>['source']['locate']): Refusal {
   const { problems } = started;
   const codes = new Map(problems.map(({ message, code }) => [message, code]));

@@ -2,7 +2,7 @@ import type { NamedView } from '../../../simulator/commands/shown-values.js';
 
 type TrafficRow = Partial<NamedView>;
 
-/** The columns of traffic as CSV, with what stands in each; undefined and null are empty. */
+/** The columns of traffic as CSV, and how their values are made; undefined and null are empty. */
 const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {
   seq: ({ seq }) => seq,
   line: ({ line }) => line,
@@ -30,7 +30,7 @@ const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {
   host: ({ host }) => host,
 };
 
-/** The first row, as RFC 4180 has it. */
+/** The header row (RFC 4180). */
 export const CSV_HEADER = rowOf(Object.keys(COLUMNS));
 
 /** A row for each event. */

@@ -33,7 +33,7 @@ const viewSchema = z
 
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 
-/** `/api/v1/traffic/file`: traffic is written to disk, or not. */
+/** `/api/v1/traffic/file`: starts and stops writing traffic to disk. */
 export function trafficFileRoutes({ files, writesIn }: ApiContext): Routes {
   return {
     'GET /traffic/file': {

@@ -6,30 +6,30 @@ import { beginningOfNewest, TrafficCursor } from '../../../simulator/traffic/rea
 import type { LineMap } from '../line-map.js';
 import { type LeftOut, leftOut } from './traffic-view.js';
 
-/** Which part of the traffic a client asks for. */
+/** The part of the traffic that a client asks for. */
 interface PageQuery {
   readonly filter: TrafficFilter;
-  /** The events after this one, the oldest first; the newest events when undefined. */
+  /** Sequence number after which the page begins, the oldest event first; undefined for the newest events. */
   readonly after: number | undefined;
   readonly limit: number;
 }
 
-/** Some events, and how many before the first of them were gone before they could be read. */
+/** Some events, and the number of events before the first of them that could no longer be read. */
 interface Batch {
   readonly events: readonly TrafficEvent[];
   readonly missed: number;
-  /** Everything up to this sequence number is in this batch or those before it. */
+  /** Sequence number up to which this batch, together with those before it, is complete. */
   readonly until: number;
 }
 
 type ShowEvents = (events: readonly TrafficEvent[]) => readonly unknown[] | Promise<readonly unknown[]>;
 
-/** So many events are shown at a time. */
+/** Number of events that are shown at a time. */
 const BATCH = 64;
 
 /**
- * The wanted events of a cursor in batches; an empty batch is a pause in a long search. A gap begins a batch of its own.
- * @param cursor where the events come from
+ * The events of a cursor in batches. An empty batch is a pause in a long search. A gap begins a new batch.
+ * @param cursor the position of `events`
  */
 export function* batchesOf(
   events: Iterable<TrafficEvent | undefined>,
@@ -56,7 +56,7 @@ export function* batchesOf(
   yield take(0);
 }
 
-/** Events as REST shows them, with what is missing where it is missing. */
+/** Events as REST shows them; gaps are reported where they are. */
 export async function streamed(
   { events, missed }: Batch,
   map: LineMap,
@@ -66,7 +66,7 @@ export async function streamed(
 }
 
 /**
- * A part of the traffic, the oldest event first. What happens after it was asked for belongs to the next page, which
+ * A part of the traffic, the oldest event first. Events after the request belong to the next page, which
  * begins after `next`.
  */
 export class TrafficPage {
@@ -82,22 +82,25 @@ export class TrafficPage {
     this.#cursor = new TrafficCursor(traffic, asked.filter, asked.after ?? this.#until);
   }
 
-  /** What a client should pass as `after` to go on; true when all events were read. */
+  /** The `after` of the next page. It is final when all events have been read. */
   get after(): number {
     return this.#cursor.after;
   }
 
-  /** Events after the one asked for that were gone before they could be read, wanted or not. */
+  /**
+   * Number of events after the requested one that could no longer be read, whether or not they match the
+   * filter.
+   */
   get missed(): number {
     return this.#cursor.missed;
   }
 
-  /** The wanted events in batches. */
+  /** The matching events in batches. */
   batches(): Generator<Batch> {
     return batchesOf(this.#events(), this);
   }
 
-  /** The answer as an object for JSON. @param key under which the events are */
+  /** The answer as an object for JSON. @param key name of the member with the events */
   answer(key: string, view: ShowEvents) {
     return {
       [key]: this.#views(view),

@@ -14,13 +14,13 @@ import { moment } from '../moment.js';
 const MAX_UNIT = 255;
 const MAX_FUNCTION = 127;
 
-/** A range of numbers as text: `7` or `10-19`. */
+/** Matches a number or a range of numbers: `7` or `10-19`. */
 const RANGE = /^(\d{1,5})(?:-(\d{1,5}))?$/;
 
 const MOMENT = 'A time in ISO 8601, or how long ago: `30s`.';
 const SEVERAL = 'Several are separated by commas.';
 
-/** Filters that every list of traffic takes. Several values are separated by commas; one of them has to fit. */
+/** The filters of every list of traffic. Several values are separated by commas; one of them has to match. */
 function filterShape(lines: readonly string[]) {
   return {
     line: listOf((text) => choice('line', text, lines)).describe(`Names of lines. ${SEVERAL}`),
@@ -65,12 +65,12 @@ function pageShape(maxLimit: number, what: string) {
   };
 }
 
-/** Only events after this one. */
+/** A limit to events after a sequence number. */
 function afterIn(what: string) {
   return inQuery(wholeNumber(0, UNLIMITED, what));
 }
 
-/** Where a stream of events begins. */
+/** The parameters for the beginning of a stream of events. */
 function streamStart() {
   return afterIn('a sequence number').optional().describe('Begins after the event of this sequence number.');
 }
@@ -78,7 +78,7 @@ function streamStart() {
 const MAX_EVENTS = 100_000;
 const MAX_EXCHANGES = 1000;
 
-/** The query of `/traffic`. @param lines names of lines that there are or have been; the list may grow */
+/** The query of `/traffic`. @param lines names of present and past lines; the list may grow */
 export function trafficQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
@@ -92,7 +92,7 @@ export function exchangesQuery(lines: readonly string[]) {
   return section({ ...filterShape(lines), ...pageShape(MAX_EXCHANGES, 'the identifier of an exchange') });
 }
 
-/** What `/events` can send. */
+/** The kinds of messages of `/events`. */
 const MESSAGES = ['traffic', 'summary'] as const;
 
 /** The query of `/events`. */
@@ -127,7 +127,7 @@ export function captureQuery(lines: readonly string[]) {
 
 type TrafficQuery = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
-/** The filter that a query asks for. */
+/** The traffic filter of a query. */
 export function filterOf(asked: TrafficQuery): TrafficFilter {
   const { line, unit, function: functions, address, host } = asked;
   const { direction, kind, rule, problems, since, until } = asked;
@@ -152,7 +152,10 @@ function numbersIn({ address, quantity }: AddressRange): number[] {
 
 type ParsedItem<Item> = { readonly item: Item } | { readonly wrong: string };
 
-/** Values that are separated by commas, or given in several keys of the same name. A value may have commas itself. */
+/**
+ * A list of values, separated by commas or given in several keys of the same name. A value itself may have
+ * commas.
+ */
 function listOf<Item>(parse: (text: string) => ParsedItem<Item>) {
   return z
     .union([z.string(), z.array(z.string())])
@@ -172,12 +175,12 @@ function parsedList<Item>(text: string, parse: (text: string) => ParsedItem<Item
   return 'item' in whole ? [whole] : text.split(',').map(parse);
 }
 
-/** Lines come and go, so any address will do. */
+/** A client's address. Lines come and go, so any text is accepted. */
 function addressText(text: string): ParsedItem<string> {
   return isIPv4(text) ? { item: text } : { wrong: expectedMessage('an IPv4 address', text) };
 }
 
-/** Any name will do: a rule that acted may have been removed since. */
+/** A name of a rule. A rule that has acted may have been removed, so any name is accepted. */
 function ruleName(text: string): ParsedItem<string> {
   return text.includes(',') ? { wrong: 'expected names of rules' } : { item: text };
 }

@@ -73,21 +73,21 @@ export const trafficViewSchema = z
     description: 'An event of the traffic. Keys that an event of its kind does not have are absent.',
   });
 
-/** In place of events that were gone before they could be sent. */
+/** Stands for events that were gone before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
   description: 'Stands in place of events that were gone before they could be sent.',
   examples: [{ kind: 'left out', count: 1240, text: '1,240 left out' }],
 });
 
-/** What a stream of traffic sends, one at a time. */
+/** A message in a stream of traffic. */
 export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
 
 export type StreamedView = z.infer<typeof streamedViewSchema>;
 
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
-/** Tells that events are missing: `1,240 left out`. */
+/** Reports a number of missing events: `1,240 left out`. */
 export function leftOut(count: number): LeftOut {
   return { kind: 'left out', count, text: `${count.toLocaleString('en')} left out` };
 }

@@ -11,7 +11,7 @@ import { streamed, TrafficPage } from './traffic-page.js';
 import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
 import { streamedViewSchema, trafficViewSchema } from './traffic-view.js';
 
-/** What every page of traffic says besides its events. */
+/** The fields of every page of traffic besides its events. */
 const pageFields = {
   next: z.number().meta({ description: '`after` of the next page.', examples: [12] }),
   first: z.number().meta({ description: 'Sequence number of the oldest event that is kept.', examples: [1] }),
@@ -48,8 +48,8 @@ const exchangeList = z
   .describe('A page of exchanges.');
 
 /**
- * `/api/v1/traffic`: everything that passed the lines, as long as it is kept. `/api/v1/exchanges`: the requests to our units
- * with what became of them.
+ * `/api/v1/traffic`: the traffic of all lines that is still kept. `/api/v1/exchanges`: the requests to our
+ * units with their outcomes.
  */
 export function trafficRoutes(desk: ApiContext): Routes {
   const { traffic, map } = desk;
@@ -91,7 +91,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
         const { after, limit } = query;
         const filter = { ...filterOf(query), kinds: REPLIES };
         const page = new TrafficPage(traffic, { filter, after, limit });
-        // Only replies pass the filter.
+        // The filter passes replies only.
         return sendJson(
           reply,
           page.answer('exchanges', (events) => (events as ReplyEvent[]).map(exchangeView)),
@@ -108,7 +108,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
   };
 }
 
-/** A line of JSON for each event. A line that says that events are missing stands where they are missing. */
+/** A line of JSON for each event, and one for each gap where it is. */
 async function* ndjsonOf(page: TrafficPage, map: LineMap): AsyncGenerator<string> {
   for (const batch of page.batches()) {
     const lines = await streamed(batch, map);
@@ -128,7 +128,7 @@ const FORMATS: ReadonlyMap<string, 'json' | 'ndjson' | 'csv'> = new Map([
   ['text/csv', 'csv'],
 ]);
 
-/** The format of the first media type in an Accept header that there is; JSON when there is none. */
+/** The format of the first known media type in an Accept header; JSON if there is none. */
 function acceptedFormat(accept = ''): 'json' | 'ndjson' | 'csv' {
   for (const range of accept.split(',')) {
     const format = FORMATS.get((range.split(';')[0] as string).trim().toLowerCase());

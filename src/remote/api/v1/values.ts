@@ -41,7 +41,10 @@ const kinds = madeOnce('signals.json', () => {
 
 const ofSignal = { params: valueParams, response: { 200: registerViewSchema, ...failures(400, 404) } };
 
-/** Values of `/api/v1/devices/NAME`, by name or by table and address: as values, as words, and what moves them. */
+/**
+ * `/api/v1/devices/NAME`: values by name, or by table and address; as values, as words, and the signals that
+ * move them.
+ */
 export const VALUE_ROUTES: Routes = {
   'GET /devices/:name/registers': {
     summary: 'Read values of a device',

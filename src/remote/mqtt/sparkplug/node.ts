@@ -12,39 +12,40 @@ import { type Commanded, decodeCommand, encodePayload, type Metric, TYPES } from
 
 type SparkplugValue = Pick<ValueView, 'name' | 'value' | 'type'>;
 
-/** What a command may write, and where. */
+/** A metric of a command and the value that it writes. */
 export interface WrittenMetric {
   readonly device: string;
   readonly name: string;
   readonly value: number | string;
 }
 
-/** What a node needs of its bench. */
+/** The settings and functions that a node gets from its bench. */
 export interface NodeOrder extends SparkplugDefinition {
   /** Whether commands may write values. */
   readonly mayWrite: boolean;
-  /** The shortest time between two messages of one value, in ms. */
+  /** Shortest time between two messages of one value, in ms. */
   readonly every: number;
-  /** Begins a connection to the broker. */
+  /** Opens a connection to the broker. */
   readonly connect: (
     events: Omit<BrokerEvents, 'log'>,
   ) => Pick<Broker, 'publish' | 'subscribe' | 'end' | 'status' | 'isBusy'>;
-  /** The values of a device that have a name; undefined when the device is gone. */
+  /** The named values of a device; undefined if the device is gone. */
   readonly valuesOf: (device: string) => Promise<readonly SparkplugValue[] | undefined>;
   readonly write: (written: WrittenMetric) => Promise<Outcome<unknown>>;
-  /** Does something whose failure is reported, and harms nothing else. */
+  /** Does work and reports its failure; other work is not affected. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
-  /** A command was not carried out. */
+  /** Called when a command was not carried out. */
   readonly refused: (topic: string, why: Refusal) => void;
 }
 
 const REBIRTH = 'Node Control/Rebirth';
-/** The births of a node are not asked for more often than this. */
+/** Shortest time between two births of a node on request, in ms. */
 const REBIRTH_MS = 1000;
 
 /**
- * The bench as an edge node of Sparkplug 3.0, on a connection of its own, whose last will is the death of the node. Devices are those of the
- * bench, metrics their values with names. Section numbers are those of the specification.
+ * The bench as an edge node of Sparkplug 3.0. The node has a connection of its own, whose last will is the
+ * death of the node. The devices of the bench are devices of the node; their named values are metrics.
+ * Section numbers are those of the specification.
  */
 export class SparkplugNode {
   readonly #order: NodeOrder;
@@ -53,12 +54,18 @@ export class SparkplugNode {
   #present: { readonly summary: Summary; readonly devices: readonly string[] } | undefined;
   /** The states of lines that were reported on this connection; undefined before the birth of the node. */
   #lines: ReadonlyMap<string, string> | undefined;
-  /** Devices whose birth was reported, with the types of their metrics, and those whose birth is to be reported. */
+  /**
+   * Devices whose birth was reported, with the types of their metrics; `#unborn` are those whose birth is
+   * outstanding.
+   */
   readonly #born = new Map<string, ReadonlyMap<string, Metric['type']>>();
   #unborn = new Set<string>();
   /** The device whose values are being read for its birth. */
   #bearing: string | undefined;
-  /** Another number after each birth and death: what was read before one is not reported after it. */
+  /**
+   * Number that changes with each birth and death. Values that were read before a change are not reported
+   * after it.
+   */
   #life = 0;
   #bornAt = Number.NEGATIVE_INFINITY;
   #isAsked = false;
@@ -82,27 +89,27 @@ export class SparkplugNode {
     return { group, node, ...this.#link.status, refused: this.#refused };
   }
 
-  /** Whether the broker has taken what was reported, so that changes may be looked for. */
+  /** Whether the broker has taken all reports, so that it is time to look for changes. */
   get isReady(): boolean {
     const { connected, waiting } = this.#link.status;
     return connected && waiting === 0;
   }
 
-  /** Says that the node is dead, and goes. */
+  /** Reports the death of the node, and disconnects. */
   async stop(): Promise<void> {
     const death = this.#death();
     this.#die();
     await this.#link.end(death);
   }
 
-  /** Reports what is different about the simulator as a whole: lines, and which devices there are. */
+  /** Reports changes of the simulator as a whole: states of lines, and devices that come and go. */
   look(summary: Summary, devices: readonly string[]): void {
     this.#present = { summary, devices };
     const { lines } = summary;
     const { connected, waiting, lost } = this.#link.status;
     if (!connected) return;
     const states = statesOf(lines);
-    // What was given up left a gap in the sequence.
+    // A dropped message has left a gap in the sequence.
     const isNeeded = this.#isAsked || (lost > this.#lost && waiting === 0);
     if (!this.#lines || !haveSameKeys(this.#lines, states) || (isNeeded && this.#isOld)) {
       this.#bear();
@@ -115,17 +122,17 @@ export class SparkplugNode {
     this.#compare(new Set(devices));
   }
 
-  /** Reports those values of a device that have changed and may be reported again. */
+  /** Reports the values of a device that have changed and may be reported again. */
   report(device: string, values: readonly SparkplugValue[]): void {
     const types = this.#born.get(device);
-    // Changes wait, too: then the newest value of each is reported.
+    // Changes also wait, and later the newest value of each is reported.
     if (!types || this.#link.isBusy) return;
     const metrics = this.#news(device, values);
     if (metrics.every(({ name, type }) => types.get(name) === type)) {
       if (metrics.length > 0) this.#report('DDATA', device, metrics);
       return;
     }
-    // Only what was in the birth of a device may be in its data (6.4.21).
+    // The data of a device may only have metrics of its birth (6.4.21).
     this.#born.delete(device);
     this.#unborn.add(device);
     this.#bearDevices();
@@ -142,7 +149,10 @@ export class SparkplugNode {
     return performance.now() - this.#bornAt >= REBIRTH_MS;
   }
 
-  /** Each connection has a number of its own, in its last will and in the births that follow (6.4.25). */
+  /**
+   * The last will of the next connection. It has a number of its own, which the births on that connection
+   * repeat (6.4.25).
+   */
   #nextDeath(): Publication {
     this.#die();
     this.#bdSeq = (this.#bdSeq + 1) % 256;
@@ -171,7 +181,7 @@ export class SparkplugNode {
     if (this.#present) this.#bear();
   }
 
-  /** Reports the birth of the node and of all devices, after which the sequence begins anew (6.4.19). */
+  /** Reports the births of the node and of all devices; the sequence begins again with them (6.4.19). */
   #bear(): void {
     if (!this.#present) return;
     const { summary, devices } = this.#present;
@@ -193,7 +203,10 @@ export class SparkplugNode {
     this.#bearDevices();
   }
 
-  /** Reports the births that are to be reported, one after another; those that are left when the broker is busy, after the next look. */
+  /**
+   * Reports outstanding births of devices, one after the other. When the broker is busy, the rest follow
+   * after the next look.
+   */
   #bearDevices(): void {
     const [device] = this.#unborn;
     if (this.#bearing !== undefined || device === undefined || this.#link.isBusy) return;
@@ -217,7 +230,7 @@ export class SparkplugNode {
     this.#report('DBIRTH', device, metrics);
   }
 
-  /** Reports of devices that have gone or come. */
+  /** Reports devices that have come or gone. */
   #compare(present: ReadonlySet<string>): void {
     for (const device of this.#unborn) if (!present.has(device)) this.#unborn.delete(device);
     for (const device of this.#born.keys()) {
@@ -261,11 +274,11 @@ export class SparkplugNode {
       this.#refused++;
       first ??= outcome;
     }
-    // A message of a thousand mistakes makes one message.
+    // A command with a thousand mistakes leads to one report.
     if (first) this.#order.refused(topic, first);
   }
 
-  /** A command to the node: 6.4.23. */
+  /** Carries out a command to the node (6.4.23). */
   #control({ name = '', value }: Commanded): Outcome<undefined> {
     if (name !== REBIRTH) return refusal('request.invalid', name, unknownName('metric', name, [REBIRTH]));
     if (typeof value !== 'boolean') return refusal('request.invalid', name, 'expected a boolean');
@@ -301,10 +314,14 @@ function lineMetric({ name, state }: Summary['lines'][number]): Metric {
   return { name: `Lines/${name}/State`, type: TYPES.string, value: state };
 }
 
-/** A coil or a discrete input is a Boolean, text a String; any number is a Double, as it is in its unit. */
+/**
+ * The metric of a value. A coil or a discrete input is a Boolean, text a String; any number is a Double in
+ * the unit of the value.
+ */
 function metricOf(name: string, { value, type: stored }: SparkplugValue): Metric {
   if (stored === 'bit') return { name, type: TYPES.boolean, value: value === null ? null : value !== 0 };
   if (stored === 'string') return { name, type: TYPES.string, value: value === null ? null : String(value) };
-  // Numbers that JSON has not are text in a view: NaN, the infinities, and integers that a double can't hold.
+  // A view has numbers as text that JSON does not have (NaN, the infinities) or that a double can't hold
+  // (large integers).
   return { name, type: TYPES.double, value: value === null ? null : Number(value) };
 }

@@ -1,46 +1,55 @@
 import Pbf from 'pbf';
 
-/** The data types that are published here (Sparkplug 3.0, 6.4.16). */
+/** The data types that are published (Sparkplug 3.0, 6.4.16). */
 export const TYPES = { int64: 4, double: 10, boolean: 11, string: 12 } as const;
 
-/** A metric that is published. */
+/** A metric to publish. */
 export interface Metric {
   readonly name: string;
   readonly type: (typeof TYPES)[keyof typeof TYPES];
-  /** Null while it is not available. */
+  /** The value; null while it is not available. */
   readonly value: number | boolean | string | null;
 }
 
-/** A payload that is published. */
+/** A payload to publish. */
 export interface Payload {
-  /** Milliseconds since 1970; of each metric, too. */
+  /** The time in ms since 1970, also of each metric. */
   readonly timestamp: number;
   readonly metrics: readonly Metric[];
-  /** Absent in a death of the node. */
+  /** Sequence number; absent in the death of a node. */
   readonly seq?: number;
 }
 
-/** A metric of a command. A null, or a value of a kind that no command here takes, such as a data set, is undefined. */
+/**
+ * A metric of a command. Its value is undefined for a null, and for a kind that no command here takes, such
+ * as a data set.
+ */
 export interface Commanded {
   readonly name: string | undefined;
   readonly value: number | boolean | string | undefined;
 }
 
-/** Fields of `org.eclipse.tahu.protobuf.Payload` and its `Metric` (sparkplug_b.proto of Eclipse Tahu). */
+/**
+ * Numbers of the fields of `org.eclipse.tahu.protobuf.Payload` and its `Metric` (sparkplug_b.proto of Eclipse
+ * Tahu).
+ */
 const PAYLOAD = { timestamp: 1, metrics: 2, seq: 3 } as const;
 const METRIC = {
   ...{ name: 1, timestamp: 3, datatype: 4, isNull: 7 },
   ...{ int: 10, long: 11, float: 12, double: 13, boolean: 14, string: 15 },
 } as const;
 
-/** How Protocol Buffers write a field: its wire type. */
+/** The wire types of Protocol Buffers. */
 const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
 
-/** Integers whose sign is lost in `int_value` and `long_value`, which have none (6.4.16): Int8 to Int32, and UInt64. */
+/**
+ * Types of integers whose sign is lost, because `int_value` and `long_value` are unsigned (6.4.16): Int8 to
+ * Int32, and UInt64.
+ */
 const SIGNED = [1, 2, 3];
 const UINT64 = 8;
 
-/** The longest command, and the most metrics that it may have. */
+/** Longest command in bytes, and most metrics of a command. */
 const LONGEST = 65_536;
 const MOST_COMMANDED = 1000;
 
@@ -58,7 +67,7 @@ function writeMetric(
 ): void {
   pbf.writeStringField(METRIC.name, name);
   pbf.writeVarintField(METRIC.timestamp, timestamp);
-  // In data, the type may be left out (6.4.9), but the decoder of Eclipse Tahu finds no value without it.
+  // The type may be left out in data (6.4.9), but the decoder of Eclipse Tahu finds no value without it.
   pbf.writeVarintField(METRIC.datatype, type);
   if (value === null) pbf.writeBooleanField(METRIC.isNull, true);
   else if (typeof value === 'boolean') pbf.writeBooleanField(METRIC.boolean, value);
@@ -67,24 +76,24 @@ function writeMetric(
   else pbf.writeVarintField(METRIC.long, value);
 }
 
-/** The metrics of a command; undefined where it is no payload, or longer than a command may be. */
+/** The metrics of a command; undefined if the bytes are no payload, or too long. */
 export function decodeCommand(payload: Uint8Array): Commanded[] | undefined {
   if (payload.length > LONGEST) return undefined;
   try {
-    // A copy, because pbf takes no view of a part of a buffer.
+    // A copy, because pbf accepts no view of a part of a buffer.
     const pbf = new Pbf(Uint8Array.from(payload));
     const metrics = pbf.readFields<Commanded[]>((tag, all) => {
       if (tag === PAYLOAD.metrics && pbf.type === BYTES)
         all.push(commanded(pbf.readMessage<Fields>(readField, {})));
     }, []);
-    // A payload that was cut off says that it is longer.
+    // A truncated payload announces more bytes than it has.
     return pbf.pos === pbf.length && metrics.length <= MOST_COMMANDED ? metrics : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The fields of a metric, which come in any order. */
+/** The fields of a metric, which may come in any order. */
 interface Fields {
   name?: string;
   datatype?: number;
@@ -94,7 +103,7 @@ interface Fields {
   value?: number | boolean | string;
 }
 
-/** Reads a field if it is one of those that matter and is written as it should be; pbf skips others. */
+/** Reads a field if it is known and has the right wire type; pbf skips others. */
 function readField(tag: number, fields: Fields, pbf: Pbf): void {
   const { type } = pbf;
   if (tag === METRIC.name && type === BYTES) fields.name = pbf.readString();

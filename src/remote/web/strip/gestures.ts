@@ -2,7 +2,7 @@ import { type Box, HEIGHT, laneAt, RULER } from '../../../common/timeline/drawin
 import type { Lane, Piece } from '../../../common/timeline/pieces.js';
 import { pinched, type Scale, type StripModel, usAt, xOf } from './model.js';
 
-/** A pointer that moved less than this was a click, in pixels. */
+/** Longest movement of a pointer, in pixels, that counts as a click. */
 const CLICK = 4;
 
 interface Pointer {
@@ -11,19 +11,19 @@ interface Pointer {
 }
 
 interface Owner {
-  /** What is drawn now. */
+  /** The boxes that are drawn now. */
   readonly boxes: () => readonly Box[];
   readonly onPick: (piece: Piece) => void;
 }
 
 /**
- * Zooms, moves and measures a strip with mouse, wheel and fingers, until the function that is returned is called. One
- * pointer moves the strip, on the ruler it measures; two pinch.
+ * Zooms, moves and measures a strip by mouse, wheel and fingers, until the returned function is called. One
+ * pointer moves the strip, or measures if it is on the ruler; two pinch.
  */
 export function followGestures(drawing: Element, model: StripModel, { boxes, onPick }: Owner): () => void {
   const pointers = new Map<number, Pointer>();
   let measuresFrom: number | undefined;
-  /** What was shown when the number of fingers last changed. */
+  /** The scale when the number of fingers last changed. */
   let begin: Scale = model.scale.peek();
 
   const pointOf = ({ clientX, clientY }: MouseEvent) => {
@@ -91,10 +91,10 @@ export function followGestures(drawing: Element, model: StripModel, { boxes, onP
   };
 }
 
-/** How far beside a piece a pointer may be, in pixels. */
+/** Farthest distance of a pointer from a piece that still hits it, in pixels. */
 const REACH = 5;
 
-/** The piece at a point of a lane; the nearest one where several are. */
+/** The piece at a point of a lane; the nearest one if there are several. */
 export function pieceAt(boxes: readonly Box[], lane: Lane, x: number): Piece | undefined {
   let [found, nearest] = [undefined as Piece | undefined, REACH];
   for (const box of boxes) {
@@ -106,7 +106,7 @@ export function pieceAt(boxes: readonly Box[], lane: Lane, x: number): Piece | u
   return found;
 }
 
-/** The beginning or the end of a piece near `x`, or else the moment at `x`, in µs. */
+/** The edge of a piece near `x`, or else the moment at `x`, in µs. */
 export function snapped(boxes: readonly Box[], scale: Scale, x: number): number {
   let [us, nearest] = [usAt(scale, x), REACH];
   for (const { piece } of boxes) {

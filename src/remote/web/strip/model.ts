@@ -2,13 +2,13 @@ import { batch, computed, signal } from '@preact/signals';
 import { LANES, type Piece, type Wire } from '../../../common/timeline/pieces.js';
 import { lengthText, type Ruler, rulerFrom } from '../../../common/timeline/times.js';
 
-/** Which time a strip shows: `fromUs` at its left edge, `usPerPixel` from there on. */
+/** The part of time that a strip shows: `fromUs` at its left edge, then `usPerPixel`. */
 export interface Scale {
   readonly fromUs: number;
   readonly usPerPixel: number;
 }
 
-/** From a fifth of a µs to a minute for a pixel. */
+/** Limits of the scale in µs per pixel: a fifth of a µs to a minute. */
 const FINEST = 0.2;
 const COARSEST = 60e6;
 
@@ -26,23 +26,23 @@ export function zoomed(scale: Scale, factor: number, x: number): Scale {
   return { fromUs: usAt(scale, x) - x * usPerPixel, usPerPixel };
 }
 
-/** Moves what is shown by so many pixels; to the right when they are positive. */
+/** Moves the content by a number of pixels; to the right if it is positive. */
 function moved({ fromUs, usPerPixel }: Scale, pixels: number): Scale {
   return { fromUs: fromUs - pixels * usPerPixel, usPerPixel };
 }
 
-/** Shows all from one moment to another, with a tenth of the width free on both sides. */
+/** The scale that shows a span of time, with a tenth of the width free on both sides. */
 export function fitted(startUs: number, endUs: number, width: number): Scale {
   const usPerPixel = bounded((endUs - startUs) / (0.8 * width));
   return centred({ fromUs: 0, usPerPixel }, (startUs + endUs) / 2, width);
 }
 
-/** Shows a moment in the middle. */
+/** The scale that shows a moment in the middle. */
 function centred({ usPerPixel }: Scale, us: number, width: number): Scale {
   return { fromUs: us - (width / 2) * usPerPixel, usPerPixel };
 }
 
-/** Two fingers have moved: what was under each of them still is. */
+/** The scale after two fingers have moved: each still has the same moment under it. */
 export function pinched(
   scale: Scale,
   before: readonly [number, number],
@@ -59,21 +59,21 @@ function bounded(usPerPixel: number): number {
   return Math.min(COARSEST, Math.max(FINEST, usPerPixel));
 }
 
-/** What a strip draws. Another object where something has changed. */
+/** The content of a strip. A change makes a new object. */
 export interface Source {
   readonly wire: Wire;
-  /** From the beginning of the first piece to the end of the last one. */
+  /** The beginning of the first piece, and the end of the last one. */
   readonly oldestUs: number;
   readonly newestUs: number;
   /** The ruler around a moment; undefined while there is nothing to draw. */
   readonly rulerAt: (us: number) => Ruler | undefined;
-  /** The pieces of a part of the time; more are no harm. */
+  /** The pieces in a span of time; more pieces do no harm. */
   readonly piecesIn: (fromUs: number, toUs: number) => readonly Piece[];
 }
 
 const WIRE: Wire = { characterUs: undefined, t35Us: undefined };
 
-/** A source of pieces that are all there. @param zeroUs where its ruler begins; with the first piece without it */
+/** A source whose pieces are all known. @param zeroUs zero of its ruler; the first piece when absent */
 export function sourceOf(pieces: readonly Piece[], wire = WIRE, zeroUs?: number): Source {
   const starts = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
   const oldestUs = pieces.length === 0 ? 0 : starts;
@@ -82,31 +82,34 @@ export function sourceOf(pieces: readonly Piece[], wire = WIRE, zeroUs?: number)
   return { wire, oldestUs, newestUs, rulerAt: () => ruler, piecesIn: () => pieces };
 }
 
-/** The share of the width that stays free for what comes. */
+/** The share of the width that stays free for new pieces. */
 const AHEAD = 0.06;
 const FIRST_US_PER_PIXEL = 100;
 
-/** What a strip shows and where. Its owner sets the source; the strip and its keys do the rest. */
+/**
+ * The state of a strip: its content and the span that it shows. The owner sets the source; the strip and its
+ * keys do the rest.
+ */
 export class StripModel {
   readonly source = signal<Source>(sourceOf([]));
   readonly scale = signal<Scale>({ fromUs: 0, usPerPixel: FIRST_US_PER_PIXEL });
-  /** In pixels; 0 until it is drawn. */
+  /** Width in pixels; 0 until the strip is drawn. */
   readonly width = signal(0);
   /** Whether the newest piece stays in view. */
   readonly isFollowing = signal(true);
   /** The piece that is described below the strip. */
   readonly focus = signal<Piece | undefined>(undefined);
-  /** The cursors: none, one, or the two between which is measured. */
+  /** The cursors in µs: none, one, or the two between which is measured. */
   readonly cursors = signal<readonly number[]>([]);
 
-  /** What lies between the cursors; undefined without two of them. */
+  /** The time between the cursors; undefined without two of them. */
   readonly measured = computed(() => {
     const [a, b] = this.cursors.value;
     if (a === undefined || b === undefined) return undefined;
     return lengthText(Math.abs(b - a), this.source.value.wire.characterUs);
   });
 
-  /** Takes what there is now; a strip that follows shows the end of it. */
+  /** Sets the content. A strip that follows shows the end of it. */
   setSource(source: Source): void {
     batch(() => {
       this.source.value = source;
@@ -128,13 +131,13 @@ export class StripModel {
     });
   }
 
-  /** Shows all that there is; while there is nothing, it goes on showing what comes. */
+  /** Shows all of the content; while there is none, shows new pieces as they come. */
   fit(): void {
     const { oldestUs, newestUs } = this.source.peek();
     if (newestUs > oldestUs) this.look(fitted(oldestUs, newestUs, this.width.peek() || 1));
   }
 
-  /** Shows another time, and stands still there. */
+  /** Shows another span, and stops following. */
   look(scale: Scale): void {
     batch(() => {
       this.isFollowing.value = false;
@@ -150,7 +153,7 @@ export class StripModel {
     this.look(moved(this.scale.peek(), pixels));
   }
 
-  /** Zooms around the piece in focus, or the middle; a strip that follows goes on following. */
+  /** Zooms around the piece in focus, or the middle. A strip that follows goes on following. */
   zoom(factor: number, x = this.#anchor()): void {
     batch(() => {
       this.scale.value = zoomed(this.scale.peek(), factor, x);
@@ -158,7 +161,7 @@ export class StripModel {
     });
   }
 
-  /** Brings the piece after or before the one in focus into focus, or the first one in view. */
+  /** Moves the focus to the next or previous piece, or to the first one in view. */
   step(direction: 1 | -1): void {
     const { piecesIn, oldestUs, newestUs } = this.source.peek();
     const from = this.focus.peek();
@@ -180,7 +183,7 @@ export class StripModel {
     else this.isFollowing.value = false;
   }
 
-  /** Sets the first cursor, then the second one; a third time begins anew. */
+  /** Sets the first cursor, then the second one; the third time begins with the first again. */
   setCursor(us: number): void {
     const now = this.cursors.peek();
     this.cursors.value = now.length === 1 ? [...now, us] : [us];
@@ -199,7 +202,7 @@ export class StripModel {
   }
 }
 
-/** The piece that follows in time, or goes before; undefined at the end. */
+/** The next or previous piece in time; undefined at the end. */
 export function neighbour(pieces: readonly Piece[], from: Piece, direction: 1 | -1): Piece | undefined {
   const row = pieces.toSorted(byTime);
   const at = row.findIndex((each) => byTime(each, from) === 0);

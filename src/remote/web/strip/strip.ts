@@ -10,17 +10,20 @@ import './strip.css';
 
 interface StripProps {
   readonly model: StripModel;
-  /** What the strip shows. */
+  /** The name of the strip, for screen readers. */
   readonly label: string;
-  /** The event whose pieces stand out. */
+  /** Number of the event whose pieces are highlighted. */
   readonly selected?: number | undefined;
   readonly onSelect?: (id: number) => void;
 }
 
-/** A line of the ruler must have room for its text, in pixels. */
+/** Least distance between two lines of the ruler in pixels, so that there is room for the text. */
 const TICK = 110;
 
-/** What passed a line, to scale, as a logic analyser shows it. Below it stand the piece in focus and what is measured. */
+/**
+ * The traffic of a line to scale, as a logic analyser shows it. Below it are the piece in focus and the
+ * measured time.
+ */
 export function Strip({ model, label, selected, onSelect }: StripProps) {
   const element = useRef<SVGSVGElement>(null);
   const help = useId();
@@ -81,12 +84,12 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
   </div>`;
 }
 
-/** Boxes that are thinner than this have no outline, in pixels. */
+/** Boxes that are narrower than this have no outline, in pixels. */
 const THIN = 3;
 /** The classes of the paths, in the order in which they are drawn. */
 const PATHS = LOOKS.flatMap((look) => [look, `${look} thin`]);
 
-/** The boxes as one path for each class: there may be thousands. */
+/** The boxes, joined to one path per class because there may be thousands. */
 function pathsOf(boxes: readonly Box[]): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const box of boxes) {
@@ -96,7 +99,7 @@ function pathsOf(boxes: readonly Box[]): ReadonlyMap<string, string> {
   return paths;
 }
 
-/** The cursors, and what lies between them. */
+/** The cursors, and the span between them. */
 function Cursors({ xs }: { readonly xs: readonly number[] }) {
   const [a, b] = xs;
   const between = a === undefined || b === undefined ? '' : `M${a} 0V${HEIGHT}H${b}V0z`;
@@ -107,7 +110,7 @@ function Cursors({ xs }: { readonly xs: readonly number[] }) {
   </g>`;
 }
 
-/** What the looks of pieces mean. */
+/** The meanings of the looks of pieces. */
 const MEANINGS: Partial<Record<Look, string>> = {
   request: 'received',
   reply: 'sent',
@@ -118,7 +121,7 @@ const MEANINGS: Partial<Record<Look, string>> = {
   missing: 'not sent',
 };
 
-/** The colours of strips and of rows of the traffic, with what they mean. */
+/** The legend of strips and of rows of the traffic: their colours and what they mean. */
 export function Legend() {
   return html`<ul class="legend flow dim small" aria-label="Colours">${Object.entries(MEANINGS).map(
     ([look, meaning]) =>
@@ -133,7 +136,7 @@ const KEYS =
 const ZOOM = 1.5;
 const MOVE = 0.25;
 
-/** Does what a key is for. @returns false for keys that are for nothing here */
+/** Handles a key. @returns false for keys without a function here */
 function pressed(model: StripModel, event: KeyboardEvent, onSelect: StripProps['onSelect']): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const piece = model.focus.peek();

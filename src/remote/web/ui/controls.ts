@@ -5,29 +5,29 @@ import { useId } from 'preact/hooks';
 import type { Answer, RemoteRefusal } from '../../../common/rest-client/client.js';
 import './controls.css';
 
-/** Puts what a control has into a signal. */
+/** Makes a function that puts the value of a control into a signal. */
 export function into<Value>(target: Signal<Value>): (value: Value) => void {
   return (value) => {
     target.value = value;
   };
 }
 
-/** Puts a value into a signal. */
+/** Makes a function that puts this value into a signal. */
 export function put<Value>(target: Signal<Value>, value: Value): () => void {
   return () => into(target)(value);
 }
 
-/** Handles what is typed or chosen in a control. */
+/** Makes a handler of text that is typed or chosen in a control. */
 export function typed(act: (value: string) => void): (event: Event) => void {
   return (event) => act((event.target as HTMLInputElement).value);
 }
 
-/** Handles a switch that is set or not. */
+/** Makes a handler of a switch. */
 export function switched(act: (isOn: boolean) => void): (event: Event) => void {
   return (event) => act((event.target as HTMLInputElement).checked);
 }
 
-/** Handles a form whose page stays. */
+/** Makes a handler of a form that does not leave the page. */
 export function sent(act: () => unknown): (event: Event) => void {
   return (event) => {
     event.preventDefault();
@@ -37,11 +37,14 @@ export function sent(act: () => unknown): (event: Event) => void {
 
 interface ButtonProps {
   readonly children: ComponentChildren;
-  /** `main`: what the form is for. `danger`: what can't be undone. `link`: looks like one. */
+  /**
+   * The kind of a button. `main`: the purpose of the form. `danger`: can't be undone. `link`: looks like a
+   * link.
+   */
   readonly kind?: 'plain' | 'main' | 'danger' | 'link';
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;
-  /** Says what the button is about where its text alone does not. */
+  /** The subject of the button, if its text alone does not say it. */
   readonly label?: string | undefined;
   readonly onClick?: () => void;
 }
@@ -54,7 +57,7 @@ export function Button({ children, kind = 'plain', type = 'button', disabled, la
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** Values, each with what is shown for it where that is something else. */
+  /** The values; each has the text that is shown for it, if that differs. */
   readonly choices: readonly (string | readonly [value: string, text: string])[];
   readonly disabled?: boolean;
   readonly onChange: (value: string) => void;
@@ -69,20 +72,23 @@ export function Select({ label, value, choices, disabled, onChange }: SelectProp
     )}</select></label>`;
 }
 
-/** `good`: works. `warn`: waits, or is about to. `bad`: failed. `off`: is off on purpose. */
+/**
+ * The tone of a state. `good`: works. `warn`: waits, or is about to. `bad`: failed. `off`: switched off on
+ * purpose.
+ */
 export type Tone = 'good' | 'warn' | 'bad' | 'off';
 
-/** A state in a word; form and colour only repeat it. */
+/** A state as a word. Shape and colour only repeat it. */
 export function State({ tone, children }: { readonly tone: Tone; readonly children: string }) {
   return html`<span class=${`state ${tone}`}>${children}</span>`;
 }
 
-/** A line of a list of facts. */
+/** An entry in a list of facts. */
 export function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
 }
 
-/** Why something was refused, where no field is at fault. */
+/** A refusal that is not about a field. */
 export function Refused({ children }: { readonly children: ComponentChildren }) {
   return html`<p class="refused long" role="alert">${children}</p>`;
 }
@@ -99,12 +105,12 @@ query.addEventListener('change', () => {
 });
 
 interface FoldedProps {
-  /** What there is to do, or how it is set. */
+  /** What the controls are for, or how they are set. */
   readonly summary: string;
   readonly children: ComponentChildren;
 }
 
-/** Controls that a phone shows when asked. On wider screens they stand as if this were not there. */
+/** Controls that a phone shows on demand. Wider screens always show them. */
 export function Folded({ summary, children }: FoldedProps) {
   if (!isNarrow.value) return children;
   return html`<details class="folded"><summary>${summary}</summary><div class="flow">${children}</div></details>`;
@@ -114,20 +120,20 @@ interface FieldProps {
   readonly label: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  /** What is wrong with the value, as the server has said it. */
+  /** The server's message about the value. */
   readonly problem?: string | undefined;
   readonly hint?: string;
-  /** Makes it a choice of these. */
+  /** The only values; makes the field a choice. */
   readonly choices?: readonly string[];
-  /** What is offered while the text is written; any other text is allowed. */
+  /** Values that are suggested while typing; other text is allowed. */
   readonly offers?: readonly string[];
   readonly type?: 'text' | 'password';
-  /** Numbers, names and addresses stand in the font of the instruments. */
+  /** Whether the field has the font for numbers, names and addresses. */
   readonly mono?: boolean;
   readonly rows?: number;
 }
 
-/** A control with its label, and with the refusal beside what was asked. */
+/** A control with its label, and with the refusal of its value beside it. */
 export function Field(props: FieldProps) {
   const { label, value, onInput, problem, hint, choices, offers, type = 'text', mono = false, rows } = props;
   const id = useId();
@@ -156,7 +162,7 @@ export function Field(props: FieldProps) {
   </div>`;
 }
 
-/** What a form sends: whether it is under way, and why the last time it was refused. */
+/** The state of a request of a form: whether it is under way, and why the last one was refused. */
 export function useRequest() {
   const isBusy = useSignal(false);
   const refusal = useSignal<RemoteRefusal | undefined>(undefined);

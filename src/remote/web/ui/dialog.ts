@@ -6,12 +6,12 @@ import { Button, put, sent } from './controls.js';
 
 interface DialogProps {
   readonly title: string;
-  /** What happens when the form is sent. */
+  /** Called when the form is sent. */
   readonly onSubmit: () => void;
-  /** What happens on Escape; undefined where there is no way around the dialog. */
+  /** Called on Escape; undefined if the dialog can't be closed that way. */
   readonly onClose?: () => void;
   readonly children: ComponentChildren;
-  /** The buttons: the one of type `submit` sends the form. */
+  /** The buttons. The one of type `submit` sends the form. */
   readonly buttons: ComponentChildren;
 }
 
@@ -22,7 +22,7 @@ export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogPr
   useEffect(() => {
     const before = document.activeElement;
     self.current?.showModal();
-    // A dialog that is removed gives the focus back to nobody.
+    // Nothing has the focus after a dialog was removed.
     return () => before instanceof HTMLElement && before.focus();
   }, []);
   return html`<dialog ref=${self} class="dialog panel" aria-labelledby=${id}
@@ -42,14 +42,14 @@ interface QuestionProps {
   readonly title: string;
   /** What will happen. */
   readonly text: string;
-  /** What the two buttons say. */
+  /** The texts of the two buttons. */
   readonly no?: string;
   readonly yes: string;
   readonly onClose: () => void;
   readonly onYes: () => void;
 }
 
-/** Asks before something is done that can't be undone. */
+/** Asks before an action that can't be undone. */
 export function Question({ title, text, no = 'Cancel', yes, onClose, onYes }: QuestionProps) {
   const submit = () => {
     onClose();
@@ -67,7 +67,7 @@ interface AskingButtonProps extends Pick<QuestionProps, 'title' | 'text' | 'onYe
   readonly disabled?: boolean;
 }
 
-/** A button for what can't be undone: it asks first. */
+/** A button for an action that can't be undone: it asks first. */
 export function AskingButton({ children, label, disabled, ...question }: AskingButtonProps) {
   const isAsking = useSignal(false);
   return html`<${Button} kind="danger" label=${label} disabled=${disabled} onClick=${put(isAsking, true)}>${children}<//>

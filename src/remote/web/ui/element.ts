@@ -2,24 +2,27 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** Calls a function when the size of an element is known or has changed, until the function that is returned is called. */
+/**
+ * Calls a function with the first size of an element and whenever the size changes, until the returned
+ * function is called.
+ */
 export function followSize(element: Element, act: () => void): () => void {
   const observer = new ResizeObserver(act);
   observer.observe(element);
   return () => observer.disconnect();
 }
 
-/** One function that calls all of them: what an effect of several followers returns. */
+/** Joins functions that stop something; the cleanup of an effect with several followers. */
 export function together(...stops: readonly (() => void)[]): () => void {
   return () => {
     for (const stop of stops) stop();
   };
 }
 
-/** An element this near to the window counts as seen. */
+/** Distance from the window within which an element counts as seen. */
 const MARGIN = '300px';
 
-/** Whether an element is in the window, or near it: what nobody sees need not be drawn anew. */
+/** Whether an element is in the window or near it. Elements that nobody sees need not be drawn again. */
 export function useSeen(element: RefObject<Element | null>): boolean {
   const isSeen = useSignal(true);
   useEffect(() => {
@@ -36,7 +39,7 @@ export function useSeen(element: RefObject<Element | null>): boolean {
   return isSeen.value;
 }
 
-/** The font of texts in drawings: `.drawing text` of base.css. */
+/** The font of text in drawings: `.drawing text` of base.css. */
 const FONT = '11px ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", "Liberation Mono", Menlo, monospace';
 let context: CanvasRenderingContext2D | null = null;
 

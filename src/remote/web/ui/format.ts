@@ -5,7 +5,10 @@ export function count(value: number): string {
   return WHOLE.format(value);
 }
 
-/** A measured value with three significant digits, and at least as many as its whole part has: `0.859`, `20.1`, `1240`. */
+/**
+ * A measured value with three significant digits, but with all digits before the point: `0.859`, `20.1`,
+ * `1240`.
+ */
 export function measured(value: number): string {
   if (value === 0) return '0';
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
@@ -14,12 +17,12 @@ export function measured(value: number): string {
 
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** The time of day, in the zone of the browser. @param ms since 1970 */
+/** The time of day in the zone of the browser. @param ms time in ms since 1970 */
 export function timeOfDay(ms: number): string {
   return TIME.format(ms);
 }
 
-/** How long, in two units: `3 d 4 h`, `12 min 5 s`. */
+/** A duration in its two largest units: `3 d 4 h`, `12 min 5 s`. */
 export function duration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],

@@ -1,18 +1,21 @@
 import { roundStep } from '../../../common/timeline/times.js';
 
-/** What a value was: times in seconds since 1970, the oldest first, and null where it was no number. */
+/**
+ * The course of a value: times in s since 1970, the oldest first, with the values; null where the value was
+ * no number.
+ */
 export interface Course {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
 }
 
-/** Four samples a second are the most that are kept. */
+/** Most samples that are kept per second. */
 const MOST_A_SECOND = 4;
 
 /**
- * A course with one more sample; those that are too old are given up.
- * @param time in seconds since 1970
- * @param longestS how long the course may be, in seconds
+ * Adds a sample to a course, and drops samples that are too old.
+ * @param time time in s since 1970
+ * @param longestS longest course, in s
  */
 export function extended(
   { times, values }: Course,
@@ -28,29 +31,32 @@ export function extended(
   };
 }
 
-/** Which values a plot shows from its lower to its upper edge, and the lines at round ones. */
+/** The vertical axis of a plot: the values at its edges, and lines at round values. */
 export interface ValueAxis {
   readonly low: number;
   readonly high: number;
   readonly lines: readonly { readonly value: number; readonly text: string }[];
 }
 
-/** About so many steps from the least to the greatest value. */
+/** Approximate number of steps from the least to the greatest value. */
 const STEPS = 4;
-/** Of a value that stays the same, so large a part is shown above and below. */
+/** The part of a constant value by which the axis extends above and below it. */
 const FLAT = 1 / 8;
-/** Values that differ in less than the digits that are shown are the same; so is what is next to nothing. */
+/**
+ * Relative difference below which two values count as the same; and the magnitude (`TINY`) below which a
+ * value counts as 0.
+ */
 const SAME = 1e-12;
 const TINY = 1e-290;
 const MOST = Number.MAX_VALUE;
 const DIGITS = 12;
 
-/** Round values around all that are there; no lines where there are none. */
+/** The axis for some values, with round values around all of them; without lines if there are no values. */
 export function valueAxis(values: Course['values']): ValueAxis {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return { low: 0, high: 1, lines: [] };
   const [least, most] = [Math.min(...known), Math.max(...known)];
-  // Each part for itself: the greatest numbers are too far apart for their difference.
+  // Divided before subtracting, because the difference of the greatest numbers would overflow.
   const span = most / STEPS - least / STEPS;
   const size = Math.max(Math.abs(least), Math.abs(most), TINY);
   const isFlat = span < size * SAME;
@@ -65,12 +71,15 @@ export function valueAxis(values: Course['values']): ValueAxis {
   return { low, high, lines: lines.filter(({ value }) => Number.isFinite(value)) };
 }
 
-/** Where a value stands between the edges: 0 is the lower one. */
+/** The position of a value between the edges: 0 is the lower one, 1 the upper one. */
 export function shareOf({ low, high }: ValueAxis, value: number): number {
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-/** The times that are shown: up to the newest, at least ten seconds. @param longest in seconds, as all results */
+/**
+ * The span of time that is shown: at least ten seconds up to the newest sample.
+ * @param longest longest span; all times are in s
+ */
 export function timeSpan({ times }: Course, longest: number): { readonly from: number; readonly to: number } {
   const to = times.at(-1) ?? 0;
   return { from: to - Math.min(longest, Math.max(LEAST_S, to - (times[0] ?? to))), to };
@@ -78,7 +87,7 @@ export function timeSpan({ times }: Course, longest: number): { readonly from: n
 
 const LEAST_S = 10;
 
-/** The index of the sample that is nearest to a time; -1 where there is none. */
+/** The index of the sample nearest to a time; -1 if there is no sample. */
 export function nearest({ times }: Course, time: number): number {
   const after = times.findIndex((each) => each >= time);
   if (after <= 0) return after < 0 ? times.length - 1 : 0;

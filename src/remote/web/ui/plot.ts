@@ -8,31 +8,31 @@ import { timeOfDay } from './format.js';
 import { type Course, nearest, shareOf, timeSpan, valueAxis } from './plot-layout.js';
 import './plot.css';
 
-/** In pixels. */
+/** Height in pixels. */
 const HEIGHT = 150;
 const BOTTOM = 18;
 const TOP = 8;
 const PAD = 6;
 const DOT = 3;
-/** A line of the time axis must have room for its text. */
+/** Least distance between two lines of the time axis in pixels, so that there is room for the text. */
 const TICK = 110;
 const US = 1e6;
 
 interface PlotProps {
   readonly label: string;
   readonly unit: string;
-  /** Another object after each sample. */
+  /** The samples; each new sample makes a new object. */
   readonly course: Course;
   readonly longestS: number;
-  /** Stands below while no sample is read. */
+  /** The text below the plot while no sample is read. */
   readonly children: string;
 }
 
-/** The course of a value. A pointer or the arrows read its samples. */
+/** A plot of a value over time. A pointer or the arrow keys read its samples. */
 export function Plot({ label, unit, course, longestS, children }: PlotProps) {
   const svg = useRef<SVGSVGElement>(null);
   const width = useSignal(0);
-  /** The time of the sample that is read. */
+  /** The time of the sample that is being read. */
   const at = useSignal<number | undefined>(undefined);
   useEffect(() => {
     const element = svg.current as SVGSVGElement;
@@ -59,7 +59,7 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
   const shownX = xAt(times[shown] ?? to);
   const path = values.map((each, i) => {
     if (each === null) return '';
-    // Broken where the value was no number: a line leads only from one number to the next.
+    // The line breaks where the value was no number.
     return `${values[i - 1] == null ? 'M' : 'L'}${xAt(times[i] as number).toFixed(1)} ${yAt(each).toFixed(1)}`;
   });
 
@@ -113,16 +113,16 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
 interface SparklineProps {
   readonly label: string;
   readonly unit: string;
-  /** Oldest first; undefined where nothing was measured. */
+  /** The values, oldest first; undefined if nothing was measured. */
   readonly values: readonly (number | undefined)[];
-  /** How many values the width is for; fewer stand at the right. */
+  /** Number of values that fill the width; fewer are aligned to the right. */
   readonly width: number;
   readonly format: (value: number) => string;
 }
 
 const SPARK_HEIGHT = 24;
 
-/** The course of a value, with its newest and its greatest value in figures. */
+/** A small plot of a value over time, with its newest and its greatest value as figures. */
 export function Sparkline({ label, unit, values, width, format }: SparklineProps) {
   const known = values.filter((value) => value !== undefined);
   const max = Math.max(...known, 0);
@@ -138,7 +138,7 @@ export function Sparkline({ label, unit, values, width, format }: SparklineProps
   </figure>`;
 }
 
-/** The path through the values; broken where there is none. */
+/** The path through the values; it breaks where there is no value. */
 function sparkPath(values: readonly (number | undefined)[], width: number, max: number): string {
   const start = width - values.length;
   let [path, command] = ['', 'M'];

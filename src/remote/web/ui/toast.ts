@@ -15,14 +15,14 @@ const MOST = 4;
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Says for a while what was done, or why it was refused where no field is at fault. */
+/** Shows a message for a while: what was done, or a refusal that is not about a field. */
 export function say(text: string, kind: Toast['kind'] = 'done'): void {
   const toast = { id: ++last, text, kind };
   toasts.value = [...toasts.value.slice(1 - MOST), toast];
   setTimeout(() => drop(toast.id), LASTS_MS[kind]);
 }
 
-/** Says what was done, or why it was refused. @returns whether it was done */
+/** Shows a message on an answer: what was done, or why it was refused. @returns whether it was done */
 export function sayAnswer(answer: Answer<unknown>, done: string): boolean {
   if (answer.ok) say(done);
   else say(answer.problem.detail, 'refused');
@@ -33,7 +33,7 @@ function drop(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
-/** Where they stand: once in the page. */
+/** The messages that are shown. They are on the page once. */
 export function Toasts() {
   return html`<div role="status"><ul class="toasts stack">
     ${toasts.value.map(

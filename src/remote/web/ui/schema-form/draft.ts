@@ -1,11 +1,11 @@
 import type { LeafShape, Shape } from './shape.js';
 
-/** What stands in a form, which need not be right: texts, by the shape of the value. */
+/** The content of a form, valid or not: texts, in the shape of the value. */
 export type Draft = string | readonly Draft[] | { readonly [key: string]: Draft };
 
 export type ObjectDraft = { readonly [key: string]: Draft };
 
-/** The draft of a value; of nothing, an empty one. */
+/** The draft of a value; an empty draft if there is no value. */
 export function draftOf(shape: Shape, value: unknown): Draft {
   switch (shape.kind) {
     case 'fixed':
@@ -29,13 +29,16 @@ export function draftOf(shape: Shape, value: unknown): Draft {
   }
 }
 
-/** The draft of a choice in which `key` is chosen. */
+/** The draft of a choice with `key` chosen. */
 export function chosen(shape: Extract<Shape, { kind: 'choice' }>, key: string, value?: unknown): Draft {
   const option = shape.options.find((each) => each.key === key);
   return { [key]: option ? draftOf(option.shape, value) : '' };
 }
 
-/** The value of a draft; undefined where nothing stands. What can't be read stays text: the server says what is wrong. */
+/**
+ * The value of a draft; undefined if the draft is empty. Text that can't be read stays text, so that the
+ * server says what is wrong.
+ */
 export function readDraft(shape: Shape, draft: Draft): unknown {
   switch (shape.kind) {
     case 'fixed':
@@ -81,7 +84,7 @@ function readLeaf({ isText, list, offers }: LeafShape, text: string): unknown {
   return isText ? text : plainValue(text);
 }
 
-/** A truth value or a number where the text is one. */
+/** A truth value or a number if the text is one; otherwise the text. */
 function plainValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? Number(text) : text;

@@ -13,15 +13,15 @@ interface PartProps<Kind extends Shape = Shape> {
   readonly path: string;
   readonly label: string;
   readonly refusal: RemoteRefusal | undefined;
-  /** Another path of the part: that of the object which it stands for as a plain value. */
+  /** Another path of the part: that of the object for which the part is a plain value. */
   readonly also?: string | undefined;
-  /** What is offered beside the values that the schema names, by path. */
+  /** Suggested values besides those of the schema, by path. */
   readonly offers?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Numbers with two limits have a slider where this is given. It is called when somebody lets go of one. */
+  /** Called when somebody lets go of a slider. If present, numbers with two limits have sliders. */
   readonly onSlid?: ((draft: Draft) => void) | undefined;
 }
 
-/** A part of a form that is made of a schema. What the simulator refuses stands beside the part that it is about. */
+/** A part of a form that is made from a schema. A refusal is shown beside the part that it is about. */
 export function SchemaPart(props: PartProps) {
   switch (props.shape.kind) {
     case 'fixed':
@@ -97,7 +97,7 @@ function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: Pa
   </div>`;
 }
 
-/** What an item of a list is called. */
+/** The names of items, by the key of the list. */
 const ITEMS: Readonly<Record<string, string>> = { do: 'fault', schedule: 'window', steps: 'step' };
 
 function ListPart({ shape, draft, onChange, path, label, refusal, offers }: PartProps<ListShape>) {
@@ -120,7 +120,7 @@ function ListPart({ shape, draft, onChange, path, label, refusal, offers }: Part
   </section>`;
 }
 
-/** What was said about a path, and with `within` about what is in it. */
+/** The message about a path; with `within`, also about paths in it. */
 export function problemAt(
   refusal: RemoteRefusal | undefined,
   path: string,

@@ -2,18 +2,18 @@ import type { ServedSchema } from '../../../api/v1/program.js';
 
 type JsonSchema = ServedSchema['schema'];
 
-/** A part of a form, made of the JSON Schema of a value. */
+/** A part of a form, made from the JSON Schema of a value. */
 export type Shape = ObjectShape | ChoiceShape | ListShape | LeafShape | FixedShape;
 
 export interface ObjectShape {
   readonly kind: 'object';
   readonly about: string;
   readonly fields: readonly { readonly key: string; readonly isRequired: boolean; readonly shape: Shape }[];
-  /** The key that a plain value stands for: `250` for `{ms: 250}`. */
+  /** The key for which a plain value stands: `250` means `{ms: 250}`. */
   readonly plainKey: string | undefined;
 }
 
-/** One of several objects that have one key each, as the faults of a rule have. */
+/** One of several objects with one key each, such as the faults of a rule. */
 export interface ChoiceShape {
   readonly kind: 'choice';
   readonly about: string;
@@ -30,19 +30,19 @@ export interface ListShape {
 export interface LeafShape {
   readonly kind: 'leaf';
   readonly about: string;
-  /** All values there are; undefined where there are others. */
+  /** All possible values; undefined if there are others. */
   readonly choices: readonly string[] | undefined;
-  /** Some of the values. */
+  /** Some of the possible values. */
   readonly offers: readonly string[];
-  /** Whether it is a list, as in `1, 2`, or may be one. */
+  /** Whether the value is a list such as `1, 2`, or may be one. */
   readonly list: 'never' | 'may be' | 'always';
   /** Whether every value is text, so that `1` is a name and no number. */
   readonly isText: boolean;
-  /** Both limits of a number that has both. */
+  /** The limits of a number, if it has both. */
   readonly range: readonly [number, number] | undefined;
 }
 
-/** A value of which there is only one. */
+/** A value with only one possibility. */
 interface FixedShape {
   readonly kind: 'fixed';
   readonly about: string;
@@ -88,7 +88,7 @@ export function shapeOf({ schema, components }: ServedSchema): Shape {
     return { key, about: plain(object.description ?? ''), shape: shape(value, '') };
   }
 
-  /** The variants of a union, and of the unions in it; the schema itself where it is none. */
+  /** The variants of a union, including those of nested unions; the schema itself if it is no union. */
   function flat(given: JsonSchema): JsonSchema[] {
     const { $ref, anyOf } = given;
     if ($ref !== undefined) {
@@ -140,18 +140,18 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
   };
 }
 
-/** Descriptions are Markdown, in which names stand between backticks. */
+/** Removes the backticks in which descriptions, which are Markdown, put names. */
 export const plain = (text: string) => text.replaceAll('`', '');
 
-/** A text with the full stop that further sentences need before them. */
+/** Adds a full stop to a text, if more sentences are to follow it. */
 const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);
 
-/** A number of ms, or text with a unit. */
+/** Whether the variants are those of a time: a number of ms, or text with a unit. */
 function isDuration(variants: readonly JsonSchema[]): boolean {
   return variants.length > 1 && variants.some(({ pattern }) => pattern?.includes('ms|s|m|h') === true);
 }
 
-/** The limits of a number in words; empty where it has none or is not the only variant. */
+/** The limits of a number in words; empty if it has none or is not the only variant. */
 function limits(variants: readonly JsonSchema[]): string {
   const number = variants.find(({ type }) => type === 'integer' || type === 'number');
   if (!number || (number.minimum === undefined && number.maximum === undefined)) return '';

@@ -15,7 +15,10 @@ const entries = resource(
   ({ catalogue }: CatalogueView) => catalogue,
 );
 
-/** What real devices do wrong, by what a client sees of it: one is played on a line, or taken back wherever it is played. */
+/**
+ * The catalogue of what real devices do wrong, by what a client sees. An entry is played on a line, or ended
+ * on all lines.
+ */
 export function Catalogue() {
   useEffect(entries.follow, []);
   const chosen = useSignal('');

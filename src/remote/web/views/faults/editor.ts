@@ -54,7 +54,7 @@ export function Editor() {
       else event.value = found;
       self.current?.scrollIntoView({ block: 'nearest' });
     };
-    // What somebody writes stays, whatever comes back.
+    // Text that somebody has typed stays, whatever is read again.
     if (shape && !draft.peek()) void begin();
     return () => {
       isGone = true;
@@ -115,7 +115,10 @@ async function ruleToEdit(name: string | null): Promise<object | undefined> {
   return answer.ok ? written(answer.value) : { name };
 }
 
-/** The request that an event is, or is the reply to; in words, why it can't be had. */
+/**
+ * The request of an event: the event itself, or the request to which it is the reply. A sentence says why
+ * there is none.
+ */
 async function requestOf(seq: string): Promise<Event | string> {
   const answer = await ask<{ events: readonly Event[] }>('GET', `/traffic?${oneEvent(seq)}`);
   if (!answer.ok) return answer.problem.detail;

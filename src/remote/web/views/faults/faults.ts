@@ -12,7 +12,7 @@ import { Editor } from './editor.js';
 import { change, conditionText, faultsText, followRules, rules, stateOf, written } from './rules.js';
 import './faults.css';
 
-/** The view `/faults`: the rules with what has come of them, and a form for one. */
+/** The view `/faults`: the rules with their counts, and a form for a rule. */
 export function FaultsView() {
   useEffect(followRules, []);
   const { query } = route.value;
@@ -47,7 +47,7 @@ const TONES: Readonly<Record<ReturnType<typeof stateOf>, Tone>> = {
   off: 'off',
 };
 
-/** A rule with its counts, and what can be done with it. */
+/** A rule with its counts and its buttons. */
 function RuleRow({ rule }: { readonly rule: RuleView }) {
   const { name, enabled, hits, matches, lastHit, remaining, warnings = [] } = rule;
   const state = stateOf(rule);

@@ -9,16 +9,16 @@ import { ask } from '../../api.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
 
-/** After the last change of the form. */
+/** Time between the last change of the form and the preview, in ms. */
 const PAUSE_MS = 250;
 
 interface PreviewProps {
   readonly rule: unknown;
-  /** Sequence number of the request to whose reply the rule is applied; the newest one that fits without it. */
+  /** Sequence number of the request whose reply is previewed; the newest matching request when absent. */
   readonly like: number | undefined;
 }
 
-/** What a rule will make of a reply, as a strip and as a table. */
+/** Shows what a rule would make of a reply, as a strip and as a table. */
 export function Preview({ rule, like }: PreviewProps) {
   const view = useSignal<FaultPreviewView | undefined>(undefined);
   const refusal = useSignal<RemoteRefusal | undefined>(undefined);
@@ -62,10 +62,10 @@ function wireOf({ characterUs, t35Us }: FaultPreviewView): Wire {
   return { characterUs: characterUs ?? undefined, t35Us: t35Us ?? undefined };
 }
 
-/** How long a character is drawn where characters take no time. */
+/** Width of a character in µs, on lines whose characters take no time. */
 const NO_CHARACTER_US = 20;
 
-/** The request, which ends at 0, and the reply as it will be. */
+/** The pieces of the request, which ends at 0, and of the reply that would follow. */
 function previewPieces({ request, steps, silence, faults }: FaultPreviewView, wire: Wire): Piece[] {
   const { bytes } = request;
   const text = `function ${request.function}`;

@@ -1,6 +1,6 @@
-/** Rules that engineers often want. They fill the form; what is aimed at stays. */
+/** A frequent rule, ready-made. It fills the form and keeps the conditions that select requests. */
 export interface ReadyMade {
-  /** The rule is called so in small letters, with a number where there is one already. */
+  /** The title. In small letters it is the name of the rule; a number is added if the name is taken. */
   readonly title: string;
   readonly when: Readonly<Record<string, unknown>>;
   readonly do: readonly Readonly<Record<string, unknown>>[];
@@ -23,17 +23,17 @@ export const READY_MADE: readonly ReadyMade[] = [
   { title: 'Dead for 20 s', when: { for: '20s' }, do: [{ silence: true }] },
 ];
 
-/** A name that no rule has. */
+/** A name that no rule has yet. */
 export function freeName(name: string, taken: readonly string[]): string {
   let free = name;
   for (let i = 2; taken.includes(free); i++) free = `${name}-${i}`;
   return free;
 }
 
-/** Conditions that say how often and when, and not which requests. */
+/** Conditions on number and time, which do not select requests. */
 const NO_AIM = ['after', 'every', 'count', 'probability', 'from', 'for'];
 
-/** A ready-made rule that is aimed as the one in the form is. */
+/** A ready-made rule with the conditions of the rule in the form that select requests. */
 export function aimed(
   { title, when, do: faults }: ReadyMade,
   current: Readonly<Record<string, unknown>>,
@@ -44,7 +44,7 @@ export function aimed(
   return { name: freeName(name, taken), when: { ...Object.fromEntries(aim), ...when }, do: faults };
 }
 
-/** What the conditions of a rule take from a request. */
+/** The fields of a request that conditions use. */
 interface Aimable {
   readonly line: string;
   readonly unit?: number | undefined;
@@ -53,7 +53,7 @@ interface Aimable {
   readonly quantity?: number | undefined;
 }
 
-/** The conditions under which a rule acts on the next request that is like this one, once. */
+/** Conditions under which a rule acts once, on the next request like this one. */
 export function likeThis({ line, unit, function: code, address, quantity }: Aimable): object {
   const conditions = { line, unit, function: code, address, quantity, count: 1 };
   return Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined));

@@ -12,7 +12,10 @@ export const rules = resource(
   () => summary.value?.faults,
 );
 
-/** Windows of time open and close without a change of the summary. */
+/**
+ * Interval in ms in which rules are read while one has windows of time, which open and close without a change
+ * of the summary.
+ */
 const CLOCK_MS = 5000;
 
 /** Reads the rules whenever they may have changed, until the function that is returned is called. */
@@ -24,7 +27,7 @@ export function followRules(): () => void {
   return together(rules.follow(), () => clearInterval(timer));
 }
 
-/** Changes the rules, and reads them. */
+/** Changes the rules, and then reads them. */
 export async function change<Value>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   parts: readonly string[],
@@ -35,7 +38,7 @@ export async function change<Value>(
   return answer;
 }
 
-/** A rule as it is written, without its counts and its state. */
+/** A rule as a user writes it, without counts and state. */
 export function written({ name, enabled, when, schedule, do: faults, seed }: RuleView): object {
   return { name, ...(!enabled && { enabled }), when, ...(schedule && { schedule }), do: faults, seed };
 }
@@ -47,14 +50,14 @@ export function stateOf({ enabled, open, remaining }: RuleView): 'armed' | 'not 
   return open ? 'armed' : 'not now';
 }
 
-/** Which requests a rule is for: `line lan · function 3, 4 · count 1`. */
+/** The conditions of a rule in words: `line lan · function 3, 4 · count 1`. */
 export function conditionText({ when, schedule }: Pick<RuleView, 'when' | 'schedule'>): string {
   const parts = Object.entries(when).map(([key, value]) => `${key} ${valueText(value)}`);
   if (schedule) parts.push(`schedule ${schedule.map(valueText).join(', ')}`);
   return parts.length > 0 ? parts.join(' · ') : 'every request';
 }
 
-/** What a rule does: `delay 250, crc invert`. */
+/** The faults of a rule in words: `delay 250, crc invert`. */
 export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
   const parts = faults
     .flatMap((fault) => Object.entries(fault))
@@ -62,10 +65,10 @@ export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
   return listText(parts);
 }
 
-/** More parts of a list are only counted. The form has all of them. */
+/** Most parts of a list that are shown; the others are counted. The form has all of them. */
 const MOST_SHOWN = 12;
 
-/** `a, b … 40 more`. */
+/** A list in words: `a, b … 40 more`. */
 function listText(parts: readonly string[]): string {
   const more = parts.length - MOST_SHOWN;
   return more > 0 ? `${parts.slice(0, MOST_SHOWN).join(', ')} … ${more} more` : parts.join(', ');

@@ -7,7 +7,7 @@ import { Empty, Fact, State } from '../../ui/controls.js';
 import { duration, measured } from '../../ui/format.js';
 import './fleet.css';
 
-/** How this bench is on its broker; null without one. */
+/** The connection of this bench to its broker; null without a broker. */
 export const broker = resource(
   () => '/mqtt',
   ({ mqtt }: { readonly mqtt: MqttStatus | null }) => mqtt,
@@ -21,7 +21,7 @@ const benches = resource(
   () => Math.floor((summary.value?.monotonicUs ?? 0) / EVERY_US),
 );
 
-/** The view `/fleet`: the benches on the broker, as they say of themselves. */
+/** The view `/fleet`: the benches on the broker, as they describe themselves. */
 export function FleetView() {
   useEffect(benches.follow, []);
   const all = benches.current.value;

@@ -3,21 +3,21 @@ import type { LineView } from '../../../../simulator/commands/schemas/line.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 
-/** What the summary does not have: settings, units, times and links, by the name of the line. */
+/** Details of lines that the summary lacks, by name: settings, units, times and links. */
 export const details = resource(
   () => '/lines',
   ({ lines }: { readonly lines: readonly LineView[] }) => new Map(lines.map((line) => [line.name, line])),
   () => summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
 );
 
-/** A line by its name; undefined while it is not known. */
+/** A line by its name; undefined while its details are not known. */
 export function lineNamed(name: string): LineView | undefined {
   return details.current.value?.get(name);
 }
 
 const US_PER_MS = 1000;
 
-/** The times of a line; none of a socket, and none of a line that is gone. */
+/** The character times of a line; undefined ones for a socket or a line that is gone. */
 export function wireOf(line: LineView | undefined): Wire {
   const { characterTime, t35 } = line?.times ?? {};
   return {
@@ -26,7 +26,7 @@ export function wireOf(line: LineView | undefined): Wire {
   };
 }
 
-/** What is spoken on a line: `RTU 9600 8N1`, `Modbus TCP`, `RTU over UDP`. */
+/** The format of a line: `RTU 9600 8N1`, `Modbus TCP`, `RTU over UDP`. */
 export function formatText({ settings, mode }: LineView): string {
   const framing = String(settings.framing);
   const { serial } = settings as { serial?: Readonly<Record<string, unknown>> };
@@ -41,7 +41,7 @@ export function formatText({ settings, mode }: LineView): string {
 
 const SHOWN_UNITS = 6;
 
-/** The first units with their devices, and how many more there are. */
+/** The first units with their devices, and the number of the others. */
 export function unitsLine(units: Readonly<Record<string, string>>): string {
   const entries = Object.entries(units).map(([unit, device]) => `${unit} ${device}`);
   if (entries.length === 0) return 'none';

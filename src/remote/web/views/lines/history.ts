@@ -5,20 +5,20 @@ import { summary } from '../../live.js';
 type LineSummary = Summary['lines'][number];
 type Counters = LineSummary['counters'];
 
-/** What was measured on a line in each of the last seconds, the oldest first. */
+/** Measurements of a line in each of the last seconds, the oldest first. */
 export interface LineHistory {
   readonly requests: readonly (number | undefined)[];
-  /** The mean of a second, in ms; undefined for a second without replies. */
+  /** The mean turnaround of each second, in ms; undefined for a second without replies. */
   readonly turnaround: readonly (number | undefined)[];
-  /** Events a second, over the last five seconds; undefined before there are two summaries. */
+  /** Events per second over the last five seconds; undefined before there are two summaries. */
   readonly rates: Counters | undefined;
 }
 
-/** Seconds. */
+/** Length of the history, in s. */
 export const LENGTH = 120;
 const RATE_OVER = 5;
 
-/** By line. It is kept while other views are shown. */
+/** Histories by line. They are kept while other views are shown. */
 export const histories = signal<ReadonlyMap<string, LineHistory>>(new Map());
 
 /** The last summaries, the newest last. */
@@ -47,7 +47,7 @@ function extended(before: LineHistory | undefined, line: LineSummary): LineHisto
   };
 }
 
-/** The line in an earlier summary; undefined where it was not there, or was another one of the same name. */
+/** The line in an earlier summary; undefined if it was not there, or was another line of the same name. */
 function since(earlier: Summary | undefined, line: LineSummary) {
   const now = recent.at(-1);
   const found = earlier?.lines.find(({ name }) => name === line.name);

@@ -22,11 +22,11 @@ type LineSummary = Summary['lines'][number];
 const TONES = { open: 'good', waiting: 'warn', failed: 'bad', stopped: 'off' } as const;
 const COMMANDS = { start: 'opened', stop: 'closed', restart: 'closed and opened again' };
 
-/** A line: its state, what passes it, and what can be done with it. It is not drawn anew while nobody sees it. */
+/** A line: its state, its figures and its buttons. It is not drawn again while nobody sees it. */
 export function LinePanel({ name }: { readonly name: string }) {
   const self = useRef<HTMLElement>(null);
   const isSeen = useSeen(self);
-  // A signal that is not read while rendering causes no rendering.
+  // A signal that is peeked at while rendering causes no rendering.
   const now = isSeen ? summary.value : summary.peek();
   const line = now?.lines.find((each) => each.name === name);
   const history = (isSeen ? histories.value : histories.peek()).get(name);
@@ -65,13 +65,13 @@ interface CountersProps {
   readonly rates: LineHistory['rates'];
 }
 
-/** Counters that are shown at zero, too. */
+/** Counters that are shown even at zero. */
 const ALWAYS = ['requests', 'replies'];
 
-/** `damagedFrames` as words: `damaged frames`. */
+/** A key in words: `damagedFrames` becomes `damaged frames`. */
 const inWords = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The counters that have counted something; the others are named in one sentence. */
+/** The counters that are not zero; one sentence names the others. */
 function Counters({ counters, rates }: CountersProps) {
   const entries = Object.entries(counters) as [keyof typeof counters, number][];
   const isShown = ([key, value]: [string, number]) => value > 0 || ALWAYS.includes(key);

@@ -12,10 +12,13 @@ import { LinePanel } from './line-panel.js';
 import { type Settings, SettingsForm } from './settings-form.js';
 import './lines.css';
 
-/** No name has a control character. */
+/** Separates names. No name contains a control character. */
 const SEPARATOR = '\n';
 
-/** As one text, which differs only when a line has come or gone: so the list is not made anew every second. */
+/**
+ * The names of lines as one text, which differs only when a line has come or gone. So the list is not made
+ * again every second.
+ */
 const names = computed(() => summary.value?.lines.map(({ name }) => name).join(SEPARATOR) ?? '');
 
 const overview = computed(() => {
@@ -41,7 +44,7 @@ export function LinesView() {
     ${isAdding.value ? html`<${AddLine} device=${device} onClose=${put(isAdding, false)} />` : null}</div>`;
 }
 
-/** What the form begins with. The simulator has a default for every other setting. */
+/** The initial settings of a new line, by kind. The simulator has defaults for all others. */
 const KINDS: Readonly<Record<string, Settings>> = {
   tcp: { tcp: { host: '127.0.0.1', port: 5020 } },
   serial: { serial: { path: 'virtual', baudRate: 19200, parity: 'even' } },
@@ -49,7 +52,7 @@ const KINDS: Readonly<Record<string, Settings>> = {
   tls: { tls: { host: '127.0.0.1', port: 802, cert: 'server.pem', key: 'server.key' } },
 };
 
-/** A form for a new line. @param device for the first unit; empty without one */
+/** A form for a new line. @param device device of the first unit; empty for none */
 function AddLine({ device, onClose }: { readonly device: string; readonly onClose: () => void }) {
   const name = useSignal('');
   const kind = useSignal('tcp');

@@ -11,10 +11,10 @@ import { type Draft, draftOf, isObject, readDraft } from '../../ui/schema-form/d
 import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
 
-/** Settings of a line, as the native file has them. Units are written apart. */
+/** The settings of a line, as the native file has them. Units are edited apart from them. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** The form of a line of each kind: `serial`, `tcp`, `udp`, `tls`. */
+/** The shape of the form for a line of each kind: `serial`, `tcp`, `udp`, `tls`. */
 const shapes = resource(
   () => '/schemas/line',
   ({ schema, components }: ServedSchema) =>
@@ -31,12 +31,12 @@ const shapes = resource(
 
 interface SettingsFormProps {
   readonly title: string;
-  /** What the button says. */
+  /** The text of the button. */
   readonly action: string;
-  /** What the fields begin with. */
+  /** The initial values of the fields. */
   readonly first: Settings;
   readonly units: string;
-  /** Whether there is no such line yet, so that everything is sent, and not only what differs. */
+  /** Whether the line is new, so that all settings are sent, and not only changed ones. */
   readonly isNew?: boolean;
   readonly send: (change: Settings) => Promise<Answer<unknown>>;
   readonly onClose: () => void;
@@ -44,7 +44,7 @@ interface SettingsFormProps {
   readonly children?: (refusal: RemoteRefusal | undefined) => ComponentChildren;
 }
 
-/** A form of the settings of a line. The simulator checks them: the form knows none by its name. */
+/** A form for the settings of a line. It is made from the schema, and the simulator checks the values. */
 export function SettingsForm({ title, action, first, isNew = false, onClose, ...props }: SettingsFormProps) {
   useEffect(shapes.follow, []);
   const units = useSignal(props.units);
@@ -77,7 +77,10 @@ export function SettingsForm({ title, action, first, isNew = false, onClose, ...
   <//>`;
 }
 
-/** What turns settings into others: those that are gone are null, which restores their defaults. */
+/**
+ * The change from one set of settings to another. Settings that are gone are null, which restores their
+ * defaults.
+ */
 function changeOf(before: Settings, after: Settings): Settings {
   const gone = Object.keys(before).filter((key) => !(key in after));
   const changed = Object.entries(after).flatMap(([key, value]) => {
@@ -88,14 +91,14 @@ function changeOf(before: Settings, after: Settings): Settings {
   return Object.fromEntries([...gone.map((key) => [key, null]), ...changed]);
 }
 
-/** Units as text, one a line: `1: meter`. */
+/** Units as text, one per line: `1: meter`. */
 export function unitsText(units: Readonly<Record<string, string>>): string {
   return Object.entries(units)
     .map(([unit, device]) => `${unit}: ${device}`)
     .join('\n');
 }
 
-/** The units of such a text. Ranges such as `20-29: meter` are for the simulator to read. */
+/** Parses the text of units. Ranges such as `20-29: meter` are left for the simulator to expand. */
 function unitsOf(text: string): Readonly<Record<string, string>> {
   const lines = text.split(/[\n,]/).filter((line) => line.trim() !== '');
   return Object.fromEntries(

@@ -30,10 +30,10 @@ import {
   type WordTable,
 } from './state.js';
 
-/** Chooses what is shown, and how. */
+/** The controls that choose what is shown, and how. */
 export function Bar({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const all = devices.current.value ?? [];
-  // A table that the other device does not have gives way to one that it has.
+  // If the other device does not have this table, one that it has is shown.
   const other = (name: string) => (all.find((each) => each.name === name)?.tables[table] ? table : '');
   return html`<div class="flow">
     <${Select} label="Device" value=${device.name} choices=${all.map(({ name }) => name)}
@@ -56,10 +56,13 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
   </div>`;
 }
 
-/** The most names that the list under the field offers. */
+/** Most names that the field suggests. */
 const MOST_NAMES = 500;
 
-/** Leads to an address of the table, or to a named value of any table. Then keys act on the register. */
+/**
+ * A field that leads to an address of the table, or to a named value of any table. Keys then act on that
+ * register.
+ */
 function Find({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
   const text = useSignal('');
   const find = async () => {
@@ -78,7 +81,7 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
       if (found) go(addressOf({ table: found.table, from: found.address }));
     }
     text.value = '';
-    // The grid of another table is drawn first.
+    // The grid of another table must be drawn first.
     requestAnimationFrame(() => document.querySelector<HTMLElement>('.view-registers .grid')?.focus());
   };
   return html`<form class="find" onSubmit=${sent(find)}>

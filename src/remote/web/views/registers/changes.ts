@@ -8,10 +8,10 @@ import { valueText } from './layout.js';
 import { readNow, valuesIn } from './reading.js';
 import { anchor, selected, target, type WordTable } from './state.js';
 
-/** A change of registers by their address. */
+/** A change of registers, by address. */
 export type CellChange = ChangeRequest & { readonly table: WordTable; readonly address: number };
 
-/** A change that was made to registers of a device, and the one that takes it back. */
+/** A change of registers of a device, and the change that undoes it. */
 interface Done {
   readonly device: string;
   readonly table: WordTable;
@@ -21,7 +21,9 @@ interface Done {
   readonly back: ChangeRequest;
 }
 
-/** Somebody else has written over a change: whoever wants to write over that is asked first. */
+/**
+ * A question before a change that would overwrite what somebody else has written; undefined if there is none.
+ */
 export const clash = signal<{ readonly text: string; readonly goOn: () => void } | undefined>(undefined);
 
 const MOST_DONE = 200;
@@ -31,13 +33,16 @@ const undone = signal<readonly Done[]>([]);
 export const mayUndo = computed(() => done.value.length > 0);
 export const mayRedo = computed(() => undone.value.length > 0);
 
-/** One change after the other: keys are quicker than answers. */
+/**
+ * Resolves when the last change is done. Changes are made one after the other, because keys are faster than
+ * answers.
+ */
 let turn = Promise.resolve();
 
 /**
- * Keeps a change that was just made, so that it can be undone.
- * @param before the registers before it
- * @param registers what the simulator has answered
+ * Remembers a change that was just made, so that it can be undone.
+ * @param before the registers before the change
+ * @param registers the simulator's answer
  */
 export function made(
   device: string,
@@ -46,8 +51,8 @@ export function made(
   registers: readonly RegisterView[],
 ): void {
   const { table, address } = change;
-  // Each expects what the other one leaves, so that no write of a client is lost between looking and writing.
-  // What moves by itself is not expected to stand still.
+  // Undo and redo each expect what the other has left, so that no write of a client in between is lost.
+  // Registers that move by themselves are not expected to stand still.
   const isMoved = registers.some(({ signal, action }) => signal !== null || action !== null);
   const after = isMoved ? undefined : (change.words ?? registers[0]?.raw);
   const back = { table, address, words: [...before], raw: true, expected: after };
@@ -57,7 +62,7 @@ export function made(
   undone.value = [];
 }
 
-/** Takes the last change back, and selects its register. */
+/** Undoes the last change, and selects its register. */
 export function undo(): void {
   turn = turn.then(() => repeat(done, undone, ({ back }) => back, 'undone'));
 }
@@ -67,7 +72,7 @@ export function redo(): void {
   turn = turn.then(() => repeat(undone, done, ({ forth }) => forth, 'redone'));
 }
 
-/** Sends the last change of a list, and moves it to the other list. */
+/** Carries out the last change of one list, and moves it to the other list. */
 async function repeat(
   from: Signal<readonly Done[]>,
   to: Signal<readonly Done[]>,
@@ -97,14 +102,14 @@ async function repeat(
   if (now?.device.name === device && now.table === table) selected.value = anchor.value = address;
 }
 
-/** What became of a change. `isOther`: another value stood there than it expected. */
+/** The outcome of a change. `isOther`: the present value is not the expected one. */
 type Sent =
   | { readonly ok: true; readonly registers: readonly RegisterView[] }
   | { readonly ok: false; readonly text: string; readonly isOther: boolean };
 
 const CONFLICT = 409;
 
-/** Sends a change, and reads what is seen. */
+/** Sends a change, and reads the visible registers. */
 export async function sendChange(device: string, change: ChangeRequest): Promise<Sent> {
   const path = pathOf('devices', device, 'registers');
   const answer = await ask<{ registers: RegisterView[] }>('PATCH', path, { changes: [change] });
@@ -117,7 +122,7 @@ export async function sendChange(device: string, change: ChangeRequest): Promise
 
 const MOST_OURS = 1000;
 
-/** Writes of this page, by device and time; the oldest first. */
+/** Writes of this page by device and time, the oldest first. */
 const ours = new Set<string>();
 
 const writeOf = (device: string, { lastWriter }: RegisterView) => `${lastWriter?.time} ${device}`;
@@ -130,7 +135,7 @@ function noteWrite(device: string, registers: readonly RegisterView[]): void {
   }
 }
 
-/** The first value that somebody else has written since this page did; undefined where nobody has. */
+/** The first value that somebody else has written since this page did; undefined if nobody has. */
 async function overwritten({ device, table, address, count }: Done): Promise<RegisterView | undefined> {
   const answer = await valuesIn(device, table, address, address + count - 1);
   return answer.ok
@@ -138,7 +143,7 @@ async function overwritten({ device, table, address, count }: Done): Promise<Reg
     : undefined;
 }
 
-/** Who wrote a value last, where and when. */
+/** The last writer of a value in words: who, where and when. */
 export function writerText({ lastWriter }: RegisterView): string {
   if (!lastWriter) return 'nobody since the reset';
   const { by, line, client, time } = lastWriter;

@@ -18,11 +18,11 @@ import { detail } from './reading.js';
 import { SignalForm } from './signal-form.js';
 import { known, selected, target, version } from './state.js';
 
-/** All that is known of the register that is selected: what it means, who wrote it, and what moves it. */
+/** Everything that is known of the selected register: its meaning, its last writer, and its signal. */
 export function Details({ device }: { readonly device: DeviceView }) {
   const address = selected.value;
   const word = version.value >= 0 ? known.wordAt(address) : undefined;
-  // What is on the screen is known before the answer about the register comes.
+  // The screen shows a register before the answer about it arrives.
   const about = [detail.value, known.valueAt(address)].find((each) => each && holds(each, address));
   const why = whyNot(known, address, mayWrite());
   const key = `${device.name} ${target.value?.table} ${about?.address ?? address}`;
@@ -70,10 +70,10 @@ function allForms(word: number): string {
   return `0x${textOf('hex', [word], 16)}, ${word}${signed}, "${textOf('text', [word], 16)}"`;
 }
 
-/** The longest course, in seconds. */
+/** Longest course of a value, in s. */
 const LONGEST_S = 300;
 
-/** The course of a value since it was selected. */
+/** A plot of a value since it was selected. */
 function ValuePlot({ about }: { readonly about: RegisterView }) {
   const course = useSignal<Course>({ times: [], values: [] });
   useEffect(() => {

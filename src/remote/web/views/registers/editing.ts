@@ -16,12 +16,15 @@ import {
   type WordTable,
 } from './state.js';
 
-/** The address of the page follows when no key moves any more: a browser takes few changes of it. */
+/**
+ * Time in ms after the last key before the address of the page follows. Browsers limit the number of its
+ * changes.
+ */
 const SETTLED_MS = 400;
 
 let settled: ReturnType<typeof setTimeout> | undefined;
 
-/** Makes a register the one that keys act on, and keeps it in the address of the page. */
+/** Selects a register for keys, and keeps it in the address of the page. */
 export function select(address: number, isRange = false): void {
   selected.value = Math.max(0, address);
   if (!isRange) anchor.value = selected.value;
@@ -36,7 +39,10 @@ export function select(address: number, isRange = false): void {
   }, SETTLED_MS);
 }
 
-/** Begins to edit the cell of an address, or says beside it why it can't be. @param text what was typed already */
+/**
+ * Begins to edit the cell of an address, or says beside it why that is not possible.
+ * @param text text typed so far
+ */
 export function beginEdit(address: number, text: string): void {
   const start = cellStart(known, format.peek(), address);
   const why = whyNot(known, start, mayWrite());
@@ -44,14 +50,14 @@ export function beginEdit(address: number, text: string): void {
   editing.value = why === undefined ? { address: start, text } : undefined;
 }
 
-/** Edits the register that is selected, from what it holds, without the unit. */
+/** Edits the selected register. The text begins with its value, without the unit. */
 export function editSelected(): void {
   const start = cellStart(known, format.peek(), selected.peek());
   const value = format.peek() === 'values' ? known.valueAt(start) : undefined;
   beginEdit(start, value ? (value.label ?? String(value.value)) : cellText(known, format.peek(), start));
 }
 
-/** Sends what was typed. What is refused stays open, with the reason. */
+/** Sends the typed text. If it is refused, the cell stays open and shows the reason. */
 export async function commitEdit(text: string): Promise<void> {
   const now = target.peek();
   const { address } = editing.peek() ?? {};
@@ -73,7 +79,7 @@ export async function commitEdit(text: string): Promise<void> {
   if (before) made(now.device.name, change, before, sent.registers);
 }
 
-/** What a text means in the format that is shown, or what was expected instead. */
+/** The change that a text means in the present format, or what was expected instead. */
 function changeOf(
   table: WordTable,
   address: number,

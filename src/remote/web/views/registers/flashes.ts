@@ -6,15 +6,18 @@ import { type Touch, touchesOf, trafficOf } from './touches.js';
 
 type TouchKind = Touch['kind'];
 
-/** The style fades in this time. */
+/** Time in ms in which a mark fades. */
 const LASTS_MS = 700;
 
-/** A mark that fades is not begun anew sooner, however fast a client polls: each beginning draws its row. */
+/**
+ * Shortest time in ms before a fading mark begins again, however fast a client polls: each beginning draws
+ * its row.
+ */
 const AGAIN_MS = 250;
 
 export interface Flash {
   readonly kind: TouchKind;
-  /** Differs from one beginning to the next, so that the style fades anew. */
+  /** Alternates with each beginning, so that the style fades again. */
   readonly isAgain: boolean;
 }
 
@@ -23,20 +26,20 @@ interface Begun extends Flash {
   readonly until: number;
 }
 
-/** Registers on the screen that clients have just read or written. */
+/** Visible registers that clients have just read or written. */
 export const flashes = signal<ReadonlyMap<number, Flash>>(new Map());
 
 const begun = new Map<number, Begun>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The filter of the traffic, as a text that changes only when it has to. */
+/** The filter of the traffic, as text that changes only with it. */
 const wanted = computed(() => {
   const now = target.value;
   const bits = version.value > 0 ? known.bits : 16;
   return (now && trafficOf(now.device, now.table, visible.value, bits)?.toString()) ?? '';
 });
 
-/** Shows what clients touch, until the function that is returned is called. */
+/** Marks the registers that clients touch, until the returned function is called. */
 export function followTouches(): () => void {
   let leave = () => {};
   const stop = effect(() => {

@@ -1,18 +1,18 @@
-/** A way to show registers, and to write them. */
+/** A format: shows registers as text, and reads text. */
 interface FormatRow {
   readonly title: string;
-  /** Registers that a cell shows. */
+  /** Number of registers in a cell. */
   readonly words: 1 | 2;
-  /** The narrowest cell, in CSS pixels. */
+  /** Least width of a cell, in CSS pixels. */
   readonly width: number;
   readonly text: (words: readonly number[]) => string;
-  /** The words that a text means; undefined where it means none. */
+  /** The words that a text means; undefined if it means none. */
   readonly parse: (text: string) => readonly number[] | undefined;
-  /** What texts may be. */
+  /** What a message says after "expected" when a text means no words. */
   readonly expected: string;
 }
 
-/** As many as fit in one request. */
+/** Most registers in one request. */
 const MOST_WORDS = 123;
 
 const FLOAT_HIGH_FIRST: FormatRow = {
@@ -25,7 +25,10 @@ const FLOAT_HIGH_FIRST: FormatRow = {
 };
 const UNSIGNED = whole('decimal', 56, 0, 65_535);
 
-/** By the name that is in the address of the page. `values`: by their types and in their units, and all else as numbers. */
+/**
+ * The formats, by their name in the address of the page. `values` shows values by their types and in their
+ * units, and other registers as numbers.
+ */
 export const FORMATS = {
   values: { ...UNSIGNED, title: 'values', width: 210 },
   unsigned: UNSIGNED,
@@ -65,17 +68,17 @@ export const FORMATS = {
 
 export type Format = keyof typeof FORMATS;
 
-/** Registers that a cell of a format shows. */
+/** Number of registers in a cell of a format. */
 export function wordsOf(format: Format): 1 | 2 {
   return FORMATS[format].words;
 }
 
-/** What words say in a format. Two for a float, one otherwise. */
+/** The text of words in a format: of two words for a float, otherwise of one. */
 export function textOf(format: Format, words: readonly number[], bits: 1 | 16): string {
   return bits === 1 ? String(words[0]) : FORMATS[format].text(words);
 }
 
-/** Words that a text in a format means, or what was expected instead. */
+/** The words that a text means in a format, or what was expected instead. */
 export function parseText(
   format: Format,
   text: string,
@@ -146,7 +149,7 @@ function floatOf([high = 0, low = 0]: readonly number[]): number {
   return view.getFloat32(0);
 }
 
-/** The shortest text that means the same float of 32 bits. */
+/** The shortest text that means the same 32-bit float. */
 function floatText(value: number): string {
   if (!Number.isFinite(value)) return String(value).replace('Infinity', 'inf');
   const digits = [6, 7, 8].find((each) => Math.fround(Number(value.toPrecision(each))) === value);

@@ -22,7 +22,7 @@ import {
   visibleRows,
 } from './state.js';
 
-/** The registers of a table. Only rows that are seen are drawn. */
+/** The registers of a table. Only visible rows are drawn. */
 export function Grid({ label }: { readonly label: string }) {
   const self = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -77,7 +77,7 @@ function onKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** An arrow leaves the cell that it is in, whichever of its registers is selected. */
+/** The address after an arrow key, which leaves the cell whichever of its registers is selected. */
 function nextCell(key: string, at: number, to: number): number {
   const start = (address: number) => cellStart(known, format.peek(), address);
   let next = to;
@@ -95,7 +95,7 @@ function measure(grid: HTMLElement): void {
   viewport.value = { top: grid.scrollTop, width: grid.clientWidth, height: grid.clientHeight };
 }
 
-/** Scrolls as little as shows the row. */
+/** Scrolls just enough to show a row. */
 function show(grid: HTMLElement | null, row: number): void {
   if (!grid || grid.clientHeight === 0) return;
   const top = row * ROW_HEIGHT;
@@ -104,7 +104,7 @@ function show(grid: HTMLElement | null, row: number): void {
   else if (grid.scrollTop < top - room) grid.scrollTop = top - room;
 }
 
-/** The range of registers that is marked, as text: one line for each row, tabs between cells. */
+/** The marked range of registers as text: a line per row, and tabs between cells. */
 function copied(): string {
   const [low, high] = [selected.peek(), anchor.peek()].sort((a, b) => a - b) as [number, number];
   const width = columns.peek();
@@ -121,19 +121,19 @@ function copied(): string {
   return lines.join('\n');
 }
 
-/** The identifier of the cell of an address. */
+/** The element id of the cell of an address. */
 const cellId = (address: number) => `cell-${address}`;
 
 interface RowProps {
-  /** Counts the rows that there are. */
+  /** Index among all rows. */
   readonly index: number;
-  /** Its first address. */
+  /** Address of the first register. */
   readonly first: number;
 }
 
-/** A row of registers. It is drawn anew only when something in it differs. */
+/** A row of registers. It is drawn again only if it differs. */
 function Row({ index, first }: RowProps) {
-  // What is drawn is compared as text: nearly every answer leaves nearly every row as it is.
+  // Compared as text, because nearly every answer leaves nearly every row as it is.
   const text = useComputed(() => JSON.stringify(drawnCells(first)));
   const cells = JSON.parse(text.value) as readonly DrawnCell[];
   const isAfterGap = first > 0 && rowStarts.value[index - 1] !== first - columns.value;
@@ -208,12 +208,12 @@ function Editor({ address, text }: { readonly address: number; readonly text: st
     }} />`;
 }
 
-/** The keys move again after an edit. */
+/** Returns the focus to the grid after an edit, so that keys move in it again. */
 function returnFocus(): void {
   if (!editing.peek()) document.querySelector<HTMLElement>('.view-registers .grid')?.focus();
 }
 
-/** Rows of 16 have addresses in hexadecimal. */
+/** The address of a row; in hexadecimal if rows have 16 registers. */
 function addressText(first: number): string {
   return columns.value === 16 ? `0x${first.toString(16).toUpperCase().padStart(4, '0')}` : String(first);
 }

@@ -1,11 +1,11 @@
 import { notDefined } from '../../../../device/registers/undefined.js';
 import type { RegisterView, Words } from '../../../../simulator/commands/schemas/value.js';
 
-/** What was last read of a table, by address. */
+/** The registers of a table as they were last read, by address. */
 export class Known {
   readonly #words = new Map<number, number | null>();
   readonly #access = new Map<number, string>();
-  /** The value that a register belongs to; absent for registers of their own. */
+  /** The value that a register belongs to; absent for a register that is its own value. */
   readonly #values = new Map<number, RegisterView>();
   bits: 1 | 16 = 16;
 
@@ -21,12 +21,12 @@ export class Known {
     }
   }
 
-  /** Undefined before it was read, null where nothing is defined. */
+  /** The word at an address; undefined before it was read, null if nothing is defined there. */
   wordAt(address: number): number | null | undefined {
     return this.#words.get(address);
   }
 
-  /** Words side by side; undefined where one of them is not known or not defined. */
+  /** Adjacent words; undefined if one of them is not known or not defined. */
   wordsAt(address: number, count: number): readonly number[] | undefined {
     const words = Array.from({ length: count }, (_, i) => this.#words.get(address + i));
     return words.every((word) => typeof word === 'number') ? (words as number[]) : undefined;
@@ -41,7 +41,7 @@ export class Known {
   }
 }
 
-/** Why a register can't be changed; undefined where it can. @param mayWrite what this session may */
+/** Why a register can't be changed; undefined if it can. @param mayWrite whether this session may write */
 export function whyNot(known: Known, address: number, mayWrite: boolean): string | undefined {
   if (!mayWrite) return 'this session may only read';
   if (known.wordAt(address) === null) return notDefined(address);

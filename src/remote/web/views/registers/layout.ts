@@ -1,29 +1,29 @@
 import { FORMATS, type Format, textOf, wordsOf } from './formats.js';
 import type { Known } from './known.js';
 
-/** One cell of the grid. It may stand for several registers of its row. */
+/** A cell of the grid. It may show several registers of its row. */
 export interface Cell {
   readonly address: number;
   readonly span: number;
   readonly text: string;
-  /** The name of the value that begins here, or goes on here. */
+  /** The name of the value that begins or continues here. */
   readonly name: string | undefined;
   readonly state: 'unread' | 'undefined' | 'read-only' | 'writable';
 }
 
-/** How high a row is, in CSS pixels: the style says the same. */
+/** Height of a row in CSS pixels; the same as in the style. */
 export const ROW_HEIGHT = 26;
 
 const HEAD_WIDTH = 60;
 const WIDTH_OF_A_BIT = 32;
-/** Rows begin at round addresses in the base that is shown. */
+/** Possible numbers of registers in a row. Rows begin at round addresses in the base that is shown. */
 const IN_TENS = [10, 5, 2, 1];
 const IN_SIXTEENS = [16, 8, 4, 2, 1];
-/** A value of two registers must fit in a row, however narrow it is. */
+/** The same for values of two registers, which must fit in a row however narrow it is. */
 const IN_PAIRS = [10, 4, 2];
 const OF_VALUES = [4, 2];
 
-/** How many registers stand side by side. @param width of the grid in CSS pixels */
+/** The number of registers in a row. @param width width of the grid, in CSS pixels */
 export function columnsFor(format: Format, bits: 1 | 16, width: number): number {
   let choices = format === 'hex' || format === 'bits' || format === 'text' ? IN_SIXTEENS : IN_TENS;
   if (wordsOf(format) === 2 && bits === 16) choices = IN_PAIRS;
@@ -32,7 +32,10 @@ export function columnsFor(format: Format, bits: 1 | 16, width: number): number 
   return choices.find((count) => HEAD_WIDTH + count * narrowest <= width) ?? (choices.at(-1) as number);
 }
 
-/** The first address of each row in which something is defined. @param ranges first and last addresses, in order */
+/**
+ * The first address of each row with defined registers.
+ * @param ranges pairs of first and last addresses, in order
+ */
 export function rowStartsOf(ranges: readonly (readonly [number, number])[], columns: number): number[] {
   const starts: number[] = [];
   for (const [from, to] of ranges) {
@@ -43,7 +46,7 @@ export function rowStartsOf(ranges: readonly (readonly [number, number])[], colu
   return starts;
 }
 
-/** The row that an address is in; where it is in none, the next one, or the last. */
+/** The row of an address; if it is in none, the next row, or the last. */
 export function rowOf(starts: readonly number[], columns: number, address: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
@@ -54,7 +57,10 @@ export function rowOf(starts: readonly number[], columns: number, address: numbe
   return Math.max(0, low);
 }
 
-/** Parts of a table that are read at once. Rows side by side are one part. @param longest addresses of a part */
+/**
+ * The parts of a table that are read at once. Adjacent rows are one part.
+ * @param longest most addresses of a part
+ */
 export function partsOf(
   starts: readonly number[],
   columns: number,
@@ -71,7 +77,8 @@ export function partsOf(
 
 /**
  * The address that a key leads to; undefined for keys that do not move.
- * @param rows how the table is drawn: `starts` are the first addresses of its rows, `size` its addresses
+ * @param rows how the table is drawn: `starts` are the first addresses of its rows, `size` is the number of
+ * its addresses
  */
 export function moved(
   { key, ctrlKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey'>,
@@ -85,7 +92,7 @@ export function moved(
 ): number | undefined {
   const { starts, columns, size, ofPage } = rows;
   const row = rowOf(starts, columns, address);
-  // Cells are counted over all rows that there are.
+  // Cells are counted over all drawn rows.
   const at = row * columns + Math.max(0, Math.min(columns - 1, address - (starts[row] ?? 0)));
   const last = starts.length * columns - 1;
   const rowStart = row * columns;
@@ -104,7 +111,7 @@ export function moved(
   return Math.min(size - 1, (starts[Math.floor(to / columns)] ?? 0) + (to % columns));
 }
 
-/** The cells of a row, which begins at address `first`. @param size addresses of the table */
+/** The cells of the row that begins at address `first`. @param size number of addresses of the table */
 export function rowCells(
   known: Known,
   format: Format,
@@ -118,7 +125,7 @@ export function rowCells(
     cells.push({
       address,
       span: stop - address,
-      // A value that began in the row before goes on.
+      // The value began in the row before.
       text: start < first ? '…' : cellText(known, format, start),
       name:
         start < first || known.valueAt(start)?.address === start
@@ -136,13 +143,13 @@ export function cellStart(known: Known, format: Format, address: number): number
   const value = known.valueAt(address);
   if (format === 'values') return value?.address ?? address;
   if (wordsOf(format) === 1 || known.bits === 1) return address;
-  // Pairs begin at even addresses, or with the value that they are in.
+  // Pairs begin at even addresses, or with the value that contains them.
   if (value && value.registers > 1) return address - ((address - value.address) % 2);
   const before = known.valueAt(address - 1);
   return address % 2 === 1 && !(before && before.registers > 1) ? address - 1 : address;
 }
 
-/** How many registers the cell that begins at an address shows. */
+/** Number of registers in the cell that begins at an address. */
 export function cellLength(known: Known, format: Format, start: number): number {
   const value = known.valueAt(start);
   if (format === 'values') return value?.address === start ? value.registers : 1;
@@ -160,7 +167,7 @@ export function cellText(known: Known, format: Format, start: number): string {
   return known.wordAt(start) === undefined ? '' : '–';
 }
 
-/** A value in its unit, or the word for it: `230.1 V`, `closed`. */
+/** A value in its unit, or its word: `230.1 V`, `closed`. */
 export function valueText({
   value,
   unit,

@@ -12,9 +12,9 @@ import { sayAnswer } from '../../ui/toast.js';
 import { addressOf, defined, target } from './state.js';
 import { type Missing, missingIn } from './touches.js';
 
-/** So often the traffic is looked through. */
+/** Interval in µs in which the traffic is searched. */
 const EVERY_US = 3e6;
-/** So many of the newest problems are looked at. */
+/** Number of the newest problems that are searched. */
 const MOST_EVENTS = '500';
 
 const problems = resource(
@@ -33,7 +33,7 @@ const problems = resource(
   () => target.value && [target.value.device.name, Math.floor((summary.value?.monotonicUs ?? 0) / EVERY_US)],
 );
 
-/** What clients have asked for and the device does not define: one click defines it. */
+/** Lists registers that clients have asked for and the device does not define. One click defines them. */
 export function MissingRegisters({ device }: { readonly device: DeviceView }) {
   useEffect(problems.follow, []);
   const missing = missingIn(problems.current.value ?? [], device, defined.value ?? {});

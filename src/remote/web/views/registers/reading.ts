@@ -7,7 +7,7 @@ import { together } from '../../ui/element.js';
 import { partsOf } from './layout.js';
 import { columns, forget, learn, selected, size, target, version, visibleStarts } from './state.js';
 
-/** All that is known of the register that is selected. */
+/** Everything that is known of the selected register. */
 export const detail = signal<RegisterView | undefined>(undefined);
 
 /** Why nothing can be read. */
@@ -15,20 +15,20 @@ export const problem = signal<string | undefined>(undefined);
 
 const EVERY_MS = 1000;
 const HIDDEN_EVERY_MS = 5000;
-/** However much passes the lines, no more than four answers a second. */
+/** Least time in ms between two readings that traffic causes, however much there is. */
 const SOON_MS = 250;
 const AFTER_SCROLL_MS = 60;
-/** As many addresses as an answer has. */
+/** Most addresses in an answer. */
 const MOST = 512;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAt = Number.POSITIVE_INFINITY;
 let isAsking = false;
 let lastAt = 0;
-/** The table that was read last, and in which run of the simulator. */
+/** The table that was last read, and the run of the simulator. */
 let shown = '';
 
-/** Reads what is seen every second, and when it changes, until the function that is returned is called. */
+/** Reads the visible registers every second and when they change, until the returned function is called. */
 export function followRegisters(): () => void {
   return together(
     effect(() => {
@@ -51,18 +51,18 @@ export function followRegisters(): () => void {
   );
 }
 
-/** Reads again soon: traffic has touched what is seen. */
+/** Reads again soon, because traffic has touched visible registers. */
 export function readSoon(): void {
   readWithin(Math.max(0, lastAt + SOON_MS - performance.now()));
 }
 
-/** Reads what is seen at once, as after a change of our own. */
+/** Reads the visible registers at once, for example after a change by this page. */
 export function readNow(): Promise<void> {
   dueAt = Number.POSITIVE_INFINITY;
   return read();
 }
 
-/** Reads the values of a range of addresses, ends included. */
+/** Reads the values of a range of addresses, both ends included. */
 export function valuesIn(device: string, table: string, from: number, to: number) {
   const query = rangeQuery(table, from, to);
   return ask<{ registers: RegisterView[] }>('GET', `${pathOf('devices', device, 'registers')}?${query}`);
@@ -99,7 +99,10 @@ async function read(): Promise<void> {
   readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
 }
 
-/** Reads the rows that are seen. A table without registers is read, too: the answer has the supply and the clock. */
+/**
+ * Reads the visible rows. A table without registers is read, too, because the answer has the supply and the
+ * clock.
+ */
 async function readVisible(device: string, table: string): Promise<readonly Answer<Words>[]> {
   const answers: Answer<Words>[] = [];
   const parts = partsOf(visibleStarts.peek(), columns.peek(), MOST);

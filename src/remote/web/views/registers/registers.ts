@@ -13,7 +13,7 @@ import { followRegisters, problem } from './reading.js';
 import { addressOf, defined, devices, followDevices, size, TABLES, target } from './state.js';
 import './registers.css';
 
-/** The view `/registers/DEVICE/TABLE`: a table of a device, to look at and to change. */
+/** The view `/registers/DEVICE/TABLE`: a table of a device, to read and to change. */
 export function RegistersView() {
   useEffect(followDevices, []);
   useEffect(followRegisters, []);
@@ -54,13 +54,15 @@ export function RegistersView() {
   </div>`;
 }
 
-/** Without a device or a table in the address, the first device is shown, with the table that has most to show. */
+/**
+ * Chooses a device and a table if the address has none: the first device, and its table with most to show.
+ */
 function leadSomewhere(): void {
   const [name, table] = route.peek().parts;
   const device = devices.current.peek()?.find((each) => name === undefined || each.name === name);
   const tables = defined.peek();
   if (!device || !tables || table !== undefined) return;
-  // A table of many registers that are close together has more to show than one of few that are far apart.
+  // Many registers that are close together show more than few that are far apart.
   const score = (each: string) => (tables[each]?.registers ?? 0) ** 2 / Math.max(1, device.tables[each] ?? 0);
   const [best = 'holding'] = TABLES.toSorted((a, b) => score(b) - score(a));
   go(addressOf({ device: device.name, table: best }), 'replace');

@@ -12,7 +12,7 @@ import { plain, shapeOf } from '../../ui/schema-form/shape.js';
 import { say } from '../../ui/toast.js';
 import { readNow } from './reading.js';
 
-/** Stands in the choice of kinds for a value that stands still. */
+/** The choice for a value without a signal. */
 const NONE = 'none';
 
 const kinds = resource(
@@ -29,7 +29,7 @@ interface SignalFormProps {
   readonly about: RegisterView | undefined;
 }
 
-/** What moves a value, and what could. Only a value with a name can be moved. */
+/** The signal of a value, and a form for another one. Only a value with a name can have a signal. */
 export function SignalForm({ device, about }: SignalFormProps) {
   useEffect(kinds.follow, []);
   const chosen = useSignal<string | undefined>(undefined);

@@ -14,7 +14,7 @@ export type WordTable = Words['table'];
 
 export const TABLES: readonly WordTable[] = ['coils', 'discrete', 'input', 'holding'];
 
-/** Differs when devices have come or gone, or are at other lines or units. */
+/** Changes when devices come or go, or move to other lines or units. */
 const lineUp = () =>
   summary.value && [
     summary.value.devices.edition,
@@ -43,13 +43,13 @@ export function followDevices(): () => void {
   return together(devices.follow(), single.follow());
 }
 
-/** Which addresses the device defines; undefined before that is known. */
+/** The addresses that the device defines; undefined before they are known. */
 export const defined = computed(() => {
   const device = single.current.value;
   return device?.name === deviceName.value ? device?.defined : undefined;
 });
 
-/** What the address of the page means; undefined before the devices are known, or where it means nothing. */
+/** The device and table of the address; undefined before the devices are known, or if they do not exist. */
 export const target = computed<{ readonly device: DeviceView; readonly table: WordTable } | undefined>(() => {
   const [name, wanted] = route.value.parts;
   const device = devices.current.value?.find((each) => each.name === name);
@@ -59,24 +59,27 @@ export const target = computed<{ readonly device: DeviceView; readonly table: Wo
 
 export const size = computed(() => target.value?.device.tables[target.value.table] ?? 0);
 
-/** What was last read of the table. `version` differs after each reading. */
+/** The registers as they were last read. `version` changes with each reading. */
 export let known = new Known();
 export const version = signal(0);
 
-/** The supply and the clock of the device, as the last answer had them. */
+/** The supply and the clock of the device in the last answer. */
 export const machine = signal<Pick<Words, 'supply' | 'clock'> | undefined>(undefined);
 
-/** Whether an answer about the table had values: of several registers, or with a name. Which answer is first is chance. */
+/**
+ * Whether any answer about this table had values, which have several registers or a name. It is kept, because
+ * the first answer may have none by chance.
+ */
 const hasValues = signal(false);
 
-/** Keeps what was read. */
+/** Keeps an answer. */
 export function learn(words: Words): void {
   if (words.values.length > 0) hasValues.value = true;
   known.take(words);
   machine.value = { supply: words.supply, clock: words.clock };
 }
 
-/** Forgets what was read: another table is shown, or the simulator was restarted. */
+/** Forgets what was read, because another table is shown or the simulator was restarted. */
 export function forget(): void {
   known = new Known();
   machine.value = undefined;
@@ -86,35 +89,35 @@ export function forget(): void {
 
 const isOfBits = computed(() => target.value?.table === 'coils' || target.value?.table === 'discrete');
 
-/** That of the address. Without one, values where the table has some, and numbers elsewhere. */
+/** The format of the address. Without one, `values` if the table has some, otherwise numbers. */
 export const format = computed<Format>(() => {
   const wanted = route.value.query.get('as') ?? '';
   if (wanted in FORMATS) return wanted as Format;
   return hasValues.value ? 'values' : 'unsigned';
 });
 
-/** What is seen of the grid, in CSS pixels. */
+/** The visible part of the grid, in CSS pixels. */
 export const viewport = signal({ top: 0, width: 0, height: 0 });
 
 export const columns = computed(() => {
-  // The width of an address is known with the first answer.
+  // The number of bits per address is known with the first answer.
   const bits = version.value > 0 && known.bits === 1 && isOfBits.value ? 1 : 16;
   return columnsFor(format.value, bits, viewport.value.width);
 });
 
-/** The first address of each row. Rows in which nothing is defined do not exist. */
+/** The first address of each row. There are no rows without defined registers. */
 export const rowStarts = computed(() =>
   rowStartsOf(defined.value?.[target.value?.table ?? '']?.ranges ?? [], columns.value),
 );
 
 const HEADER_ROWS = 1;
 
-/** Rows that fit on the screen, without the header. */
+/** Number of rows that fit on the screen, without the header. */
 export const rowsOfPage = computed(() =>
   Math.max(1, Math.floor(viewport.value.height / ROW_HEIGHT) - HEADER_ROWS),
 );
 
-/** The rows that are drawn: those that are seen, as a text that changes only with them. */
+/** The rows that are drawn, as text that changes only with them. */
 const rowRange = computed(() => {
   const rows = rowStarts.value.length;
   const first = Math.min(Math.floor(viewport.value.top / ROW_HEIGHT), Math.max(0, rows - 1));
@@ -126,22 +129,22 @@ export const visibleRows = computed(() => {
   return { first, end };
 });
 
-/** The first addresses of the rows that are drawn. */
+/** The first addresses of the drawn rows. */
 export const visibleStarts = computed(() =>
   rowStarts.value.slice(visibleRows.value.first, visibleRows.value.end),
 );
 
-/** From the first to the last address that is seen. There may be addresses between them that are not. */
+/** The first and the last visible address. There may be invisible addresses between them. */
 export const visible = computed(() => {
   const starts = visibleStarts.value;
   return { from: starts[0] ?? 0, end: Math.min((starts.at(-1) ?? 0) + columns.value, size.value) };
 });
 
-/** The register that keys act on, and where the range of registers that Ctrl-C copies begins. */
+/** The register that keys act on, and the other end of the range that Ctrl-C copies. */
 export const selected = signal(0);
 export const anchor = signal(0);
 
-/** The cell that is edited, and why it was refused. */
+/** The cell that is being edited, and why its text was refused. */
 export const editing = signal<{ readonly address: number; readonly text: string } | undefined>(undefined);
 export const refusal = signal<{ readonly address: number; readonly text: string } | undefined>(undefined);
 

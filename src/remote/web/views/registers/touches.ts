@@ -16,11 +16,14 @@ export interface Touch {
 /** The codes of the functions of the specification. */
 const CODES = Array.from({ length: 44 }, (_, code) => code);
 
-/** Follows that many addresses, so that scrolling seldom needs another filter. */
+/** Number of addresses in a block of the filter, so that scrolling seldom needs another filter. */
 const BLOCK = 1024;
 const FIRST_CELL_WITHOUT_BITS = 4096;
 
-/** The filter of events that touch a table of a device near the addresses that are seen; undefined where no line has it. */
+/**
+ * The filter for events that touch a table of a device near the visible addresses; undefined if the device is
+ * on no line.
+ */
 export function trafficOf(
   { lines }: Pick<DeviceView, 'lines'>,
   table: WordTable,
@@ -42,7 +45,7 @@ export function trafficOf(
   ]);
 }
 
-/** What the events of a batch have touched in a table of a device. */
+/** The registers in a table of a device that the events of a batch have touched. */
 export function touchesOf(
   batch: Batch,
   { lines }: Pick<DeviceView, 'lines'>,
@@ -69,19 +72,19 @@ export function touchesOf(
   return touches;
 }
 
-/** A range that clients asked for, and of which a part is not defined. */
+/** A range of a client's request of which a part is not defined. */
 export interface Missing {
   readonly table: WordTable;
   readonly address: number;
   readonly quantity: number;
-  /** `holding 100–101`. */
+  /** The range in words: `holding 100–101`. */
   readonly text: string;
 }
 
 const ILLEGAL_DATA_ADDRESS = 2;
 const MOST_MISSING = 8;
 
-/** What a device has refused with exception 02 and does not define, the newest first. */
+/** Ranges that a device has refused with exception 02 and still does not define, the newest first. */
 export function missingIn(
   batch: Batch,
   { lines }: Pick<DeviceView, 'lines'>,
@@ -101,7 +104,7 @@ export function missingIn(
   return [...found.values()];
 }
 
-/** Whether 16 coils share an address of ours, as in files of pymodbus. */
+/** Whether 16 coils share an address, as in files of pymodbus. */
 function isPacked(table: WordTable, bitsToAddress: 1 | 16): boolean {
   return (table === 'coils' || table === 'discrete') && bitsToAddress === 16;
 }

@@ -27,7 +27,7 @@ const FILES = [
   ['report.json', 'JSON'],
 ] as const;
 
-/** A test or an examination: its steps as they end, and what shows what was found. */
+/** A test or an examination: its steps as they end, and its evidence. */
 export function RunPanel({ run }: { readonly run: ShownRun }) {
   const { id, kind, name, isRunning, verdict, lines, steps, conclusions } = run;
   const ended = steps.filter((step) => step.verdict !== 'not run').length;
@@ -76,13 +76,13 @@ function countsOf(steps: readonly RunStep[]): string {
 interface StepProps {
   readonly step: RunStep;
   readonly number: number;
-  /** With its frames; undefined before they are read. */
+  /** The finding with its frames; undefined before they are read. */
   readonly finding: FindingView | undefined;
-  /** The first of its group. */
+  /** Whether the step is the first of its group. */
   readonly isFirst: boolean;
 }
 
-/** A step with its verdict, and when it is opened, with the frames that show it. */
+/** A step with its verdict, and when it is open, with its frames. */
 function Step({ step, number, finding, isFirst }: StepProps) {
   const { name, group, verdict, message } = step;
   const isOpen = useSignal(verdict === 'fail');
@@ -108,14 +108,14 @@ function Step({ step, number, finding, isFirst }: StepProps) {
     </li>`;
 }
 
-/** The frames of a step to scale, and in words. */
+/** The frames of a step, to scale and in words. */
 function Evidence({ finding }: { readonly finding: FindingView }) {
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<number | undefined>(undefined);
   const { frames, title } = finding;
   useEffect(() => {
     const pieces = frames.flatMap((frame) => piecesOf(frame, wireOf(lineNamed(frame.line))));
-    // Pauses are in characters where all frames passed one line.
+    // Pauses are in characters if all frames passed one line.
     const [line = '', ...others] = new Set(frames.map((frame) => frame.line));
     model.setSource(sourceOf(pieces, wireOf(others.length === 0 ? lineNamed(line) : undefined)));
     model.fit();

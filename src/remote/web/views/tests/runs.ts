@@ -10,16 +10,16 @@ import { together } from '../../ui/element.js';
 
 export type Verdict = TestSummary['verdict'];
 
-/** A step or a check with what was found. */
+/** A step or a check, with its finding. */
 export interface RunStep {
   readonly name: string;
-  /** Of a check: what it is shown among. */
+  /** The group in which a check is shown. */
   readonly group: string;
   readonly verdict: Verdict;
   readonly message: string;
 }
 
-/** A test or an examination. Both are counted together. */
+/** A test or an examination. Both have one sequence of numbers. */
 export interface ShownRun {
   readonly id: number;
   readonly kind: 'tests' | 'examinations';
@@ -46,23 +46,29 @@ export const runs = computed(() => {
   return some && others && [...some, ...others].sort((a, b) => b.id - a.id);
 });
 
-/** Why they could not be read. */
+/** Why the runs could not be read. */
 export const unread = computed(() => tests.problem.value ?? examinations.problem.value);
 
 export async function readRuns(): Promise<void> {
   await Promise.all([tests.read(), examinations.read()]);
 }
 
-/** Of the run that is shown: its findings with their frames, as far as they were read. */
+/** The findings of the run that is shown, with their frames, as far as they were read. */
 export const findings = signal<{ readonly id: number; readonly list: readonly FindingView[] }>({
   id: 0,
   list: [],
 });
 
-/** A step may be over without its event having come, when the simulator had no room for it. */
+/**
+ * Interval in ms in which runs are read. A step may end without its event when the simulator had no room for
+ * it.
+ */
 const LOOK_MS = 2000;
 
-/** Follows all runs until the function that is returned is called. Each event of a test is a reason to read them. */
+/**
+ * Keeps the runs up to date until the returned function is called. Each event of a test is a reason to read
+ * them.
+ */
 export function followRuns(): () => void {
   const timer = setInterval(() => {
     if (runs.peek()?.some(({ isRunning }) => isRunning)) void readRuns();

@@ -1,18 +1,21 @@
-/** A scenario that can be run as it is, or as a beginning. */
+/** A scenario that can be run as it is, or edited first. */
 interface ReadyScenario {
   readonly title: string;
   readonly text: (line: string) => string;
 }
 
-/** @param steps with the name of the line as YAML has it */
+/** @param steps makes the steps from the name of the line as YAML */
 function ready(title: string, name: string, steps: (line: string) => string): ReadyScenario {
-  // JSON's strings are YAML's, too.
+  // A string of JSON is also a string of YAML.
   const text = (line: string) =>
     `name: ${name}\nline: ${JSON.stringify(line)}\nsteps:\n${steps(JSON.stringify(line))}`;
   return { title, text };
 }
 
-/** Shows how often everything is polled, so that a retry differs from the next poll; then one reply has a fault. */
+/**
+ * Steps that first learn the client's polls, so that a retry differs from the next poll, and then give one
+ * reply a fault.
+ */
 const spoilt = (name: string, line: string, fault: string) => `  - name: it polls the same again and again
     expect: [{}, {same: true, times: {min: 5}}]
     within: 60s

@@ -9,7 +9,7 @@ import { followRuns, runs, type ShownRun, unread } from './runs.js';
 import { ExaminationForm, ScenarioForm } from './start.js';
 import './tests.css';
 
-/** The view `/tests`: what can be run, what was run, and one run step by step. */
+/** The view `/tests`: what can be run, past runs, and one run step by step. */
 export function TestsView() {
   useEffect(followRuns, []);
   useEffect(details.follow, []);

@@ -3,15 +3,18 @@ import type { StreamedView } from '../../../api/v1/traffic-view.js';
 /** An event of the traffic. */
 export type Event = Exclude<StreamedView, { kind: 'left out' }>;
 
-/** Stands for an event that the page does not hold: it is being fetched, or the simulator has given it up. */
+/** Stands for an event that the page does not hold: it is being fetched, or the simulator has dropped it. */
 interface Absent {
   readonly kind: 'loading' | 'gone';
 }
 
-/** Stands for what passed while the page was hidden, or too far behind. The simulator may still have it. */
+/**
+ * Stands for events that passed while the page was hidden or too far behind. The simulator may still have
+ * them.
+ */
 interface Skipped {
   readonly kind: 'skipped';
-  /** What was skipped came after this sequence number, up to that one. */
+  /** The skipped events have numbers above `after`, up to and including `until`. */
   readonly after: number;
   readonly until: number;
 }
@@ -22,20 +25,20 @@ const LOADING: Absent = { kind: 'loading' };
 const GONE: Absent = { kind: 'gone' };
 
 export const CHUNK = 256;
-/** Chunks whose events are in memory. Those of all others are fetched again when they are looked at. */
+/** Most chunks whose events are in memory. The events of others are fetched again when they are looked at. */
 const MOST_HELD = 32;
-/** As many events as the simulator keeps by default. */
+/** Most rows of the table: as many events as the simulator keeps by default. */
 const MOST_ROWS = 100_000;
 
-/** Events one after the other. */
+/** Consecutive rows. */
 export interface Chunk {
-  /** The number after which they begin, and that of the last one. */
+  /** The rows have sequence numbers above `after`, up to and including the last. */
   readonly after: number;
   until: number;
-  /** Undefined while they are not in memory. */
+  /** The rows; undefined while they are not in memory. */
   rows: Row[] | undefined;
   size: number;
-  /** Rows that are events. */
+  /** Number of rows that are events. */
   events: number;
   usedAt: number;
 }
@@ -50,18 +53,18 @@ function isSkip(row: Row | undefined): row is Skipped {
 }
 
 /**
- * The rows of the table: up to 100,000 events, of which the page holds some thousands. Of the others it knows how many
- * they are and between which sequence numbers.
+ * The rows of the table: up to 100,000 events, of which the page holds some thousands. Of the others it keeps
+ * only their number and the sequence numbers around them.
  */
 export class Chunks {
-  /** The oldest first. */
+  /** The chunks, the oldest first. */
   readonly list: Chunk[] = [];
-  /** Everything up to this number was looked at. */
+  /** Sequence number up to which all events were examined. */
   after: number;
   #size = 0;
   #uses = 0;
 
-  /** @param after the sequence number after which the rows begin */
+  /** @param after sequence number after which the rows begin */
   constructor(after: number) {
     this.after = after;
   }
@@ -70,11 +73,11 @@ export class Chunks {
     return this.#size;
   }
 
-  /** Adds what came next. @returns how many of the oldest rows had to go */
+  /** Appends rows. @returns the number of the oldest rows that were dropped */
   append(rows: readonly Row[]): number {
     for (const row of rows) {
       let chunk = this.list.at(-1);
-      // What was skipped stands alone: events are fetched again without what is between them.
+      // Skipped events are in a chunk of their own, because the events around them are fetched without them.
       const isApart = isSkip(row) || isSkip(chunk?.rows?.[0]);
       if (!chunk?.rows || chunk.size >= CHUNK || isApart) {
         chunk = { after: this.after, until: this.after, rows: [], size: 0, events: 0, usedAt: 0 };
@@ -86,7 +89,7 @@ export class Chunks {
     return this.#dropped() + this.#letGo();
   }
 
-  /** Adds what came before all others, and passes the filter. @returns how many rows these are */
+  /** Adds rows before all others. @returns the number of rows that were added */
   prepend(rows: readonly Row[]): number {
     const known = this.list[0]?.after ?? this.after;
     const older = rows.filter((row) => isEvent(row) && row.seq <= known) as Event[];
@@ -99,7 +102,7 @@ export class Chunks {
     return older.length;
   }
 
-  /** The rows from one index up to another. Those that are not in memory are `loading`: see `missing`. */
+  /** The rows between two indices. Those that are not in memory are `loading`: see `missing`. */
   rows(from: number, to: number): Row[] {
     const found: Row[] = [];
     this.#visit(from, to, (chunk, begin, end) => {
@@ -109,7 +112,7 @@ export class Chunks {
     return found;
   }
 
-  /** The chunks with these rows that are not in memory. */
+  /** The chunks of these rows that are not in memory. */
   missing(from: number, to: number): Chunk[] {
     const found: Chunk[] = [];
     this.#visit(from, to, (chunk) => {
@@ -118,7 +121,7 @@ export class Chunks {
     return found;
   }
 
-  /** Gives a chunk its events back. Those that are not kept any more stand at its beginning as `gone`. */
+  /** Puts events back into a chunk. Events that are no longer kept are `gone` rows at its beginning. */
   fill(chunk: Chunk, rows: readonly Row[]): void {
     const own = rows.filter((row) => isEvent(row) && row.seq <= chunk.until).slice(-chunk.size);
     chunk.rows = [...Array.from({ length: chunk.size - own.length }, () => GONE), ...own];
@@ -126,7 +129,7 @@ export class Chunks {
     this.#letGo();
   }
 
-  /** The index of the row of an event; undefined where it is not in memory. */
+  /** The index of the row of an event; undefined if it is not in memory. */
   indexOf(seq: number): number | undefined {
     let before = 0;
     for (const chunk of this.list) {
@@ -172,7 +175,7 @@ export class Chunks {
     return dropped;
   }
 
-  /** Takes the events of the chunks out of memory that nobody has used for longest; the last one stays. */
+  /** Removes the least recently used chunks from memory, except the last chunk. */
   #letGo(): 0 {
     const held = this.list.slice(0, -1).filter(({ rows }) => rows && !isSkip(rows[0]));
     held.sort((a, b) => a.usedAt - b.usedAt);

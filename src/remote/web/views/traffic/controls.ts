@@ -17,10 +17,10 @@ interface ControlsProps {
   readonly onProblems: (isOnly: boolean) => void;
 }
 
-/** A second of busy lines. */
+/** Number of events from which the page counts as behind: a second of busy lines. */
 const BEHIND = 2000;
 
-/** Pause, problems, jump, download, and how far the page is. */
+/** Pause, problems, jump, download, and the progress of the page. */
 export function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProps) {
   const { csv, pcapng, learned } = downloadsOf(feed.filter);
   const isPaused = feed.isPaused.value;
@@ -135,7 +135,7 @@ export function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
   </details>`;
 }
 
-/** A phone shows them when asked. */
+/** Whether the filters are always shown; a phone shows them on demand. */
 const isWide = matchMedia('(min-width: 900px)').matches;
 
 function valuesOf(filter: URLSearchParams): Record<FilterName, string> {

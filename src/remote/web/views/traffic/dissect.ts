@@ -8,27 +8,27 @@ import { type Describe, Fields, type ShownField } from './fields.js';
 
 export type FramingName = 'rtu' | 'ascii' | 'socket';
 
-/** What a PDU alone does not say. */
+/** What the PDU alone does not say. */
 interface About {
   readonly isResponse: boolean;
-  /** Which registers or coils a response brings: those of its request. */
+  /** The registers or coils of a response, which only its request names. */
   readonly address?: number | undefined;
   readonly quantity?: number | undefined;
 }
 
 /**
- * Names every byte of what passed a line: one frame, several, or what is left of one. The fields are in the order of the
- * bytes, and a field says what is wrong with it.
+ * Names every byte of an event: of a frame, of several, or of the rest of one. The fields are in the order of
+ * the bytes, and each says what is wrong with it.
  */
 export function dissect(bytes: Uint8Array, framing: FramingName, about: About): ShownField[] {
   if (framing === 'ascii') return asciiFields(bytes, about);
   const fields = new Fields(bytes);
-  // Behind a whole frame there may be another one.
+  // Another frame may follow a whole one.
   while (fields.left > 0) (framing === 'rtu' ? nameRtu : nameSocket)(fields, about);
   return fields.list;
 }
 
-/** The framing that bytes look like, for a line of which nobody knows it any more. */
+/** The framing that bytes look like, for a line whose framing is no longer known. */
 export function guessedFraming(bytes: Uint8Array): FramingName {
   if (bytes[0] === COLON) return 'ascii';
   return bytes.length > MBAP_LENGTH && wordAt(bytes, 2) === 0 && wordAt(bytes, 4) === bytes.length - 6
@@ -41,20 +41,20 @@ const MBAP_LENGTH = 7;
 const COLON = 0x3a;
 const TOO_SHORT = 'too short for a frame';
 
-/** Finds every value but one wrong. */
+/** Describes a value that has only one right value. */
 const only =
   (right: number, wrong = `expected ${right}`): Describe =>
   (value) => ({ value: String(value), wrong: value === right ? undefined : wrong });
 
 const unit: Describe = (value) => ({ value: value === 0 ? '0 broadcast' : String(value) });
 
-/** A check value as text. */
+/** Describes a check value. */
 const checked = (found: string, expected: string) =>
   found === expected ? { value: `${found} right` } : { value: found, wrong: `expected ${expected}` };
 
 const hexWord = (word: number) => word.toString(16).padStart(4, '0');
 
-/** Unit, PDU and CRC, low byte first. */
+/** Names unit, PDU and CRC, low byte first. */
 function nameRtu(f: Fields, about: About): void {
   const frame = f.rest();
   if (frame.length < MIN_RTU_LENGTH) {
@@ -68,7 +68,7 @@ function nameRtu(f: Fields, about: About): void {
   f.number('CRC', 2, (word) => checked(hexWord(word), hexWord(((crc & 0xff) << 8) | (crc >> 8))));
 }
 
-/** The length of the first frame with a right CRC; of all bytes where there is none. */
+/** The length of the first frame with a right CRC; the length of all bytes if there is none. */
 function lengthOfRtu(bytes: Uint8Array): number {
   if (crc16(bytes, 0) === 0) return bytes.length;
   for (let length = MIN_RTU_LENGTH; length < bytes.length; length++) {
@@ -77,7 +77,7 @@ function lengthOfRtu(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** MBAP header and PDU. */
+/** Names MBAP header and PDU. */
 function nameSocket(f: Fields, about: About): void {
   const follow = f.left - 6;
   if (follow < 2) {
@@ -95,12 +95,15 @@ function nameSocket(f: Fields, about: About): void {
   f.within((isWhole(length) ? length : follow) - 1, () => namePdu(f, about));
 }
 
-/** Colon, two digits for each byte, carriage return and delimiter. The LRC is the last byte of the digits. */
+/**
+ * Names colon, two digits for each byte, carriage return and delimiter. The last byte of the digits is the
+ * LRC.
+ */
 function asciiFields(bytes: Uint8Array, about: About): ShownField[] {
   const textOf = (at: number, length: number) => String.fromCharCode(...bytes.subarray(at, at + length));
   const end = bytes.lastIndexOf(0x0d);
   const digitsEnd = end < 0 ? bytes.length : end;
-  // What is no digit counts as 0.
+  // A character that is no digit counts as 0.
   const content = Uint8Array.from({ length: (digitsEnd - 1) >> 1 }, (_, i) =>
     Number.parseInt(textOf(1 + 2 * i, 2), 16),
   );
@@ -137,7 +140,7 @@ function asciiFields(bytes: Uint8Array, about: About): ShownField[] {
   ];
 }
 
-/** A code with its name. @param wrong is said of a code without one */
+/** Describes a code with its name. @param wrong what is said of a code without a name */
 function named(codes: Readonly<Record<string, number>>, wrong: string): Describe {
   const names = namesOf(codes);
   return (code) =>
@@ -148,7 +151,7 @@ const functionCode = named(FunctionCode, 'not a function of the specification');
 const exceptionCode = named(ExceptionCode, 'not an exception of the specification');
 const REFERENCE_TYPE = only(6);
 
-/** How the values of fields are described, by what they mean. */
+/** The descriptions of fields, by their meaning. */
 const DESCRIBED: Readonly<Partial<Record<Layout['fields'][number]['means'], Describe>>> = {
   'sub-function': named(SubFunction, 'not a sub-function of the specification'),
   mask: (value) => ({ value: `0x${hexWord(value)}` }),
@@ -158,7 +161,7 @@ const DESCRIBED: Readonly<Partial<Record<Layout['fields'][number]['means'], Desc
   },
 };
 
-/** The only MEI type whose fields are known here: read device identification (6.21). */
+/** The only MEI type with known fields: read device identification (6.21). */
 const KNOWN_MEI_TYPE = 14;
 
 function namePdu(f: Fields, about: About): void {
@@ -174,7 +177,7 @@ function namePdu(f: Fields, about: About): void {
 }
 
 function nameFields(f: Fields, { fields, rest }: Layout, about: About): void {
-  // What a request writes is named by its last address, which is that of its data.
+  // Written data is named by the last address of the request, which is that of the data.
   let { address, quantity } = about;
   for (const { name, width, means } of fields) {
     if (means === 'bits') f.bits(undefined, 8);
@@ -204,7 +207,7 @@ const remainingAs =
   (f) =>
     f.remaining(name);
 
-/** What stands behind the last field; what is not here has no parts. */
+/** Names the bytes after the last field, by their kind. Kinds that are not listed have no parts. */
 const RESTS: Readonly<Partial<Record<NonNullable<Layout['rest']>, NameRest>>> = {
   bits: (f, address, quantity) => f.bits(address, quantity),
   words: (f, address) => f.words(f.left / 2, valueFrom(address)),

@@ -11,27 +11,30 @@ interface FeedPage {
   readonly missed: number;
 }
 
-/** A page that is farther behind goes on with what is new: nobody reads so much of what passes. */
+/**
+ * Number of events by which a page may be behind. Beyond it, the page skips to the newest events, because
+ * nobody reads that many.
+ */
 const MOST_BEHIND = 10_000;
-/** So many of the newest it reads then. */
+/** Number of the newest events that are read after a skip. */
 const FRESH = 2000;
 
-/** What the first page shows, and the most that one asks for at once. */
+/** Number of events on the first page, and most events of a request. */
 const PAGE = 2 * CHUNK;
 
 /**
- * The traffic of one filter: what is kept, what comes, and what was before. Paused, it reads nothing; it goes on after the
- * last event that was read, so nothing is lost that the simulator still keeps.
+ * The traffic of one filter: kept, new and older events. A paused feed reads nothing and later continues
+ * after the last event read, so nothing is lost that the simulator still keeps.
  */
 export class Feed {
   readonly filter: URLSearchParams;
-  /** Another number whenever rows have changed. */
+  /** Number that changes whenever the rows have changed. */
   readonly version = signal(0);
   readonly isPaused = signal(false);
-  /** Why the simulator refused the filter. */
+  /** Why the simulator has refused the filter. */
   readonly refusal = signal<RemoteRefusal | undefined>(undefined);
   readonly isEmpty = signal<boolean | undefined>(undefined);
-  /** Rows that came at the beginning (positive) or went there (negative) with this version. */
+  /** Number of rows that this version has added at the beginning; negative if it has removed them. */
   shift = 0;
   rows = new Chunks(0);
   #isBusy = false;
@@ -48,7 +51,7 @@ export class Feed {
     if (await this.#begin({ limit: PAGE })) this.resume();
   }
 
-  /** Shows the events from a moment on, and stands still. @returns the first of them */
+  /** Shows the events from a moment on, and stops following. @returns the first of them */
   async goTo(moment: string): Promise<Answer<Event | undefined>> {
     const answer = await this.#read({
       since: laterOf(moment, this.filter.get('since')),
@@ -61,7 +64,7 @@ export class Feed {
     return { ok: true, value: first };
   }
 
-  /** Shows the events around one of them, and stands still. */
+  /** Shows the events around one of them, and stops following. */
   async goToEvent(seq: number): Promise<Event | undefined> {
     await this.#begin({ after: Math.max(0, seq - CHUNK), limit: PAGE });
     const index = this.rows.indexOf(seq);
@@ -69,7 +72,7 @@ export class Feed {
     return isEvent(row) ? row : undefined;
   }
 
-  /** Shows the events after one of them, and stands still. */
+  /** Shows the events after one of them, and stops following. */
   async goAfter(seq: number): Promise<void> {
     await this.#begin({ after: seq, limit: PAGE });
   }
@@ -79,7 +82,7 @@ export class Feed {
     this.isPaused.value = true;
   }
 
-  /** Goes on after the last event that was read. */
+  /** Continues after the last event that was read. */
   resume(): void {
     const filter = new URLSearchParams(this.filter);
     const stop = followTraffic({
@@ -103,7 +106,7 @@ export class Feed {
     this.refusal.value = undefined;
   }
 
-  /** Reads what comes after the last row, where nothing is followed. */
+  /** Reads the events after the last row, if nothing is followed. */
   async newer(): Promise<void> {
     if (!this.isPaused.peek() || (summary.peek()?.lastSeq ?? 0) <= this.rows.after) return;
     const { after } = this.rows;
@@ -115,7 +118,7 @@ export class Feed {
     });
   }
 
-  /** Reads what came before the first row. */
+  /** Reads the events before the first row. */
   async older(): Promise<void> {
     const [first] = this.rows.rows(0, 1);
     if (!this.#hasOlder || !isEvent(first)) return;
@@ -128,13 +131,13 @@ export class Feed {
     });
   }
 
-  /** Fetches the rows from one index up to another that the page does not hold any more. */
+  /** Fetches rows between two indices that the page no longer holds. */
   fetch(from: number, to: number): void {
     for (const chunk of this.rows.missing(from, to))
       void this.#alone((isCurrent) => this.#fill(chunk, isCurrent));
   }
 
-  /** Ends it; what is still on its way is thrown away. */
+  /** Ends the feed; answers that are still under way are dropped. */
   end(): void {
     this.#generation++;
     this.#stopFollowing();
@@ -150,7 +153,7 @@ export class Feed {
     return answer.ok;
   }
 
-  /** Forgets all rows for those of a page. */
+  /** Replaces all rows by those of a page. */
   #replace(page: FeedPage, after: number): void {
     this.#generation++;
     this.#stopFollowing();
@@ -163,7 +166,7 @@ export class Feed {
     this.rows.after = Math.max(this.rows.after, page.next);
   }
 
-  /** Skips what is too much. @param newest the number of the newest event */
+  /** Skips events if there are too many. @param newest number of the newest event */
   #skip(newest: number): void {
     const { after } = this.rows;
     if (document.hidden || newest - Math.max(after, readUpTo.peek()) <= MOST_BEHIND) return;
@@ -194,7 +197,7 @@ export class Feed {
     this.#changed(0);
   }
 
-  /** One request at a time: whoever needs more asks again when the answer is drawn. */
+  /** Makes one request at a time. Whoever needs more asks again when the answer is drawn. */
   async #alone(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     if (this.#isBusy) return;
     const generation = this.#generation;
@@ -210,7 +213,7 @@ export class Feed {
   }
 }
 
-/** The rows of a page; the first one says what was missing before it. */
+/** The rows of a page. The first row says what is missing before it. */
 function rowsOf({ events, missed }: FeedPage): Row[] {
   if (missed === 0) return [...events];
   return [{ kind: 'left out', count: missed, text: `${missed} left out` }, ...events];

@@ -3,11 +3,11 @@ import { wordAt } from '../../../../modbus/protocol/bytes.js';
 /** A field of a frame. */
 export interface ShownField {
   readonly name: string;
-  /** Where it begins in the bytes of the event, and how many of them it has: none where it is missing. */
+  /** Position in the bytes of the event, and number of bytes; 0 bytes if the field is missing. */
   readonly at: number;
   readonly length: number;
   readonly value: string;
-  /** What is wrong with it, or undefined. */
+  /** What is wrong with the field; undefined if nothing is. */
   readonly wrong?: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export type Describe = (value: number) => Pick<ShownField, 'value' | 'wrong'>;
 
 const decimal: Describe = (value) => ({ value: String(value) });
 
-/** Names bytes one field after the other. Missing bytes are reported once. */
+/** Names bytes, one field after the other. Missing bytes are reported once. */
 export class Fields {
   readonly list: ShownField[] = [];
   readonly bytes: Uint8Array;
@@ -29,17 +29,17 @@ export class Fields {
     this.#end = bytes.length;
   }
 
-  /** Bytes that have no name yet; 0 when some were missing. */
+  /** Number of bytes without a name; 0 when some were missing. */
   get left(): number {
     return this.#isCut ? 0 : this.#end - this.#at;
   }
 
-  /** Those bytes. */
+  /** The bytes without a name. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.#at, this.#end);
   }
 
-  /** Names so many bytes as if no others came behind them. */
+  /** Names the next bytes as if none followed them. @param length number of bytes */
   within(length: number, name: () => void): void {
     const [end, whole] = [this.#at + length, this.#end];
     this.#end = end;
@@ -47,18 +47,21 @@ export class Fields {
     [this.#at, this.#end, this.#isCut] = [end, whole, false];
   }
 
-  /** @returns the value; 0 where it is missing */
+  /** Names a number. @returns its value; 0 if it is missing */
   number(name: string, width: 1 | 2, describe: Describe = decimal): number {
     const value = width === 2 ? wordAt(this.bytes, this.#at) : (this.bytes[this.#at] ?? 0);
     return this.#add(name, width, () => describe(value)) ? value : 0;
   }
 
-  /** @param nameOf a word, by its number from 0 on */
+  /** Names words. @param nameOf makes the name of a word from its index */
   words(quantity: number, nameOf: (i: number) => string): void {
     for (let i = 0; i < quantity && this.left > 0; i++) this.number(nameOf(i), 2);
   }
 
-  /** All bytes that are left as bits, the lowest one first. @param first number of the first bit; undefined where nobody knows */
+  /**
+   * Names all remaining bytes as bits, the lowest bit first.
+   * @param first number of the first bit; undefined if it is not known
+   */
   bits(first: number | undefined, quantity = Number.POSITIVE_INFINITY): void {
     for (let i = 0; this.left > 0; i += 8) {
       const count = Math.max(0, Math.min(8, quantity - i));
@@ -70,13 +73,13 @@ export class Fields {
     }
   }
 
-  /** So many bytes as text, or as they are. */
+  /** Names bytes as text. @param length number of bytes */
   text(name: string, length: number): void {
     const text = String.fromCharCode(...this.rest().subarray(0, length));
     if (length > 0) this.#add(name, length, () => ({ value: JSON.stringify(text) }));
   }
 
-  /** All bytes that are left. */
+  /** Names all remaining bytes as one field. */
   remaining(name: string, wrong?: string): void {
     const { left } = this;
     if (left > 0) this.#add(name, left, () => ({ value: '', wrong }));

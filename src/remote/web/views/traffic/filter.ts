@@ -13,7 +13,7 @@ export const FILTERS = [
 
 export type FilterName = (typeof FILTERS)[number];
 
-/** The filters that an address has; `problems` is a switch beside the form. Its other keys are about the page. */
+/** The filters in an address. `problems` is a switch beside the form. Other keys are about the page. */
 export function filterIn(query: URLSearchParams): URLSearchParams {
   const entries = [...FILTERS, 'problems'].flatMap((name) =>
     query.getAll(name).map((value) => [name, value]),
@@ -21,7 +21,7 @@ export function filterIn(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams(entries.filter(([, value]) => value !== ''));
 }
 
-/** The query with other values; an empty one takes its key away. */
+/** A query with changed values; an empty value removes its key. */
 export function withValues(
   query: URLSearchParams,
   values: Readonly<Record<string, string | undefined>>,
@@ -34,12 +34,12 @@ export function withValues(
   return changed;
 }
 
-/** The later one of two moments, as far as both are times; otherwise the first. */
+/** The later of two moments if both are times; otherwise the first. */
 export function laterOf(moment: string, bound: string | null): string {
   return bound !== null && Date.parse(bound) > Date.parse(moment) ? bound : moment;
 }
 
-/** Where the filtered events are to be downloaded. */
+/** The addresses from which the filtered events are downloaded. */
 export function downloadsOf(filter: URLSearchParams) {
   const csv = new URLSearchParams(filter);
   csv.set('format', 'csv');
@@ -49,8 +49,8 @@ export function downloadsOf(filter: URLSearchParams) {
 }
 
 /**
- * A moment as the API takes it. Of a time of day, that of the last time it was so late.
- * @param now on the server, in ms since 1970
+ * A moment in the form of the API. A time of day means its last occurrence.
+ * @param now time of the server, in ms since 1970
  */
 export function momentOf(text: string, now: number): string {
   const [isTime, hours, minutes, seconds = '0', fraction = ''] =

@@ -14,15 +14,15 @@ import { timeText } from './rows.js';
 
 interface OpenedProps {
   readonly event: Event;
-  /** The line, as it is now; undefined when it is not there any more. */
+  /** The present line; undefined if it is gone. */
   readonly line: LineView | undefined;
   readonly self: Ref<HTMLElement>;
-  /** Goes to the event with this number. */
+  /** Called with the number of an event to go to. */
   readonly onGo: (seq: number) => void;
   readonly onCentre: () => void;
 }
 
-/** An event with all that is known of it: its bytes with their fields, its steps, its faults. */
+/** An event with all details: its bytes with their fields, its steps, its faults. */
 export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
   const { seq, kind, text, request, direction } = event;
   const like = direction === 'in' && event.function !== undefined ? seq : request;
@@ -86,7 +86,7 @@ function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Ev
   </table>`;
 }
 
-/** The framing of the line; of the bytes where the line is another one by now, or gone. */
+/** The framing of the line; a guess from the bytes if the line has changed since, or is gone. */
 function framingOf({ bytes = '' }: Event, line: LineView | undefined): FramingName {
   const framing = line?.settings.framing;
   const isKnown = framing === 'rtu' || framing === 'ascii' || framing === 'socket';
@@ -135,7 +135,7 @@ function Bytes({ event, framing }: { readonly event: Event; readonly framing: Fr
     </table>`;
 }
 
-/** Neighbours differ in their ground, so that the eye finds the edges of fields. */
+/** The class of a field. Neighbours have different backgrounds, so that the eye finds the edges of fields. */
 function classOf({ wrong }: ShownField, i: number, pointed: number | undefined): string {
   return `${i % 2 === 0 ? 'even' : 'odd'}${wrong === undefined ? '' : ' wrong'}${i === pointed ? ' pointed' : ''}`;
 }

@@ -1,6 +1,6 @@
 import { type Event, isEvent, type Row } from './chunks.js';
 
-/** What stands in a row, by column. */
+/** The texts of a row, by column. */
 export interface Cells {
   readonly seq: string;
   readonly time: string;
@@ -9,7 +9,7 @@ export interface Cells {
   readonly unit: string;
   readonly function: string;
   readonly text: string;
-  /** Faults that acted, in words. */
+  /** The faults that acted, in words. */
   readonly faults: string;
   readonly wait: string;
   readonly bytes: string;
@@ -31,7 +31,7 @@ const ABSENT = {
   loading: 'Reading from the simulator.',
   gone: 'The simulator does not keep this event any more.',
 };
-/** More than the widest column shows. */
+/** Most bytes that are put into a row; more than the widest column shows. */
 const MOST_BYTES = 3 * 80;
 
 export function cellsOf(row: Row): Cells {
@@ -63,7 +63,10 @@ function eventCells(event: Event): Cells {
   };
 }
 
-/** The time of day in the zone of the browser, to the µs: `14:03:07.250113`. @param iso with µs */
+/**
+ * The time of day in the zone of the browser, to the µs: `14:03:07.250113`.
+ * @param iso ISO 8601 time with µs
+ */
 export function timeText(iso: string): string {
   const time = new Date(iso);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -93,27 +96,27 @@ export function toneOf(row: Row): Event['direction'] | 'foreign' | 'spoilt' | 'd
 
 /** Height of a row, in pixels. */
 export const ROW = 24;
-/** Rows that are drawn above and below the ones in view. */
+/** Rows that are drawn above and below the visible ones. */
 const SPARE = 4;
 
-/** Which rows are drawn. */
+/** The rows that are drawn. */
 export interface RowSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** The rows in view. */
+/** The visible rows. */
 export function spanOf(scrollTop: number, height: number, size: number): RowSpan {
   const from = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
   return { from: Math.min(from, size), to: Math.min(size, Math.ceil((scrollTop + height) / ROW) + SPARE) };
 }
 
-/** Whether the last row is in view. */
+/** Whether the last row is visible. */
 export function isAtEnd(scrollTop: number, height: number, size: number): boolean {
   return scrollTop + height >= size * ROW - ROW;
 }
 
-/** Where to scroll to so that a row is in view; where it is in view already, nothing moves. */
+/** The scroll position that makes a row visible; unchanged if it is visible already. */
 export function scrolledTo(index: number, scrollTop: number, height: number): number {
   const top = index * ROW;
   if (top >= scrollTop && top + ROW <= scrollTop + height) return scrollTop;

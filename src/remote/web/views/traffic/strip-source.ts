@@ -3,7 +3,7 @@ import { rulerOfDay } from '../../../../common/timeline/times.js';
 import type { Source } from '../../strip/model.js';
 import { type Chunk, type Chunks, type Event, isEvent } from './chunks.js';
 
-/** The pieces of one line in a chunk, and when they are. */
+/** The pieces of one line in a chunk, and their span of time. */
 interface ChunkPieces {
   readonly line: string;
   readonly wire: Wire;
@@ -15,10 +15,10 @@ interface ChunkPieces {
   readonly toUs: number;
 }
 
-/** What was made of a chunk is kept as long as it and the line are the same. */
+/** The pieces of chunks. They are kept as long as the chunk and the line stay the same. */
 const made = new WeakMap<Chunk, ChunkPieces>();
 
-/** The pieces of one line of the rows that are in memory. */
+/** The pieces of one line, from the rows in memory. */
 export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
   const held = chunks.list.flatMap((chunk) => piecesIn(chunk, line, wire) ?? []);
   const spoken = held.filter(({ pieces }) => pieces.length > 0);
@@ -38,7 +38,7 @@ export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
 function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefined {
   const { rows, size } = chunk;
   if (!rows) {
-    // The pieces go with the events that they were made of.
+    // The pieces go with the events that they were made from.
     made.delete(chunk);
     return undefined;
   }
@@ -53,7 +53,10 @@ function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefin
   return now;
 }
 
-/** The event that is nearest to a moment. The simulator reads the wall clock once a second, to the ms, so its distance to the other clock varies. */
+/**
+ * The event nearest to a moment; it gives the time of day there. The offset between the clocks varies a
+ * little, because the simulator reads the wall clock once a second, to the ms.
+ */
 function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefined {
   let [found, nearest] = [undefined as Event | undefined, Number.POSITIVE_INFINITY];
   for (const { events } of chunks) {
@@ -65,7 +68,7 @@ function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefine
   return found;
 }
 
-/** What makes the time of day, here, of a time of the simulator's own clock, in µs. */
+/** The offset from the simulator's own clock to the local time of day, in µs, at an event. */
 function wallOf(event: Event): number {
   const time = new Date(event.time);
   const localMs = time.getTime() - time.getTimezoneOffset() * 60_000;

@@ -11,21 +11,24 @@ interface TableProps {
   readonly feed: Feed;
   readonly selected: Event | undefined;
   readonly onSelect: (event: Event) => void;
-  /** Somebody wants to read the event that is selected. */
+  /** Called when somebody wants to read the selected event. */
   readonly onOpen: () => void;
   readonly onPause: () => void;
 }
 
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/** The events, of which only those in view are drawn. The newest one stays in view until somebody scrolls or selects. */
+/**
+ * The table of events. Only visible ones are drawn. The newest one stays visible until somebody scrolls or
+ * selects.
+ */
 export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const top = useSignal(0);
   const height = useSignal(0);
   const sticks = useRef(true);
-  /** Where the table has scrolled by itself. */
+  /** The last scroll position that the table itself has set. */
   const setTop = useRef(0);
   const { size } = feed.rows;
   const version = feed.version.value;
@@ -50,7 +53,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     else if (feed.shift !== 0) element.scrollTop += feed.shift * ROW;
     feed.shift = 0;
     setTop.current = element.scrollTop;
-    // Rows at the end were drawn for where they are now: once is enough.
+    // Rows at the end are already drawn for this position, so this need not draw them again.
     if (!isSticky || !isAtNewest) top.value = element.scrollTop;
   }, [version, height.value, feed.isPaused.value]);
   useEffect(() => {
@@ -73,7 +76,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     if (isEvent(row)) onSelect(row);
     else if (scroller.current) scroller.current.scrollTop = at * ROW;
   };
-  /** The event before or after an index, over rows that are none. */
+  /** The next event before or after an index; rows that are no events are skipped. */
   const beside = (from: number, direction: 1 | -1) => {
     const rowAt = (at: number) => feed.rows.rows(at, at + 1)[0];
     let at = from + direction;
@@ -130,7 +133,7 @@ interface RowProps {
   readonly index: number;
   readonly isSelected: boolean;
   readonly onSelect: (event: Event) => void;
-  /** Somebody wants to see what came after a sequence number. */
+  /** Called with a sequence number when somebody wants to see what came after it. */
   readonly onShow: (after: number) => void;
 }
 

@@ -54,10 +54,10 @@ export function TrafficView() {
   };
 
   useEffect(() => {
-    // What was read is kept over a break: the feed goes on by itself.
+    // The rows outlast a break, and the feed continues by itself.
     if (feed.isEmpty.peek() !== undefined) return;
     const at = Number(route.peek().query.get('at'));
-    // Events of a simulator that was started anew have other numbers than those of the one before.
+    // After a restart of the simulator, its events have other numbers.
     if (run.current !== restarts.peek()) follow();
     else if (at > 0) void goToEvent(at);
     else void feed.follow();
@@ -107,7 +107,7 @@ interface StripBarProps {
 
 const ZOOM = 2;
 
-/** Which line the strip shows, its zoom for those without keys and wheel, and what its colours mean. */
+/** Chooses the line of the strip, zooms for those without keys and wheel, and explains the colours. */
 function StripBar({ model, lines, line, onLine }: StripBarProps) {
   return html`<div class="flow">
     <${Select} label="Strip of line" value=${line} choices=${lines} onChange=${onLine} />
