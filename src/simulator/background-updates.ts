@@ -1,12 +1,15 @@
 import type { DependencyGraph } from '../device/dependency-graph.js';
 
-/** How often values are computed, and for how long at most, in ms: a hundredth of the event loop. */
+/**
+ * How often values are computed, and for how long at most, in ms: one hundredth of the time of the event
+ * loop.
+ */
 const INTERVAL_MS = 200;
 const SLICE_MS = 2;
 
 /**
- * Keeps values that add up others, such as an energy, close to the present, while nobody reads them. One timer serves all
- * of them.
+ * Keeps values that add up others, such as an energy, close to the present while nobody reads them. One timer
+ * serves all of them.
  */
 export class BackgroundUpdates {
   readonly #graph: DependencyGraph;
@@ -27,7 +30,7 @@ export class BackgroundUpdates {
     this.#timer = undefined;
   }
 
-  /** Goes on where the last slice ended. A round that is over begins anew with the next slice. */
+  /** Continues where the last slice ended. After a complete round, the next slice begins a new one. */
   #work(): void {
     this.#graph.advance();
     const end = performance.now() + SLICE_MS;

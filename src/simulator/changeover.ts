@@ -6,7 +6,7 @@ import type { DeviceApart, Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';
 import type { Lines } from './lines.js';
 
-/** What is to run: devices and lines of a configuration that was checked. */
+/** The devices and lines of a checked configuration that are to run. */
 export interface WantedSetup {
   readonly devices: readonly DeviceDefinition[];
   readonly lines: readonly LineDefinition[];
@@ -15,11 +15,11 @@ export interface WantedSetup {
 interface Differing<Definition> {
   readonly added: readonly Definition[];
   readonly changed: readonly Definition[];
-  /** Names of those that are gone. */
+  /** The names that are no longer there. */
   readonly gone: readonly string[];
 }
 
-/** What has to change for the devices and lines of a configuration to be those that run. */
+/** The differences between what runs and what is wanted. */
 export interface Difference {
   readonly devices: Differing<DeviceDefinition>;
   readonly lines: Differing<LineDefinition>;
@@ -33,8 +33,8 @@ interface Running {
 }
 
 /**
- * Compares what runs with what is wanted, in pieces. Devices are the same when their entries are, with the registers that were
- * defined at run time, whatever has been set in them since.
+ * Compares what runs with what is wanted, as work that can pause. Devices are equal when their entries are,
+ * together with the registers that were defined at run time; values that were set since do not matter.
  */
 export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Work<Difference> {
   const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
@@ -46,7 +46,7 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
     const isAsBefore = isDeepStrictEqual(devices.entryOf(name), source);
     return sourcesNow.get(now.tables) === sources.get(tables) && isAsBefore;
   };
-  // A copy shares the tables of its source: of the one that runs, where that stays.
+  // A copy shares the tables of its source: those of the running one, when that stays.
   const asCopy = (device: DeviceDefinition) => {
     const source = sources.get(device.tables) ?? device.name;
     const isCopyOfKept = source !== device.name && isSame({ ...device, name: source });
@@ -66,7 +66,10 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
   };
 }
 
-/** The names of the devices that others are copies of, by their tables: the first one that has them. */
+/**
+ * The names of the devices that others are copies of, by their tables: of devices with the same tables, the
+ * first.
+ */
 function sourcesOf(all: readonly DeviceDefinition[]): ReadonlyMap<DeviceDefinition['tables'], string> {
   return new Map(all.toReversed().map(({ tables, name }) => [tables, name]));
 }
@@ -91,13 +94,13 @@ function* differing<Definition extends { readonly name: string }>(
   };
 }
 
-/** Does a step, and says how it is undone; or why it could not be done. */
+/** Does a step. @returns a function that undoes the step, or why the step failed */
 type UndoableStep = () => Promise<(() => Promise<unknown>) | Extract<LineOutcome, { ok: false }>>;
 
 /**
- * Carries out a difference, all of it or nothing: a port that can't be opened brings everything back that ran before, with its
- * registers. A line that goes leaves its port to one that comes.
- * @param isStarted whether lines are opened
+ * Carries out a difference, all of it or nothing. If a port can't be opened, everything that ran before is
+ * restored, with its registers. A line that is removed leaves its port to one that is added.
+ * @param isStarted true when lines are opened
  * @param built the devices that are changed or added
  */
 export async function changeOver(
@@ -123,7 +126,7 @@ export async function changeOver(
     ...difference.lines.added.map((definition) => addition(lines, definition, isStarted)),
   ];
   const outcome = await allOrNone(steps, () => {
-    // Somebody may have removed one meanwhile.
+    // Another request may have removed a device meanwhile.
     for (const { name } of [...changed, ...added])
       if (devices.byName.has(name)) devices.end(devices.take(name));
     for (const each of taken) devices.putBack(each);
@@ -134,7 +137,10 @@ export async function changeOver(
   return outcome;
 }
 
-/** Does one step after the other. When one can't be done, `fail` is called and those before it are undone, the last first. */
+/**
+ * Does one step after another. When a step fails, `fail` is called and the steps before it are undone, the
+ * last one first.
+ */
 async function allOrNone(steps: readonly UndoableStep[], fail: () => void): Promise<LineOutcome> {
   const undo: (() => Promise<unknown>)[] = [];
   for (const step of steps) {
@@ -150,12 +156,12 @@ async function allOrNone(steps: readonly UndoableStep[], fail: () => void): Prom
   return { ok: true };
 }
 
-/** Gives lines other definitions: all of them, or none. Their devices have to be there. */
+/** Gives lines other definitions: all of them, or none. Their devices have to exist. */
 export function changeTogether(lines: Lines, definitions: readonly LineDefinition[]): Promise<LineOutcome> {
   return allOrNone(changesOfLines(lines, definitions), () => {});
 }
 
-/** The names of those lines of which one has, or waits for, a port that another one is to have. */
+/** The names of the lines that have, or wait for, a port that another line is to get. */
 export function linesThatMeet(
   lines: ReadonlyMap<string, Line>,
   definitions: readonly LineDefinition[],
@@ -167,7 +173,10 @@ export function linesThatMeet(
   return new Set(meeting);
 }
 
-/** A line that has, or waits for, a port that another one is to have is closed before all changes and opened after them. */
+/**
+ * The changes of lines. A line that has, or waits for, a port that another line is to get is closed before
+ * all changes and opened after them.
+ */
 function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): UndoableStep[] {
   const meeting = linesThatMeet(lines.byName, definitions);
   const opened = [...lines.byName.values()].filter((line) => meeting.has(line.name) && isOpened(line));

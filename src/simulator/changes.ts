@@ -40,7 +40,10 @@ export type LineChange =
   | { readonly ok: false; readonly issues: Mistakes }
   | ChangeRefusal;
 
-/** More are taken for a mistake. A device can take 800 KB, and each line takes a file descriptor. */
+/**
+ * The most devices and lines. More are taken for a mistake: a device can take 800 KB, and each line takes a
+ * file descriptor.
+ */
 export const MAX_DEVICES = 1024;
 export const MAX_LINES = 64;
 
@@ -51,9 +54,9 @@ const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 interface ChangeRefusal {
   readonly ok: false;
   readonly error: string;
-  /** The reason for programs; absent where a port or the system refused. */
+  /** The code of the reason; absent when a port or the system refused. */
   readonly code?: RefusalCode;
-  /** Another program uses the port or the address. */
+  /** True when another program uses the port or the address. */
   readonly inUse?: boolean;
 }
 
@@ -69,7 +72,7 @@ type RefusalCode =
   | 'configuration.busy'
   | 'memory.spent';
 
-/** Whether something was removed; the error names what still needs it. */
+/** The result of removing something: the error names what still needs it. */
 type Removal = { readonly ok: true } | (ChangeRefusal & { readonly code: RefusalCode });
 
 /** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
@@ -90,11 +93,11 @@ const CHANGED = {
   error: 'a device came or went while this was read; try again',
 } as const;
 
-/** Devices that a simulator had besides those of its configuration, or in their place. */
+/** Devices of an earlier run that its configuration did not have, or had otherwise. */
 export interface KeptDevices {
   /** The entries of devices by name. */
   readonly written: ReadonlyMap<string, unknown>;
-  /** The device that each copy is one of, by the name of the copy. */
+  /** The source of each copy, by the name of the copy. */
   readonly copies: ReadonlyMap<string, string>;
 }
 
@@ -103,27 +106,33 @@ interface Plant {
   readonly lines: Lines;
   readonly rules: FaultRules;
   readonly log: Logger;
-  /** Where relative paths begin. */
+  /** The directory in which relative paths begin. */
   readonly directory: string;
 }
 
-/** Changes a simulator while it serves: its lines, its devices and their signals. What is refused changes nothing. */
+/**
+ * Changes a simulator while it serves: its lines, its devices and their signals. A refused change changes
+ * nothing.
+ */
 export class Changes {
   readonly #plant: Plant;
-  /** Whether lines are opened. */
+  /** True once lines are to be open. */
   isStarted = false;
-  /** What REST may add. */
+  /** The memory that REST may use for what it adds. */
   readonly budget: MemoryBudget;
   /** How often a line was added, removed or defined anew. */
   ofLines = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
-  /** The devices that stay though no line uses them yet. */
+  /** Devices that stay although no line uses them yet. */
   readonly #held = new Set<string>();
-  /** Whether a whole configuration is being applied: nothing else changes lines and devices meanwhile. */
+  /**
+   * True while a whole configuration is being applied: other changes of lines and devices are refused
+   * meanwhile.
+   */
   #isBecoming = false;
   #signalChanges = 0;
-  /** Names of devices that are being made. */
+  /** The names of devices that are being made. */
   readonly #coming = new Set<string>();
 
   constructor(plant: Plant) {
@@ -132,14 +141,14 @@ export class Changes {
   }
 
   /**
-   * Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it.
-   * @param recordings opens what the signal plays; without it, the file is read at once
+   * Sets the signal of a value to the definition at `at`; undefined after reporting its mistakes.
+   * @param recordings opens the file that the signal plays; without it, the file is read at once
    */
   changeSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): true | undefined {
     return atOnce(this.changingSignal(device, point, at, recordings));
   }
 
-  /** The same in pieces. Reports a device that was removed meanwhile. */
+  /** Does what `changeSignal` does, as work that can pause. Reports when the device was removed meanwhile. */
   *changingSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): Work<true | undefined> {
     const cost = costOf(at.value).bytes;
     const spent = this.budget.whyNot(cost, this.budget.ofSignal(point));
@@ -159,7 +168,7 @@ export class Changes {
     let problem: (DependentPoint & { readonly message: string }) | undefined;
     let seen: number;
     do {
-      // What others change meanwhile may make a circle with this.
+      // Another request may have made a change meanwhile that forms a circle with this one.
       seen = this.#dependencyChanges;
       [problem] = yield* findingProblems(all(), networkNow(devices, changed));
     } while (this.#dependencyChanges !== seen);
@@ -172,8 +181,9 @@ export class Changes {
   }
 
   /**
-   * Changes settings of a line while it serves; `mergedSource` defines how. Registers keep their values. If any part of
-   * the change fails, the line stays as it was. Copies of devices that no unit uses any more are removed.
+   * Changes settings of a line while it serves; `mergedSource` defines how. Registers keep their values. If
+   * any part of the change fails, the line stays as it was. Copies of devices that no unit uses any more are
+   * removed.
    */
   async changeLine(line: Line, change: LineSource): Promise<LineChange> {
     if (this.#isBecoming) return BUSY;
@@ -193,7 +203,10 @@ export class Changes {
     return findings.count > 0 ? { ok: false, issues: findings } : (refusal ?? changed);
   }
 
-  /** The same for several lines, which may change their ports for those of each other. If any part fails, all stay as they were. */
+  /**
+   * Changes settings of several lines together, which may exchange their ports. If any part fails, all lines
+   * stay as they were.
+   */
   async changeLines(
     changes: readonly { readonly line: Line; readonly change: LineSource }[],
   ): Promise<LineChange> {
@@ -215,9 +228,9 @@ export class Changes {
   }
 
   /**
-   * Adds a device, which is written as in a native file. What it takes is counted first; then it is read and built in slices,
-   * and nobody sees it before it is there as a whole.
-   * @param recordings opens what its signals play; without it, the files are read at once
+   * Adds a device whose entry is that of a native file. The memory for it is counted first; then it is read
+   * and built in slices, and becomes visible only when it is complete.
+   * @param recordings opens the files that its signals play; without it, the files are read at once
    * @returns `error` when the name is taken, or when there are too many devices
    */
   async createDevice(name: string, source: unknown, recordings?: OpenRecording): Promise<Addition<Device>> {
@@ -233,7 +246,7 @@ export class Changes {
       const findings = new Findings();
       const seen = this.#plant.devices.changes;
       const definition = await inSlices(readingNewDevice(name, new At(source, findings), context));
-      // What the device depends on may have gone meanwhile.
+      // A device that this one depends on may have been removed meanwhile.
       if (this.#plant.devices.changes !== seen) continue;
       if (definition) this.#reportReal(definition, new At(source, findings));
       if (!definition || findings.count > 0) return { ok: false, issues: findings };
@@ -248,7 +261,8 @@ export class Changes {
   }
 
   /**
-   * Has the devices and lines of a configuration in place of those that run, or leaves all as it is. What is the same goes on.
+   * Replaces the running devices and lines by those of a configuration, or leaves everything as it is. What
+   * is equal is not interrupted.
    * @returns what has changed, or why nothing has
    */
   async become(
@@ -273,8 +287,8 @@ export class Changes {
   }
 
   /**
-   * Adds devices that are written as in a native file, in place of those that have their names, and copies of devices. What has
-   * a mistake is left out.
+   * Adds devices whose entries are those of a native file, in place of those that have their names, and
+   * copies of devices. Entries with mistakes are left out.
    * @returns why a device or a copy is left out, by its name
    */
   async restoreDevices({ written, copies }: KeptDevices): Promise<ReadonlyMap<string, Mistakes | string>> {
@@ -305,7 +319,7 @@ export class Changes {
     return left;
   }
 
-  /** Has devices stay that no line uses yet. @returns a function that ends it */
+  /** Keeps devices that no line uses yet. @returns a function that ends this */
   hold(names: Iterable<string>): () => void {
     for (const name of names) this.#held.add(name);
     return () => {
@@ -322,7 +336,10 @@ export class Changes {
     return { difference, outcome: await changeOver(running, difference, built) };
   }
 
-  /** Finds out, in pieces, what would change for a configuration to be the one that runs, or why it can't. */
+  /**
+   * Compares a configuration with what runs, as work that can pause.
+   * @returns what would change, or why the configuration can't run
+   */
   *comparing(wanted: WantedSetup): Work<Difference | ChangeRefusal> {
     if (wanted.devices.length > MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
     if (wanted.lines.length > MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
@@ -348,8 +365,8 @@ export class Changes {
   }
 
   /**
-   * Defines registers of a device that are not defined.
-   * @returns why there is no room for them; undefined when they are there
+   * Defines registers of a device that are not defined yet.
+   * @returns why there is no room for them; undefined when they were defined
    */
   defineRegisters(
     device: Device,
@@ -370,7 +387,8 @@ export class Changes {
 
   /**
    * Adds a device that is already checked. It is built in slices.
-   * @param seen the changes of devices that the checks know of; it is not added where there were others
+   * @param seen the number of device changes at the time of the checks; the device is not added when there
+   * were more since
    */
   async addDevice(definition: DeviceDefinition, seen?: number): Promise<Addition<Device>> {
     const { name } = definition;
@@ -384,7 +402,7 @@ export class Changes {
     const built = await inSlices(devices.building(definition)).finally(() => this.#coming.delete(name));
     if (this.#isBecoming) return BUSY;
     if (seen !== undefined && devices.changes !== seen) return CHANGED;
-    // A line may have made a copy of this name.
+    // A line may have made a copy of this name meanwhile.
     if (devices.byName.has(name)) return refused('device.name_taken', `there is a device ${name} already`);
     devices.put([built]);
     log.info({ device: name }, 'device added');
@@ -392,9 +410,9 @@ export class Changes {
   }
 
   /**
-   * Removes a device and the copies of it.
+   * Removes a device and its copies.
    * @param force also removes the units that use the device from their lines
-   * @returns the error names what still needs the device
+   * @returns an error that names what still needs the device
    */
   async removeDevice(name: string, { force = false } = {}): Promise<Removal> {
     if (this.#isBecoming) return BUSY;
@@ -417,7 +435,7 @@ export class Changes {
       });
       if (!changed.ok) return refused('device.in_use', `the units of line ${line.name} could not be changed`);
     }
-    // Meanwhile another request may have given the device to a unit.
+    // Another request may have given the device to a unit meanwhile.
     const inUse = this.#devicesInUse();
     if (Array.from(names).some((each) => inUse.has(each)))
       return refused('device.in_use', `a line uses ${name} again`);
@@ -427,15 +445,15 @@ export class Changes {
   }
 
   /**
-   * Adds a line, which is written as in a native file, and opens it once the simulator is started. A line that can't be
-   * opened is not kept; the error says why.
+   * Adds a line whose entry is that of a native file, and opens it once the simulator is started. A line that
+   * can't be opened is removed again; the error says why.
    */
   async createLine(name: string, source: unknown): Promise<Addition<Line>> {
     const created = await this.#addLine(name, source);
     if (!created.ok || !this.isStarted) return created;
     const started = await created.added.start();
     if (started.ok) return created;
-    // Meanwhile the line may have been removed, and another one may have its name.
+    // The line may have been removed meanwhile, and another one may have its name.
     if (this.#plant.lines.byName.get(name) === created.added) this.#dropLine(name);
     return started;
   }
@@ -451,7 +469,7 @@ export class Changes {
     if (!wanted) return { ok: false, issues: findings };
     if ('error' in wanted) return wanted;
     this.#wanted.delete(wanted.definition);
-    // Others may have been added while its devices were made.
+    // Other lines may have been added while the devices of this one were made.
     check(wanted.definition);
     const late = findings.count > 0 ? { ok: false as const, issues: findings } : this.#whyNoLine(name);
     if (late) {
@@ -489,7 +507,7 @@ export class Changes {
     this.#plant.devices.keepCopies(this.#devicesInUse());
   }
 
-  /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
+  /** The changed line, with the copies that it needs; undefined after reporting the mistakes. */
   #wantedLine(
     now: LineDefinition,
     change: LineSource,
@@ -499,9 +517,10 @@ export class Changes {
   }
 
   /**
-   * The line that is written at `at`, with the copies that it needs, which are built in slices. Undefined after reporting the
-   * mistakes. What is returned is among the wanted lines: until it is there, nobody removes what it needs.
-   * @param check reports what else is wrong with the line
+   * Reads the line at `at`, and builds the copies that it needs in slices; undefined after reporting the
+   * mistakes. The returned line is among the wanted lines, so that nobody removes what it needs before it is
+   * there.
+   * @param check reports further mistakes of the line
    */
   async #readLine(
     name: string,
@@ -526,7 +545,10 @@ export class Changes {
     return { definition, served: this.#plant.lines.servedBy(definition) };
   }
 
-  /** Makes the copies that a line needs, and wants the line. @returns whether they are there */
+  /**
+   * Makes the copies that a line needs, and adds the line to the wanted lines.
+   * @returns true when the copies exist
+   */
   async #copy(copies: ReadonlyMap<string, string>, definition: LineDefinition, at: At): Promise<boolean> {
     const { devices } = this.#plant;
     const units = at.key('units');
@@ -549,7 +571,7 @@ export class Changes {
       units.wrong(CHANGED.error, CHANGED.code);
       return false;
     }
-    // Another line may have made the same ones meanwhile.
+    // Another line may have made the same copies meanwhile.
     devices.put(built.filter(({ definition: { name } }) => !devices.byName.has(name)));
     for (const [i, [copy]] of added.entries()) {
       const device = devices.get(copy);
@@ -558,19 +580,22 @@ export class Changes {
     return true;
   }
 
-  /** What a copy of a device takes. It has the registers that were defined in its source at run time, too. */
+  /**
+   * The memory of a copy of a device, in bytes. A copy also has the registers that were defined in its source
+   * at run time.
+   */
   #costOfCopy(source: string): number {
     const { devices } = this.#plant;
     const registers = devices.get(source).defined.reduce((sum, { quantity }) => sum + quantity, 0);
     return costOfDevice(devices.definitionOf(source)) + costOfRegisters(registers, registers);
   }
 
-  /** How often something changed that a circle of signals may be made of. */
+  /** How often something changed that may close a circle of signals. */
   get #dependencyChanges(): number {
     return this.#plant.devices.changes + this.#signalChanges;
   }
 
-  /** Each address takes a socket, and there are only so many. */
+  /** Reports more addresses than the process may have sockets: each address takes one. */
   #reportTooManyHosts(definition: LineDefinition, at: At): void {
     const hostsOf = (line: LineDefinition) => (line.kind === 'serial' ? 0 : (line.hosts?.length ?? 0));
     const others = this.#definitions.filter(({ name }) => name !== definition.name);
@@ -580,7 +605,7 @@ export class Changes {
     hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
   }
 
-  /** Of the lines. */
+  /** The definitions of all lines. */
   get #definitions(): LineDefinition[] {
     return Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
   }
@@ -589,7 +614,7 @@ export class Changes {
     return this.#plant.rules.list().map(({ rule }) => rule);
   }
 
-  /** The devices that have a fallback, with its name. */
+  /** The devices that have a fallback, each with the name of the fallback. */
   get #fallbacks(): readonly (readonly [device: string, fallback: string])[] {
     return Array.from(this.#plant.devices.byName.keys()).flatMap((name) => {
       const { fallback } = this.#plant.devices.definitionOf(name).real ?? {};

@@ -3,7 +3,7 @@ import type { DefinedRegisters } from '../device/device.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { DeviceSource } from '../files/config/configuration.js';
 
-/** The entries of a native file that define what was defined in a table at run time. */
+/** The entries of a native file for the registers of a table that were defined at run time. */
 function definedEntries(
   defined: readonly DefinedRegisters[],
   table: TableName,
@@ -13,7 +13,10 @@ function definedEntries(
     .map(({ address, quantity, write }) => ({ address, value: 0, ...(quantity > 1 && { quantity }), write }));
 }
 
-/** The entry of a device with what was defined in it at run time; undefined where the entry has no registers of its own. */
+/**
+ * The entry of a device together with what was defined at run time; undefined when the entry has no registers
+ * of its own.
+ */
 export function sourceWith(
   source: DeviceSource,
   defined: readonly DefinedRegisters[],

@@ -23,7 +23,9 @@ export function buildDevice(
   return device;
 }
 
-/** The same in pieces. The values of the device are not in the graph yet. */
+/**
+ * Does what `buildDevice` does, as work that can pause. The values of the device are not in the graph yet.
+ */
 function* buildingDevice(
   { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,
@@ -63,13 +65,18 @@ function* buildingDevice(
   return made;
 }
 
-/** A device that is not among the others, with all that it is: it was taken away, or is to be put in. */
+/**
+ * A device apart from the others, with everything that belongs to it: it was taken out, or is to be put in.
+ */
 export interface DeviceApart {
   readonly device: Device;
   readonly definition: DeviceDefinition;
-  /** Whether it is a copy that was made at run time. */
+  /** True for a copy that was made at run time. */
   readonly isCopy: boolean;
-  /** The device that it was copied from, which may be a copy, too; absent where that is the one in its definition. */
+  /**
+   * The device that it was copied from, which may be a copy, too; absent when that is `copyOf` of its
+   * definition.
+   */
   readonly source?: string;
 }
 
@@ -77,7 +84,7 @@ export interface DeviceApart {
 export class Devices {
   readonly #devices = new Map<string, Device>();
   readonly #definitions = new Map<string, DeviceDefinition>();
-  /** Names of the devices that are not in the configuration. */
+  /** The names of the devices that are not in the configuration. */
   readonly #copies = new Set<string>();
   readonly #source: ActionSource;
   readonly #real: RealLines;
@@ -104,7 +111,7 @@ export class Devices {
   }
 
   /**
-   * Returns the names in `copies` that other devices already have.
+   * The names in `copies` that other devices already have.
    * @param copies the source of each copy by the name of the copy
    */
   takenNames(copies: ReadonlyMap<string, string>): string[] {
@@ -114,7 +121,10 @@ export class Devices {
     });
   }
 
-  /** Builds the copies that do not exist yet, in pieces; `copies` as for `takenNames`. `put` puts them in. */
+  /**
+   * Builds the copies that do not exist yet, as work that can pause; `put` adds them.
+   * @param copies as for `takenNames`
+   */
   *copying(copies: ReadonlyMap<string, string>): Work<DeviceApart[]> {
     const built: DeviceApart[] = [];
     for (const [name, source] of copies) {
@@ -127,7 +137,7 @@ export class Devices {
     return built;
   }
 
-  /** Drops copies made at run time that are not in use, with their registers. */
+  /** Removes copies made at run time that are not in use, with their registers. */
   keepCopies(inUse: ReadonlySet<string>): void {
     for (const name of this.#copies) {
       if (inUse.has(name)) continue;
@@ -135,15 +145,15 @@ export class Devices {
     }
   }
 
-  /** Builds a device in pieces. Nothing knows it until it is `put`. */
+  /** Builds a device, as work that can pause. The device stays unknown until `put` adds it. */
   *building(definition: DeviceDefinition): Work<DeviceApart> {
     const device = yield* buildingDevice(definition, this.#source, this.graph);
     return { device, definition, isCopy: false };
   }
 
   /**
-   * Puts in devices that were built, whose names no other device has. A copy has what was defined in its source at run time, and
-   * goes when no line uses it.
+   * Adds devices that were built and whose names no other device has. A copy has what was defined in its
+   * source at run time, and is removed when no line uses it.
    */
   put(built: readonly DeviceApart[]): void {
     for (const each of built) {
@@ -159,7 +169,10 @@ export class Devices {
     this.graph.link();
   }
 
-  /** Takes a device away, which goes on with what it does until it is put back or `end`ed. Call `graph.link` afterwards. */
+  /**
+   * Takes a device out. It keeps running until it is put back or `end`ed. `graph.link` must be called
+   * afterwards.
+   */
   take(name: string): DeviceApart {
     const taken = {
       device: this.get(name),
@@ -174,7 +187,7 @@ export class Devices {
     return taken;
   }
 
-  /** Has a device again as it was when it was taken away. Call `graph.link` afterwards. */
+  /** Puts a device back as it was when it was taken out. `graph.link` must be called afterwards. */
   putBack({ device, definition, isCopy }: DeviceApart): void {
     const { name } = definition;
     if (isCopy) this.#copies.add(name);
@@ -184,13 +197,13 @@ export class Devices {
     this.changes++;
   }
 
-  /** Gives up a device that was taken away. */
+  /** Ends a device that was taken out. */
   end({ device }: DeviceApart): void {
     this.#real.detach(device);
     device.points.schedule.clear();
   }
 
-  /** Defines registers of a device that are not defined. What it was defined by stays as it is. */
+  /** Defines registers of a device that are not defined yet. The definition of the device stays as it is. */
   define(device: Device, registers: DefinedRegisters): void {
     device.define(registers);
     this.changes++;
@@ -203,8 +216,8 @@ export class Devices {
   }
 
   /**
-   * The entry of a file that gives a device the registers that it has: the one that it was defined by, with what was defined
-   * at run time. Undefined where a file has no such entry.
+   * The entry of a file that gives a device its present registers: that of its definition, with what was
+   * defined at run time. Undefined when no entry of a file can do that.
    */
   entryOf(name: string): DeviceSource | undefined {
     const { source } = this.definitionOf(name);
@@ -219,7 +232,10 @@ export class Devices {
     });
   }
 
-  /** A copy of a copy is one of the device that the first was made from: copies come and go. */
+  /**
+   * The device from which a copy was first made. A copy of a copy is a copy of that device, because copies
+   * come and go.
+   */
   originalOf(source: string): string {
     return this.#definitions.get(source)?.copyOf ?? source;
   }

@@ -20,9 +20,9 @@ export class FaultControl {
   }
 
   /**
-   * Restores the configured rules with their counts at zero, as after a restart. A rule for the name of a value is for the
-   * value that has this name now: REST may have replaced the device since the file was read. Without such a value, the rule
-   * acts on nothing.
+   * Restores the configured rules with their counts at zero, as after a restart. A rule for the name of a
+   * value is for the value that has this name now: REST may have replaced the device since the file was read.
+   * Without such a value, the rule acts on nothing.
    */
   reset(find: FindValue): void {
     for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
@@ -30,8 +30,8 @@ export class FaultControl {
   }
 
   /**
-   * Has these rules configured and in force in place of all others but those of tests. Where they are in force already, they
-   * keep their counts.
+   * Makes these rules the configured ones, and puts them in force in place of all others but those of tests.
+   * Rules that are in force already keep their counts.
    */
   become(configured: readonly FaultRule[], find: FindValue): void {
     const now = this.rules.list().filter(({ temporary }) => !temporary);
@@ -43,10 +43,10 @@ export class FaultControl {
   }
 
   /**
-   * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and changed
-   * rules are set. Unchanged rules keep their counts. Rules of other origin stay. A name means the value that is running, if
-   * there is one: a device that is defined differently now changes at the next restart.
-   * @returns whether the configured rules have changed
+   * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and
+   * changed rules are set. Unchanged rules keep their counts. Rules of other origin stay. A name means the
+   * running value, if there is one: a device that is defined differently now changes at the next restart.
+   * @returns true when the configured rules have changed
    */
   configure(configured: readonly FaultRule[], find: FindValue): boolean {
     const before = new Map(this.#configured.map((rule) => [rule.name, rule]));
@@ -58,14 +58,14 @@ export class FaultControl {
     return gone.length > 0 || different.length > 0;
   }
 
-  /** @param otherwise the rule to set where a name has no value */
+  /** @param otherwise the rule to set when a name has no value */
   #set(rule: FaultRule, find: FindValue, otherwise = rule): void {
     const resolved = resolveNames(rule, find);
     this.rules.set(resolved.ok ? resolved.rule : otherwise);
   }
 }
 
-/** The rules whose names are not used in `others`. */
+/** The rules whose names do not occur in `others`. */
 function without(rules: readonly FaultRule[], others: readonly FaultRule[]): FaultRule[] {
   const names = new Set(others.map(({ name }) => name));
   return rules.filter(({ name }) => !names.has(name));

@@ -7,15 +7,15 @@ import { lineStatus } from './line-status.js';
 
 /** What a rule would make of the reply to a request. */
 export interface FaultPreview extends PlayedRule {
-  /** When each step would happen on a line that is free, in ms since the end of the request. */
+  /** When each step would happen on an idle line, in ms since the end of the request. */
   readonly steps: readonly StepReport[];
-  /** Times of a serial line, in ms. */
+  /** Times of a serial line, in ms; undefined for a socket. */
   readonly wire: { readonly characterTime: number; readonly t35: number } | undefined;
 }
 
 /**
- * Plays a rule on the reply to a request. Nothing is sent, executed or counted; other rules do not act. The reply before,
- * which `stale` sends, is taken to have been the same.
+ * Plays a rule on the reply to a request. Nothing is sent, executed or counted; other rules do not act. The
+ * preceding reply, which the fault `stale` sends, is assumed to be the same.
  */
 export function previewFault(rule: FaultRule, like: LikeRequest): FaultPreview {
   const { line, unitId, transactionId, pdu, reply } = like;

@@ -15,7 +15,7 @@ export interface Answer {
   readonly refused?: RefusedRange;
 }
 
-/** The answer of a real device, which may come later, and never does when nobody waits for it any more. */
+/** The answer of a real device, which comes later, or never when it was given up. */
 export class LaterAnswer {
   /** The framing of the reply. */
   readonly framing: Framing;
@@ -41,7 +41,7 @@ export class LaterAnswer {
     this.#callback();
   }
 
-  /** Sets what is to be done when nobody waits for the answer any more. */
+  /** Sets the function that gives the answer up. */
   onGivenUp(giveUp: () => void): this {
     this.#giveUp = giveUp;
     return this;

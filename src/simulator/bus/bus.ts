@@ -21,20 +21,20 @@ import { type Executed, Station } from './station.js';
 export interface BusRequest {
   readonly unitId: number;
   readonly pdu: Uint8Array;
-  /** 0 where the framing has no transaction identifier. */
+  /** The transaction identifier; 0 for a framing without one. */
   readonly transactionId: number;
   /** The client of the line that sent the request. An id is never reused. A serial line has one client. */
   readonly clientId: number;
   /** The address of the client; a serial line has none. */
   readonly client?: string;
-  /** The address of ours that the client came to, on a line that has several. */
+  /** The address of this machine that the client connected to, on a line with several. */
   readonly host?: string | undefined;
 }
 
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
 export type Units = ReadonlyMap<number | '*', Device>;
 
-/** The devices of a line, and those of each of its addresses where they differ from one address to the next. */
+/** The devices of a line, and those at each of its addresses when the addresses have different devices. */
 export interface Served {
   readonly units: Units;
   readonly at?: ReadonlyMap<string, Units>;
@@ -44,26 +44,34 @@ export interface Served {
 export interface BusLine extends FaultLine {
   /** The framing when the line opens. */
   readonly framing: Framing;
-  /** Time of one character on the wire in ms; 0 where characters take no time. */
+  /** Time of one character on the wire, in ms; 0 when characters take no time. */
   readonly characterTime: number;
-  /** The reply to an unknown unit on a line without broadcasts: exception 11 (default), or nothing. */
+  /**
+   * The reply to a request for an unknown unit on a line without broadcasts: exception 11 (default), or none.
+   */
   readonly missingUnit?: 'exception' | 'silence';
 }
 
-/** With an MBAP header these address the server that is connected, not one behind a gateway (Messaging on TCP/IP V1.0b). */
+/**
+ * With an MBAP header, these unit identifiers address the server itself, not a device behind a gateway
+ * (Messaging on TCP/IP V1.0b).
+ */
 const SERVER_ITSELF: readonly number[] = [0, 255];
 
 const NO_FAULTS: readonly ActedFault[] = [];
 
-/** The stations of an address of a line; of the whole line, where it has one address or the same devices at each. */
+/**
+ * The stations at an address of a line. A line whose addresses all have the same devices has one object for
+ * all of them.
+ */
 class AddressStations {
   readonly stations: ReadonlyMap<number | '*', Station>;
-  /** Where all units of a line with MBAP headers have one device: the station of the first of them. */
+  /** The station of the first unit, on a line with MBAP headers whose units are all the same device. */
   readonly only: Station | undefined;
   /** Counts of the traffic with these devices. The line updates them, and the devices' diagnostics read them. */
   readonly activity: Activity;
 
-  /** @param before what was there; a unit that keeps its device keeps its counters */
+  /** @param before the stations before the change; a unit that keeps its device keeps its counters */
   constructor(units: Units, framing: Framing, before?: AddressStations) {
     this.activity = before?.activity ?? { messages: 0, errors: 0, overruns: 0 };
     this.stations = new Map(
@@ -81,7 +89,10 @@ class AddressStations {
     return new Set(Array.from(this.stations.values(), ({ device }) => device));
   }
 
-  /** As the units name it; of unit 0 or 255 without a name there, the one device of a line with MBAP headers. */
+  /**
+   * The station of a unit identifier. On a line with MBAP headers, 0 and 255 mean its only device when no
+   * unit has these identifiers.
+   */
   at(unitId: number): Station | undefined {
     const station = this.stations.get(unitId) ?? this.stations.get('*');
     return station ?? (SERVER_ITSELF.includes(unitId) ? this.only : undefined);
@@ -93,16 +104,19 @@ export class Bus {
   #line: BusLine;
   /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
-  /** The endpoint of the line, or the first of its addresses. */
+  /** The stations of the line, or of the first of its addresses. */
   #first: AddressStations;
-  /** The endpoints by address; empty where all addresses have the same devices. */
+  /** The stations by address; empty when all addresses have the same devices. */
   #endpoints: ReadonlyMap<string, AddressStations> = new Map();
   /** The unit identifiers of each device. */
   #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
   readonly #faults: FaultRules;
-  /** The true reply to each client's last request, for faults that send it late. */
+  /** The true reply to each client's last request, for the fault that sends it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
-  /** Of the answer that is being made. Only an exception 02 sets it, so that other answers do nothing for it. */
+  /**
+   * The refused addresses of the answer that is being made. Only an exception 02 sets this, so that other
+   * answers cost nothing more.
+   */
   #refused: RefusedRange | undefined;
 
   constructor(line: BusLine, served: Served, faults: FaultRules) {
@@ -116,7 +130,7 @@ export class Bus {
   /** Replaces the line and the units. A unit that keeps its device keeps its counters. */
   change(line: BusLine, served: Served): void {
     if (line.framing !== this.#line.framing) {
-      // A stored reply would have the old framing, which the client no longer uses.
+      // A stored reply has the old framing, which the client no longer uses.
       this.#lastReplies.clear();
       this.#framing = line.framing;
     }
@@ -139,7 +153,7 @@ export class Bus {
   }
 
   /**
-   * The device that answers for `unitId`; undefined for a broadcast, which is for all.
+   * The device that answers for `unitId`; undefined for a broadcast, which every device takes.
    * @param host the address that a request came to; when absent, the first address of the line
    */
   deviceAt(unitId: number, host?: string): Device | undefined {
@@ -147,7 +161,7 @@ export class Bus {
     return isBroadcast ? undefined : this.#endpointAt(host).at(unitId)?.device;
   }
 
-  /** The unit identifiers that a device answers for; none where it is not on this line. */
+  /** The unit identifiers that a device answers for; none when it is not on this line. */
   unitsOf(device: Device): (number | '*')[] {
     return [...(this.#unitsOf.get(device) ?? [])];
   }
@@ -162,15 +176,18 @@ export class Bus {
     return new Set(this.#unitsOf.keys());
   }
 
-  /** Counts of the traffic with the devices at an address; of the line where that has one. */
+  /**
+   * Counts of the traffic with the devices at an address, or with those of the line when its addresses have
+   * the same devices.
+   */
   activityAt(host: string | undefined): Activity {
     return this.#endpointAt(host).activity;
   }
 
   /**
-   * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the unit
-   * identifier and another device on the bus may answer. The answer of a real device may come later.
-   * @param moment for devices that mind the time; without it, they do not
+   * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the
+   * unit identifier and another device on the bus may answer. The answer of a real device may come later.
+   * @param moment the times that manners depend on; without it, manners that are about time do not act
    */
   answer(request: BusRequest, moment?: Moment): Answer | LaterAnswer | undefined {
     const framing = this.#framing;
@@ -190,7 +207,10 @@ export class Bus {
     return this.#answerOf(plan, acted, station.framing);
   }
 
-  /** A client has connected to the line. @param host the address that it came to */
+  /**
+   * Tells the devices that a client has connected to the line.
+   * @param host the address that the client connected to
+   */
   connected(connection: Connection, host: string | undefined): void {
     for (const { timedManners } of this.#endpointAt(host).devices) timedManners?.connected(connection);
   }
@@ -200,7 +220,10 @@ export class Bus {
     this.#lastReplies.delete(clientId);
   }
 
-  /** Call when a closed line opens again: earlier replies are dropped, and the framing is the line's own again. */
+  /**
+   * Must be called when a closed line opens again: earlier replies are dropped, and the framing of the
+   * definition is in use again.
+   */
   reopened(): void {
     this.#lastReplies.clear();
     this.#framing = this.#line.framing;
@@ -226,7 +249,7 @@ export class Bus {
     this.#unitsOf = unitsOf;
   }
 
-  /** An answer in the current framing. The framing of everything after this answer is `next`. */
+  /** Makes an answer in the current framing. The framing of everything after this answer is `next`. */
   #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Answer {
     const framing = this.#framing;
     if (this.#refused !== undefined) {
@@ -298,7 +321,10 @@ export class Bus {
     return this.#applied(acting, reply, previousReply, station, request, this.#framing);
   }
 
-  /** The rules that act on the reply to a request. Call it once for each request, in their order: rules count. */
+  /**
+   * The rules that act on the reply to a request. Must be called once for each request, in their order,
+   * because rules count requests.
+   */
   #acting({ device }: Station, { unitId, pdu }: BusRequest, moment: Moment | undefined): ActingRule[] {
     return this.#faults.match({
       line: this.#line,
@@ -312,7 +338,7 @@ export class Bus {
     });
   }
 
-  /** @param reply undefined where a fault keeps the request from the device */
+  /** @param reply undefined when a fault keeps the request from the device */
   #applied(
     acting: readonly ActingRule[],
     reply: ReplyPlan | undefined,
@@ -336,7 +362,10 @@ export class Bus {
     return answer;
   }
 
-  /** Passes a request on to the real device behind a simulated one. What acts on the reply is decided now, in the order of requests. */
+  /**
+   * Passes a request on to the real device behind a simulated one. The rules that act on the reply are chosen
+   * now, in the order of requests.
+   */
   #realAnswer(
     real: RealDevice,
     station: Station,

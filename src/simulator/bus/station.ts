@@ -40,7 +40,7 @@ export class Station {
     return this.#diagnostics.framing;
   }
 
-  /** Why `process` gave no response. */
+  /** Why `process` returned no response. */
   get whySilent(): string {
     return this.#diagnostics.listenOnly
       ? 'the device is in listen-only mode'
@@ -60,7 +60,10 @@ export class Station {
     return isSent ? response : undefined;
   }
 
-  /** A request went to the real device. Its fallback executes it now. @returns the response PDU; undefined when there is none */
+  /**
+   * Counts a request that went to the real device. If the fallback answers, it executes the request now.
+   * @returns the response PDU; undefined when there is none
+   */
   passedOn(requestPdu: Uint8Array, outcome: RealOutcome, framing: Framing): Uint8Array | undefined {
     this.#diagnostics.framing = framing;
     this.#diagnostics.received(false);
@@ -74,7 +77,10 @@ export class Station {
     return response;
   }
 
-  /** A fault rule answered instead of the device. An exception counts as the device's, since the client sees it so. */
+  /**
+   * Counts an answer that a fault rule gave instead of the device. An exception counts as the device's,
+   * because the client sees it so.
+   */
   stoodIn(responsePdu: Uint8Array | undefined, framing: Framing): void {
     this.#diagnostics.framing = framing;
     if (((responsePdu?.[0] ?? 0) & EXCEPTION_FLAG) === 0) return;
@@ -101,7 +107,7 @@ export class Station {
     if (requestPdu[0] === FunctionCode.diagnostics) return this.device.respond(requestPdu, this.#diagnostics);
     const { device } = this;
     if (!executed.has(device)) {
-      // Nobody waits for what a real device makes of it.
+      // A real device does not answer a broadcast, so no reply is waited for.
       device.real?.ask(BROADCAST, requestPdu, () => {});
       executed.set(device, device.real ? undefined : device.respond(requestPdu, this.#diagnostics));
     }

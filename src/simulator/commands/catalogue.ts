@@ -13,27 +13,33 @@ import { accept, checkedRule } from './faults.js';
 import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 
-/** What an entry of the catalogue changes, read by whoever calls. */
+/** What an entry of the catalogue changes, apart from its fault rules. Whoever calls has read the entry. */
 interface EntryChanges {
   readonly manners?: Manners | undefined;
-  /** Settings of a line, as they are written. */
+  /** Settings of a line in the form of a native file. */
   readonly line?: LineSource | undefined;
 }
 
-/** An entry of the catalogue for a target, with its fault rules as they are written. */
+/** An entry of the catalogue for a target, with its fault rules in the form of a native file. */
 export interface Arming extends EntryChanges {
   readonly rules: readonly Readonly<Record<string, unknown>>[];
   readonly target: Target;
 }
 
-/** What was armed, or taken back: names of devices with other manners now, of lines with other settings, and of rules. */
+/**
+ * What was armed or taken back: the names of devices whose manners changed, of lines whose settings changed,
+ * and of rules.
+ */
 export interface Armed {
   readonly devices: readonly string[];
   readonly lines: readonly string[];
   readonly rules: readonly string[];
 }
 
-/** Lets a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or nothing. */
+/**
+ * Makes a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or
+ * nothing.
+ */
 export async function armMisbehaviour(room: CommandContext, arming: Arming): Promise<Outcome<Armed>> {
   const lines = linesFor(room, arming);
   if (!lines.ok) return lines;
@@ -55,13 +61,13 @@ interface LineChange {
   readonly settings: LineSource;
 }
 
-/** Gives lines the settings back that they had. */
+/** Restores the previous settings of lines. */
 async function refused(room: CommandContext, changed: readonly LineChange[], why: Refusal): Promise<Refusal> {
   for (const change of changed) await changeLine(room, change);
   return why;
 }
 
-/** The lines whose settings are changed. An entry that is about lines needs one at least. */
+/** The lines whose settings are changed. An entry with settings of lines needs at least one. */
 function linesFor(room: CommandContext, { line: settings, target }: Arming): Outcome<Line[]> {
   const devices = devicesOf(room, target);
   if (!devices.ok) return devices;
@@ -99,8 +105,8 @@ function armDevices(room: CommandContext, { manners, rules, target }: Arming): O
 }
 
 /**
- * Takes back what an entry has brought about, wherever that was: its rules, the manners that devices still have of it, and the
- * settings that lines still have of it, which get their defaults.
+ * Takes back what an entry has brought about, on any target: its rules, its manners on devices that still
+ * have them, and its settings on lines that still have them. These settings get their defaults.
  */
 export async function disarmMisbehaviour(
   room: CommandContext,
@@ -138,7 +144,7 @@ function defaultsOf(settings: LineSource): LineSource {
   );
 }
 
-/** The devices that are meant. */
+/** The devices of a target. */
 function devicesOf({ simulator: { devices, lines } }: CommandContext, target: Target): Outcome<Device[]> {
   if ('device' in target) {
     const device = devices.get(target.device);

@@ -11,20 +11,23 @@ import type { CommandContext } from './context.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
 
-/** A range of one list of registers, ends included. Without a device, the first device of the first line. */
+/**
+ * A range of one list of registers, both ends included. Without a device, the first device of the first line
+ * is meant.
+ */
 export interface CellRange {
   readonly device?: string | undefined;
-  /** A device of a pymodbus file has one list and no tables; any other has four. */
+  /** The table; absent for a device of a pymodbus file, which has one list for all of them. */
   readonly table?: TableName | undefined;
   readonly from: number;
   readonly to: number;
 }
 
-/** Registers side by side, as memory: for long lists. */
+/** Registers side by side, in typed arrays because the list may be long. */
 export interface CellBlock {
   /** The address of the first cell. */
   readonly first: number;
-  /** How many were asked for. A value that ends behind them is there with all of its cells. */
+  /** How many cells were requested. A value that ends behind them is included with all of its cells. */
   readonly count: number;
   readonly words: Uint16Array;
   /** Type and access of each cell; see `device/registers/layout.ts`. */
@@ -38,14 +41,17 @@ export interface CellBlock {
 /** The most cells in an answer. */
 const MAX_CELLS = 8192;
 
-/** Reads registers without touching them. */
+/** Reads registers without running actions and without counting reads. */
 export function readCells({ simulator }: CommandContext, range: CellRange): Outcome<CellBlock> {
   const list = findList(simulator, range);
   if ('ok' in list) return list;
   return outside(list, range) ?? done(blockOf(list.image, range));
 }
 
-/** Sets the value of a register, or lets clients write it, or both; on a mistake nothing. @returns a range, as it is then */
+/**
+ * Sets the value of a register, or makes it writable, or both; with a mistake, neither.
+ * @returns the register as it is then
+ */
 export function setCell(
   { simulator }: CommandContext,
   {

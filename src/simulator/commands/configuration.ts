@@ -20,11 +20,11 @@ import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.
 import { wrongFiles, wrongReal } from './remote-files.js';
 
 interface OfConfiguration {
-  /** As a native file has it. */
+  /** The configuration in the form of a native file. */
   readonly configuration: Readonly<Record<string, unknown>>;
 }
 
-/** What is different, by names. */
+/** The names of what is different. */
 interface ChangedNames {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -35,17 +35,20 @@ interface ChangedNames {
 export interface ConfigurationChange {
   readonly devices: ChangedNames;
   readonly lines: ChangedNames;
-  /** How many fault rules are in force with it. */
+  /** The number of fault rules in force under the configuration. */
   readonly faults: number;
 }
 
-/** The sections that are sent. The others are for the owner of the machine: they say who may do what, and where it is told. */
+/**
+ * The sections that a client may send. The others belong to the owner of the machine: they say who may do
+ * what, and where that is reported.
+ */
 const SECTIONS = ['devices', 'lines', 'faults', 'start'];
 
-/** The rooms in which a configuration is being applied. */
+/** The simulators to which a configuration is being applied. */
 const applying = new WeakSet<CommandContext['simulator']>();
 
-/** Reads a configuration as `applyConfiguration` does, and says what it would change; nothing is changed. */
+/** Reads a configuration as `applyConfiguration` does, and says what it would change. Nothing is changed. */
 export async function checkConfiguration(
   room: CommandContext,
   input: OfConfiguration,
@@ -59,9 +62,9 @@ export async function checkConfiguration(
 }
 
 /**
- * Has the devices, lines and fault rules of a configuration in place of those that run: all of it, or nothing when a line can't
- * be opened. What is the same goes on as it is, with its registers. The limits on memory, paths, ports and hosts are those of
- * what REST adds.
+ * Replaces the devices, lines and fault rules that run by those of a configuration: all of it, or nothing
+ * when a line can't be opened. What is equal is not interrupted and keeps its registers. Memory, paths, ports
+ * and hosts have the limits of what REST adds.
  */
 export async function applyConfiguration(
   room: CommandContext,
@@ -118,7 +121,7 @@ async function readConfiguration(
   return findings.count > 0 ? refusalOf(findings, 'configuration.invalid') : done(configuration);
 }
 
-/** Why there are more devices, lines or addresses than may be: they are counted before any of them is made. */
+/** Why there are too many devices, lines or addresses. They are counted before any of them is made. */
 function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Refusal | undefined {
   const [written, sources] = [devices, lines].map((all) => (isMapping(all) ? Object.values(all) : []));
   if ((written?.length ?? 0) > MAX_DEVICES)
@@ -145,7 +148,7 @@ function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Ref
   return undefined;
 }
 
-/** Why devices or lines may not be what they name: the limits of REST. Those that are so already may stay. */
+/** Why devices or lines may not use what they name, by the limits of REST. What they use already may stay. */
 async function whyNotHere(
   room: CommandContext,
   { devices, lines }: Readonly<Record<string, unknown>>,
@@ -163,7 +166,7 @@ async function whyNotHere(
   return undefined;
 }
 
-/** What stands behind a device that runs, as it was written. */
+/** The key `real` of a running device in the form of a native file. */
 function presentReal({ simulator }: CommandContext, name: string): unknown {
   const source = simulator.devices.has(name) ? simulator.definitionOf(name).source : undefined;
   return isMapping(source) ? source.real : undefined;

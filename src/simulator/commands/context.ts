@@ -3,17 +3,20 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import type { Simulator } from '../simulator.js';
 
-/** The running simulator as commands see it, and what they may do beside it. */
+/** The running simulator as commands see it, and what else they need. */
 export interface CommandContext {
   readonly simulator: Simulator;
   readonly log: Logger;
-  /** Another one for each simulator: who sees another one has lost what he knew. */
+  /** Unique per simulator. A client that sees a new id must drop everything that it has read before. */
   readonly run: string;
-  /** The directory in which remote clients may let files be made. */
+  /** The directory in which remote clients may have files made. */
   readonly writesIn: string;
-  /** For the owner of the machine: his files may name any path, and a simulator may be without a line for a moment. */
+  /**
+   * True for commands of the owner of the machine: their files may have any path, and a simulator may have no
+   * line for a moment.
+   */
   readonly isOwner: boolean;
-  /** Numbers definitions, each the first time that it is seen: another number means that something has changed. */
+  /** Numbers definitions, each when it is first seen: another number means that something has changed. */
   readonly revisionOf: (definition: object) => number;
   readonly lag: LoopLag;
 }
@@ -30,7 +33,9 @@ export function newContext(simulator: Simulator, log: Logger, writesIn?: string)
   };
 }
 
-/** The room as those see it who read the files of the owner: the reload of the configuration, and the kept state. */
+/**
+ * A context for commands that read files of the owner: the reload of the configuration, and the kept state.
+ */
 export function ownersContext(simulator: Simulator, log: Logger): CommandContext {
   return { ...newContext(simulator, log), isOwner: true };
 }
@@ -48,14 +53,14 @@ function revisions(): (definition: object) => number {
 const RESOLUTION_MS = 10;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
-/** How late the event loop of the lines gets to its timers. Measuring begins with the first question. */
+/** Measures how late the timers of the line side run. Measuring begins with the first call of `take`. */
 class LoopLag {
   #delays: IntervalHistogram | undefined;
 
-  /** Seconds for each of `QUANTILES` since the last question; undefined at the first one. */
+  /** Seconds for each of `QUANTILES` since the last call; undefined at the first. */
   take(): readonly number[] | undefined {
     const delays = this.#delays;
-    // Node measures the time between two timers in ns: the lag and the interval.
+    // Node measures the time between two timers, in ns: the lag and the interval.
     const seconds = delays && QUANTILES.map((each) => lagOf(delays.percentile(100 * each)));
     delays?.reset();
     if (!delays) {

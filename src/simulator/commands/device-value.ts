@@ -25,7 +25,7 @@ export function valueNamed({ points }: Device, name: string): DeviceValue | unde
   return point && { ...point.definition, image: point.image, location: point.location, point };
 }
 
-/** The value that an address of a table belongs to; undefined where nothing is defined. */
+/** The value that has an address of a table; undefined when nothing is defined there. */
 export function valueAtAddress(
   { tables, points }: Device,
   table: TableName,
@@ -57,7 +57,7 @@ export function tablesMeant(table: TableName | undefined): readonly TableName[] 
   return table === undefined ? TABLE_NAMES : [table];
 }
 
-/** Why a device takes no more writes for the time being. */
+/** Why a device accepts no more writes for now. */
 export const TOO_MUCH_TO_COME = 'has to wait: too many changes are to come in this device';
 
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
@@ -75,8 +75,8 @@ export function writeValue({ image, location }: Pick<DeviceValue, 'image' | 'loc
 }
 
 /**
- * The values that registers from an address on belong to, if all of these may be written over REST; or what is wrong,
- * and with which key of the change.
+ * Finds the values that have the registers from an address on, if all of these may be written over REST.
+ * @returns otherwise what is wrong, and with which key of the change
  */
 export function valuesOfWords(
   device: Device,
@@ -102,7 +102,10 @@ export function valuesOfWords(
   return { targets };
 }
 
-/** Writes registers for REST, as clients do: a part of a value may be written. Call only after `valuesOfWords`. */
+/**
+ * Writes registers for REST as clients do: only a part of a value may be written. Must be called after
+ * `valuesOfWords`.
+ */
 export function writeWords(
   { tables }: Device,
   table: TableName,
@@ -116,8 +119,9 @@ export function writeWords(
 }
 
 /**
- * Converts a value given in its unit, as a label or raw to the stored value; or returns what was expected instead.
- * @param raw the number is the stored one, without the scale
+ * Converts a value in its unit, a label or a raw value to the stored value.
+ * @param raw true when the input is the stored number, without the scale
+ * @returns the stored value, or what was expected instead
  */
 export function parseChange(
   { location, point }: DeviceValue,
@@ -140,7 +144,7 @@ export function parseChange(
 
 const MOST_LABELS = 20;
 
-/** The labels that may stand for a value, as the end of what was expected. */
+/** The labels that may stand for a value, as the end of an "expected" message. */
 function orOneOf(labels: readonly string[]): string {
   const listed = labels.slice(0, MOST_LABELS).map((label) => `, or ${quote(label)}`);
   return `${listed.join('')}${labels.length > MOST_LABELS ? ', …' : ''}`;

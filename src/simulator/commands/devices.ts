@@ -25,14 +25,16 @@ export interface OfDevice {
   readonly device: string;
 }
 
-/** How long a supply that is cycled is off when nothing is said. */
+/** How long a supply that is cycled is off by default, in ms. */
 const USUAL_CYCLE_MS = 1000;
 
 export function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
   for (const device of simulator.devices.values()) yield deviceView(simulator, device);
 }
 
-/** Adds a device, which is written as in a native file. It answers when a line has it among its units. */
+/**
+ * Adds a device whose entry is that of a native file. The device answers once a line has it among its units.
+ */
 export async function addDevice(
   room: CommandContext,
   { name, ...source }: { readonly name: string } & Readonly<Record<string, unknown>>,
@@ -52,7 +54,10 @@ export async function addDevice(
     : refusal(added.code ?? 'device.name_taken', '', added.error);
 }
 
-/** Puts the fault rules in force of the entry of the catalogue that a new device is like; its manners it has already. */
+/**
+ * Puts the fault rules of the entry of the catalogue that `like` of a new device names in force. The device
+ * already has the manners of the entry.
+ */
 async function armLike(room: CommandContext, device: string, like: unknown): Promise<Outcome<unknown>> {
   const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
   if (typeof entry !== 'object') return done(null);
@@ -73,9 +78,9 @@ export async function addReadDevice(
 }
 
 /**
- * Adds the devices of an earlier run, or has them in place of those of their names.
- * @returns why some are left out, by name; and a function to call when the lines have their units: until then copies stay
- * that no line uses
+ * Adds the devices of an earlier run, in place of those that have their names.
+ * @returns why some are left out, by name; and a function to call once the lines have their units: until
+ * then, copies that no line uses are kept
  */
 export async function restoreDevices(
   { simulator }: CommandContext,
@@ -90,7 +95,7 @@ export async function restoreDevices(
   return { left: new Map(left), release: simulator.changes.hold(kept.copies.keys()) };
 }
 
-/** Removes a device and its copies. @param how `force` takes it from the lines that have it among their units */
+/** Removes a device and its copies. @param how `force` also takes the device from the units of lines */
 export async function removeDevice(
   { simulator }: CommandContext,
   { device: name, force }: OfDevice & { readonly force: boolean },
@@ -108,7 +113,7 @@ export function getDevice({ simulator }: CommandContext, { device: name }: OfDev
 
 const MOST_RANGES = 256;
 
-/** Which addresses of each table are defined. It takes up to a ms: for one device at a time. */
+/** The defined addresses of each table. This takes up to 1 ms, so only one device is looked at in a turn. */
 function definedIn({ tables }: Device): DeviceView['defined'] {
   return Object.fromEntries(
     Object.entries(tables).map(([table, { window }]) => {
@@ -133,7 +138,7 @@ export const switchDevice = command((device, { state, forMs, bootMs }: PowerChan
   else device.interrupt({ forMs: forMs ?? (state === 'cycle' ? USUAL_CYCLE_MS : undefined), bootMs });
 });
 
-/** Lets the signals of a device run faster, slower or not at all, or go on by a step in ms. */
+/** Makes the clock of a device run faster, slower or not at all, or advances it by a step in ms. */
 export const setDeviceClock = command((device, { speed, pause, step }: ClockChange) => {
   device.setClock(
     { ...(speed !== undefined && { speed }), ...(pause !== undefined && { paused: pause }) },
@@ -144,7 +149,10 @@ export const setDeviceClock = command((device, { speed, pause, step }: ClockChan
 /** Restarts a device: registers and signals are as configured, except retained values. */
 export const restartDevice = command((device) => device.restart());
 
-/** Gives a device other manners, in place of all that it has. It goes on as if it had just started; registers stay. */
+/**
+ * Replaces all manners of a device. The device then behaves as if it had just started; registers keep their
+ * values.
+ */
 export function setManners(
   { simulator }: CommandContext,
   { device: name, manners }: OfDevice & { readonly manners: MannersChange },
@@ -155,7 +163,7 @@ export function setManners(
   const issues = mannersProblems(manners, { name, isReal: device.real !== undefined }, lines);
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
   device.manners = Object.keys(manners).length > 0 ? manners : undefined;
-  // The names of registers in the traffic may be others now.
+  // The names of registers in the traffic may have changed.
   simulator.changes.ofLines++;
   return done(deviceView(simulator, device));
 }

@@ -16,7 +16,7 @@ import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues }
 import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
 import { unservedDevices, unservedUnits } from './unserved-units.js';
 
-/** A rule as it is written in a native file. */
+/** A rule in the form of a native file. */
 type WrittenRule = Readonly<Record<string, unknown>>;
 
 interface OfRule {
@@ -32,7 +32,7 @@ export function getRule({ simulator }: CommandContext, { name }: OfRule): Outcom
   return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
 }
 
-/** Adds a rule, which acts after those that are there. */
+/** Adds a rule, which acts after the present ones. */
 export function addRule(
   room: CommandContext,
   { rule: written }: { readonly rule: WrittenRule },
@@ -44,7 +44,7 @@ export function addRule(
   return refusal('rule.name_taken', 'name', `there is a rule ${name} already; PUT replaces it`);
 }
 
-/** Adds a rule, or replaces the one of its name, whose counts begin anew. */
+/** Adds a rule, or replaces the one with its name, whose counts start again at zero. */
 export function replaceRule(
   room: CommandContext,
   { rule }: { readonly rule: WrittenRule },
@@ -53,7 +53,7 @@ export function replaceRule(
   return checked.ok ? accept(room, checked.value, rule) : checked;
 }
 
-/** Switches a rule on or off. One that is switched on begins anew. */
+/** Switches a rule on or off. Switching on resets its counts. */
 export function switchRule(
   { simulator }: CommandContext,
   { name, enabled }: OfRule & { readonly enabled: boolean },
@@ -68,20 +68,20 @@ export function removeRule({ simulator }: CommandContext, { name }: OfRule): Out
   return simulator.faults.rules.remove(name) ? done(null) : unknownRule(name);
 }
 
-/** The rules of the configuration are in force again, and all others are gone. */
+/** Restores the rules of the configuration, and removes all others. */
 export function resetRules({ simulator }: CommandContext): Outcome<null> {
   simulator.faults.reset(simulator.findValue);
   return done(null);
 }
 
-/** Takes the rules of a configuration that was read again. @returns whether they have changed */
+/** Takes the rules of a configuration that was read again. @returns true when they have changed */
 export function configureRules({ simulator }: CommandContext, configured: readonly FaultRule[]): boolean {
   return simulator.faults.configure(configured, simulator.findValue);
 }
 
 /**
- * What a rule would make of the reply to a request: one of the traffic by its sequence number, one that is made up, or the
- * newest that the rule is for.
+ * Shows what a rule would make of the reply to a request: to one in the traffic by its sequence number, to a
+ * made-up one, or to the newest that the rule applies to.
  */
 export function previewRule(
   { simulator }: CommandContext,
@@ -105,7 +105,10 @@ export function previewRule(
   return done(previewView(previewFault(usable.rule, like), like));
 }
 
-/** The rule as it can be put to use here, or why it can't. Used for rules from everywhere. */
+/**
+ * Checks a rule from any source.
+ * @returns the rule in the form in which it can be put in force, or why it can't
+ */
 export function checkedRule(
   { faults, ruleHome, changes: { budget } }: Simulator,
   written: WrittenRule,

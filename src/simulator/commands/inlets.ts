@@ -4,7 +4,7 @@ import type { CommandContext } from './context.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
 
-/** A value by its place. */
+/** The place of a value. */
 interface InletPlace {
   readonly device: string;
   readonly table: TableName;
@@ -14,28 +14,31 @@ interface InletPlace {
 /** A value that comes from outside. */
 export interface InletView extends InletPlace, InletSource {}
 
-/** A number that has come for a value, before the scale of its signal. */
+/** A number that has arrived for a value, before the scale of its signal. */
 export interface Taken extends InletPlace {
   readonly value: number;
-  /** How long ago it came, in ms. */
+  /** How long ago the number arrived, in ms. */
   readonly age: number;
 }
 
-/** The most numbers that may come at once: more would take longer than a turn of the lines' event loop may. */
+/** The most numbers in one message. More would take longer than one turn of the main thread may. */
 export const MOST_TAKEN = 64;
 
-/** The values whose signals take them from outside, and where from. */
+/** The values whose signals take them from outside, with their sources. */
 export function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
   for (const { name: device, points } of simulator.devices.values()) {
     for (const { definition, signal } of points.all) {
       const { table, address } = definition;
-      // Where nothing is yielded, the lines may have their turn all the same.
+      // Also yields when there is nothing to list, so that the lines can be served.
       yield signal?.inlet && { device, table, address, ...signal.inlet.source };
     }
   }
 }
 
-/** Passes on what has come. Values that are gone, or whose signal is another one by now, are left out. */
+/**
+ * Passes numbers on to the signals. Values that were removed, or whose signal has been replaced, are left
+ * out.
+ */
 export function takeValues(
   { simulator }: CommandContext,
   { values }: { readonly values: readonly Taken[] },

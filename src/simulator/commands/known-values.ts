@@ -6,7 +6,7 @@ import type { CommandContext } from './context.js';
 import { type OfDevice, unknownDevice } from './devices.js';
 import { done, type Outcome } from './refusal.js';
 
-/** Where clients find a value that has a name, and what the registers there mean. */
+/** Where clients find a value with a name, and what its registers mean. */
 export type NamedValue = readonly [
   table: TableName,
   address: number,
@@ -28,17 +28,20 @@ export type TypedValues = readonly [
   order: ValueOrder,
 ];
 
-/** What some registers of a device are, for showing in the traffic: values with names, and those of several registers. */
+/**
+ * What some registers of a device are, for showing them in the traffic: values with names, and values of
+ * several registers.
+ */
 export type KnownValue = NamedValue | TypedValues;
 
-/** Registers of one table, as clients count them. */
+/** Registers of one table, with the addresses that clients use. */
 interface Part {
   readonly table: TableName;
   readonly address: number;
   readonly quantity: number;
 }
 
-/** All that is known of a device, in pieces: a large one has tens of thousands of values. */
+/** All known values of a device, in pieces: a large device has tens of thousands. */
 export function namesOfDevice(
   { simulator }: CommandContext,
   { device: name }: OfDevice,
@@ -47,13 +50,13 @@ export function namesOfDevice(
   return device ? done(knownValues(device)) : unknownDevice(simulator, name);
 }
 
-/** After so many values or registers that are left out, the lines can be served. */
+/** The number of values or registers that are left out before the lines can be served again. */
 const MANY = 256;
 
 /**
- * The values with names of each table, and then its others in the order of their addresses. Undefined where the lines can be
- * served.
- * @param part what is to be known of, in place of all
+ * For each table, the values with names, and then the others in the order of their addresses. Yields
+ * undefined when the lines can be served.
+ * @param part limits the values to some registers
  */
 export function* knownValues(device: Device, part?: Part): Generator<KnownValue | undefined> {
   for (const table of TABLE_NAMES) {
@@ -63,7 +66,7 @@ export function* knownValues(device: Device, part?: Part): Generator<KnownValue 
     const end = part ? from + part.quantity : device.tables[source].window.size;
     const stored = { table, source, first, from, end };
     yield* namedIn(device, stored);
-    // Of bits, a value of several cells is not what a client reads.
+    // For bits, a value of several cells is not what a client reads.
     if (table === 'input' || table === 'holding') yield* typedIn(device, stored);
   }
 }
@@ -73,7 +76,7 @@ interface Stored {
   readonly source: TableName;
   /** The address that clients call 0. */
   readonly first: number;
-  /** Where to look, from the first address of `source` that is meant. */
+  /** The first address to look at, in `source`. */
   readonly from: number;
   readonly end: number;
 }
@@ -91,10 +94,10 @@ function* namedIn(device: Device, { table, source, first, from, end }: Stored) {
   }
 }
 
-/** Values that are still counted. */
+/** Values of which the count is still growing. */
 type Counted = { -readonly [Part in keyof TypedValues]: TypedValues[Part] };
 
-/** The values of several registers of a table. */
+/** The values of several registers in a table. */
 function* typedIn(device: Device, { table, source, first, from, end }: Stored) {
   const { image, base, size } = device.tables[source].window;
   let last: Counted | undefined;
@@ -118,7 +121,7 @@ function* typedIn(device: Device, { table, source, first, from, end }: Stored) {
   if (last) yield last;
 }
 
-/** Whether a value is of the same type as others, right behind them. */
+/** True when a value has the same type as others and stands right behind them. */
 function isNextOf(
   [, from, size, count, kind, before]: TypedValues,
   [, address, cells, , type, order]: TypedValues,

@@ -24,8 +24,8 @@ export function getLine(
 }
 
 /**
- * Adds a line, which is written as in a native file, and opens it, unless the simulator is still to be started. One that
- * can't be opened is not kept.
+ * Adds a line whose entry is that of a native file, and opens it, unless the simulator is still to be
+ * started. A line that can't be opened is removed again.
  */
 export async function addLine(
   room: CommandContext,
@@ -38,7 +38,9 @@ export async function addLine(
   return 'issues' in added ? refusalOf(added.issues, 'line.invalid') : notOpened(added);
 }
 
-/** Changes settings of a line while it serves. What the port or the system refuses leaves the line as it was. */
+/**
+ * Changes settings of a line while it serves. When the port or the system refuses, the line stays as it was.
+ */
 export async function changeLine(
   room: CommandContext,
   { line: name, settings }: { readonly line: string; readonly settings: Settings },
@@ -73,7 +75,7 @@ export async function changeLines(
   return 'issues' in changed ? refusalOf(changed.issues, 'line.invalid') : notOpened(changed);
 }
 
-/** Closes a line and removes it. The last one stays, because a configuration needs one. */
+/** Closes a line and removes it. The last line stays, because a configuration needs one. */
 export async function removeLine(
   { simulator, isOwner }: CommandContext,
   { line: name }: { readonly line: string },
@@ -111,7 +113,7 @@ interface NotOpened {
   readonly code?: Code;
 }
 
-/** Why a line could not be opened or changed. */
+/** The refusal for a line that could not be opened or changed. */
 export function notOpened({ error, inUse, code }: NotOpened): Refusal {
   return refusal(code ?? (inUse ? 'line.port_busy' : 'line.not_opened'), '', error);
 }

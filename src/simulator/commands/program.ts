@@ -13,12 +13,12 @@ import { thousandths } from './thousandths.js';
 
 const PROGRAM = { host: hostname(), version: version() };
 
-/** Answers, which shows that the side of the lines is alive. */
+/** Answers at once, which shows that the main thread is alive. */
 export function ping(): Outcome<null> {
   return done(null);
 }
 
-/** How everything is at this moment, small enough to be asked for every second. */
+/** The state of everything at this moment, small enough to be requested every second. */
 export function summary({ simulator, run, revisionOf }: CommandContext): Outcome<Summary> {
   const { traffic, lines, faults } = simulator;
   return done({
@@ -48,12 +48,12 @@ function summaryOf(line: Line, edition: number): Summary['lines'][number] {
   };
 }
 
-/** A line as those need it who show its traffic: what it is, and which device each unit is. */
+/** A line as whoever shows its traffic needs it: its kind and address, and the device of each unit. */
 export interface MappedLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'udp' | 'tls';
   readonly description: string;
-  /** Where a socket listens; absent on a serial line. */
+  /** The address at which a socket listens; absent on a serial line. */
   readonly host?: string;
   readonly port?: number;
   readonly units: ReadonlyMap<number | '*', string>;
@@ -61,7 +61,7 @@ export interface MappedLine {
   readonly each?: string;
 }
 
-/** Which lines there are and which devices they have. `changes` of the simulator says when that is another answer. */
+/** The lines and their devices. The answer changes only when `revision` of the simulator does. */
 export function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
   return done(
     Array.from(simulator.lines.values(), (line) => {
@@ -80,7 +80,7 @@ export function map({ simulator }: CommandContext): Outcome<readonly MappedLine[
   );
 }
 
-/** What is counted on a line. Times are in ms. */
+/** The measurements of a line. Times are in ms. */
 export interface LineMetrics {
   readonly name: string;
   readonly isOpen: boolean;
@@ -118,14 +118,14 @@ function plain({ bounds, counts, sum }: HistogramCounts): HistogramCounts {
   return { bounds, counts, sum };
 }
 
-/** What is counted besides. */
+/** The measurements of the program as a whole. */
 export interface ProgramMetrics {
   readonly hits: readonly { readonly rule: string; readonly hits: number }[];
   readonly lastEvent: number;
   readonly firstEvent: number;
-  /** In bytes: what REST has added, and what it may add. */
+  /** In bytes: the memory of what REST has added, and the limit. */
   readonly memory: { readonly used: number; readonly limit: number };
-  /** Seconds for each of `QUANTILES`; undefined when nobody has asked before. */
+  /** Seconds for each of `QUANTILES`; undefined at the first request. */
   readonly lag: readonly number[] | undefined;
 }
 
@@ -143,18 +143,18 @@ export function programMetrics({
   });
 }
 
-/** A native file (YAML) that makes what is running now. */
+/** A native file (YAML) that would start what runs now. */
 export function configuration({ simulator }: CommandContext): Iterable<string> {
   return configurationText(simulator.running);
 }
 
-/** Forgets the traffic. Sequence numbers go on. */
+/** Forgets the traffic. Sequence numbers continue. */
 export function clearTraffic({ simulator }: CommandContext): Outcome<null> {
   simulator.traffic.clear();
   return done(null);
 }
 
-/** Which serial ports the lines are configured for. */
+/** The serial ports of the lines, by their definitions. */
 export function usedPorts({
   simulator,
 }: CommandContext): Outcome<readonly { readonly name: string; readonly path: string }[]> {

@@ -14,14 +14,17 @@ import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
 import { whyNotIn } from './remote-files.js';
 
-/** The bytes that one request may have read. More takes seconds; the configuration may name files of any length. */
+/**
+ * The most bytes that one request may have read. More takes seconds; files of the configuration may have any
+ * length.
+ */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens what the signals in the body of a request play, so that the body can then be read without waiting for a file. The
- * lines are served meanwhile. A client may name files in the directory of the configuration, and those that are played
- * already: messages show what is in a file, and nobody who has the token gets to read all that the program may read.
- * Undefined for the owner, whose files are read at once.
+ * Opens the files that signals in the body of a request play, so that the body can then be read without
+ * waiting for a file. The lines are served meanwhile. A client may name files in the directory of the
+ * configuration, and files that are already played: messages show what is in a file, and a token must not
+ * give access to every file that the program may read. Undefined for the owner, whose files are read at once.
  */
 export async function openRecordings(
   { simulator, isOwner }: CommandContext,
@@ -47,7 +50,7 @@ export async function openRecordings(
   return (source) => opened.get(keyOf(source)) ?? { ok: false, message: `${source.file}: was not opened` };
 }
 
-/** Whether a signal of a running device plays a file. */
+/** True when a signal of a running device plays the file. */
 function isPlayed({ devices, directory }: Simulator, file: string): boolean {
   return Array.from(devices.values()).some(({ points }) =>
     [...points.all.map(({ placedSignal }) => placedSignal), ...points.feeds.map(({ signal }) => signal)].some(
@@ -58,8 +61,8 @@ function isPlayed({ devices, directory }: Simulator, file: string): boolean {
 }
 
 /**
- * The recordings of all signals anywhere in `body`. Uses a list of places still to be visited, because a body may be nested
- * 100,000 deep.
+ * The recordings of all signals anywhere in `body`. Uses a list of places still to be visited, because a body
+ * may be nested 100,000 deep.
  */
 function sourcesIn(body: unknown): TrackSource[] {
   const found: TrackSource[] = [];

@@ -1,13 +1,13 @@
 import { Findings, type Mistakes } from '../../common/schema/findings.js';
 import { type Issue, type Path, type Problem, pathText } from '../../common/schema/problem.js';
 
-/** What a refusal is about, as a status of HTTP, which other transports can map to their own. */
+/** The meaning of a code. `status` is a status of HTTP, which other transports can map to their own. */
 interface CodeMeaning {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 421 | 429 | 431 | 500 | 503;
   readonly means: string;
 }
 
-/** Every reason for a refusal. A code is published, so it is never renamed. */
+/** The codes of all reasons for a refusal. A code is published, so it is never renamed. */
 export const CODES = {
   'request.invalid': { status: 400, means: 'A field is missing, unknown or not as expected.' },
   'request.not_json': { status: 400, means: 'The body is not valid JSON, or the request is not valid HTTP.' },
@@ -107,39 +107,39 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
-/** One thing that is wrong: where, what was expected there, and the code of the reason. */
+/** One mistake: its place, what was expected there, and the code of the reason. */
 export interface CodedProblem extends Problem {
   readonly code: Code;
-  /** The same as `path`, part by part, where it is known. */
+  /** The parts of `path`, when they are known. */
   readonly parts?: Path;
 }
 
-/** Why nothing was done. Plain data. */
+/** Why a command did nothing, as plain data. */
 export interface Refusal {
   readonly ok: false;
-  /** What kind of refusal it is. A problem may have a code that says more. */
+  /** The kind of refusal. A problem may have a more specific code. */
   readonly code: Code;
   /** The first problems, at least one. */
   readonly problems: readonly CodedProblem[];
-  /** How many problems there are besides. */
+  /** The number of problems that are not listed. */
   readonly more: number;
-  /** What was found instead of what the request expects. */
+  /** What was found in place of what the request expects. */
   readonly found?: readonly unknown[];
 }
 
-/** What came of a command. */
+/** The result of a command. */
 export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Refusal;
 
 export function done<Value>(value: Value): Outcome<Value> {
   return { ok: true, value };
 }
 
-/** @param path where in the request; empty for the request as a whole */
+/** @param path the place in the request; empty for the request as a whole */
 export function refusal(code: Code, path: string, message: string): Refusal {
   return { ok: false, code, problems: [{ path, message, code }], more: 0 };
 }
 
-/** The refusal for mistakes in what was sent. @param code of those that have none of their own */
+/** The refusal for mistakes in an input. @param code the code of mistakes that have none of their own */
 export function refusalOf({ listed, more }: Mistakes, code: Code): Refusal {
   return { ok: false, code, problems: listed.map((issue) => coded(issue, code)), more };
 }
@@ -153,7 +153,7 @@ function coded({ path, message, code: own }: Issue, code: Code): CodedProblem {
   };
 }
 
-/** Why something was not done, in one line; undefined when it was. */
+/** Why a command did nothing, in one line; undefined when it was carried out. */
 export function problemText(outcome: Outcome<unknown>): string | undefined {
   if (outcome.ok) return undefined;
   return outcome.problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');

@@ -7,9 +7,9 @@ import type { CommandContext } from './context.js';
 import { type Refusal, refusal } from './refusal.js';
 
 /**
- * Why a remote client may not let something be made or read at `path`, which begins in `root` unless it is absolute: it
- * is not in `root`, perhaps by way of a symbolic link. So nobody who has the token gets the rights that the program has
- * elsewhere.
+ * Why a remote client may not have a file made or read at `path`, which begins in `root` unless it is
+ * absolute: the path leads out of `root`, perhaps through a symbolic link. So a token does not give the
+ * rights that the program has elsewhere.
  * @param what the use of `root`, for the message
  */
 export async function whyNotIn(
@@ -26,9 +26,10 @@ export async function whyNotIn(
 const TLS_FILES = ['cert', 'key', 'ca'] as const;
 
 /**
- * The same for the files in the settings of a line that a client has sent: the link of a virtual line, and the certificates
- * of TLS, which are read from the directory of the configuration alone. What stands outside is not looked at.
- * @param present the definition of the line as it is: its files may stay wherever they are
+ * Checks the files in the settings of a line that a client has sent: the link of a virtual line, and the
+ * certificates of TLS, which may only be read from the directory of the configuration. Nothing outside is
+ * looked at.
+ * @param present the present definition of the line: its files may stay wherever they are
  */
 export async function wrongFiles(
   room: CommandContext,
@@ -62,8 +63,8 @@ async function wrongPort(
 }
 
 /**
- * Why a client may not name the real device of a new one: its port is none of this machine, or its host is not one that
- * `api.mayReach` lists. So nobody who has the token reaches what only this machine can reach.
+ * Why a client may not name the real device of a new one: its port is none of this machine, or its host is
+ * not listed in `api.mayReach`. So a token does not give access to what only this machine can reach.
  */
 export async function wrongReal(
   { isOwner, simulator }: CommandContext,
@@ -84,7 +85,7 @@ async function wrongLink(
 ): Promise<Refusal | undefined> {
   const link = sectionOf(settings.serial, 'link');
   if (typeof link !== 'string' || link === present) return undefined;
-  // A relative one begins where the program was started. What stands there already is not followed.
+  // A relative path begins where the program was started. A link that exists there already is not followed.
   const message = await whyNotIn(root, dirname(resolve(link)));
   return message === undefined ? undefined : refusal('file.outside', 'serial.link', message);
 }
@@ -94,7 +95,7 @@ function isIn(root: string, path: string): boolean {
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
 }
 
-/** The path without symbolic links, of which an end may not exist yet. */
+/** The path without symbolic links. The end of the path need not exist yet. */
 async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);

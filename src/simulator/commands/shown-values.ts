@@ -14,19 +14,19 @@ export interface NamedView extends TrafficView {
 /** A value with a name that a client has written. */
 export interface WrittenValue {
   readonly name: string;
-  /** Undefined where the client wrote a part of the value, or some bits of it. */
+  /** The value; undefined when the client wrote only a part of it, or some of its bits. */
   readonly asWritten: Pick<ValueView, 'value' | 'raw'> | undefined;
 }
 
-/** What is known of the values in one table of a device. */
+/** The known values in one table of a device. */
 export interface TableValues {
-  /** The values with names, by each address that the value takes. */
+  /** The values with names, under each address that they occupy. */
   readonly named: ReadonlyMap<number, NamedValue>;
   /** The values of several registers, in the order of their addresses. */
   readonly typed: readonly TypedValues[];
 }
 
-/** What is known of the values of a device, by table. */
+/** Sorts the known values of a device by table. */
 export function valuesByTable(known: Iterable<KnownValue | undefined>): ReadonlyMap<string, TableValues> {
   const tables = new Map<string, { named: Map<number, NamedValue>; typed: TypedValues[] }>();
   const valuesOf = (name: string) => {
@@ -57,7 +57,7 @@ export function withValues(view: TrafficView, device: string, known: TableValues
   return text === view.text ? named : { ...named, text };
 }
 
-/** A text with words of registers at its end, and its words. */
+/** A text that ends with words of registers, and these words. */
 interface Said {
   readonly text: string;
   readonly address?: number | undefined;
@@ -76,7 +76,9 @@ export function textWithValues(
   return shown === undefined ? text : `${text.slice(0, -tail.length)}: ${shown}`;
 }
 
-/** The words from an address on in text; undefined where none of them is known to be more than a word. */
+/**
+ * The text of the words from an address on; undefined when no value is known there that is more than a word.
+ */
 function shownValues(
   values: readonly number[],
   address: number,
@@ -97,7 +99,7 @@ function shownValues(
       const texts = Array.from({ length: count }, (_, n) =>
         valueText(type, valueOfWords(type, values, order, i + n * cells, cells), 1),
       );
-      // The text of the event has just said the addresses where these are all of them.
+      // The text of the event names these addresses already when there are no others.
       const where = count * cells === values.length ? '' : `${rangeText(at, count * cells)} `;
       shown.push(`${where}${type} ${texts.join(' ')}`);
       i += count * cells;
@@ -107,7 +109,7 @@ function shownValues(
   return isKnown ? shown.join(', ') : undefined;
 }
 
-/** The values without a name that begin at an address, as many as lie in `quantity` registers side by side. */
+/** The values without a name that begin at an address, as many as fit into `quantity` registers. */
 function wholeValues(
   typed: readonly TypedValues[],
   address: number,
@@ -124,7 +126,7 @@ function wholeValues(
   return some > 0 ? [table, address, cells, some, type, order] : undefined;
 }
 
-/** `voltage 230.1 V`, `serial "A17"`. */
+/** Writes a value with its name: `voltage 230.1 V`, `serial "A17"`. */
 function namedText([, , , name, type, , scale, unit]: NamedValue, raw: Value): string {
   const text = `${name} ${valueText(type, raw, scale)}`;
   return unit === undefined ? text : `${text} ${unit}`;
@@ -145,7 +147,7 @@ function namedBetween({ named }: TableValues, address: number, quantity: number)
   return [...found];
 }
 
-/** The values with names that a write is about. */
+/** The values with names that a write has changed. */
 export function valuesWritten(written: WrittenValues, known: TableValues): WrittenValue[] {
   return namedBetween(known, written.address, written.values?.length ?? 1).map((value) => {
     const raw = rawIn(written, value);
@@ -153,7 +155,7 @@ export function valuesWritten(written: WrittenValues, known: TableValues): Writt
   });
 }
 
-/** A value as it is stored, by the words from an address on; undefined where they have a part of it alone. */
+/** A value in stored form, from the words at an address; undefined when these have only a part of it. */
 function rawIn(
   { address: from, values = [] }: Pick<WrittenValues, 'address' | 'values'>,
   [, address, cells, , type, order]: NamedValue,

@@ -1,6 +1,9 @@
 import { SLICE_MS } from '../slices.js';
 
-/** The next parts of a long list, as many as can be made without a pause; `isLast` when there are no more. */
+/**
+ * The next parts of a long list, as many as can be made without a pause. `isLast` is true when there are no
+ * more.
+ */
 export function nextParts<Part>(parts: Iterator<Part | undefined>): {
   readonly parts: Part[];
   readonly isLast: boolean;

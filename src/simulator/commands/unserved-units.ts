@@ -2,10 +2,10 @@ import { aimsAt, numbersOf } from '../../device/faults/condition.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { Line } from '../line.js';
 
-/** The unit identifier of broadcasts, which no device has for its own. */
+/** The unit identifier of broadcasts, which no device has. */
 const BROADCAST = 0;
 
-/** Warnings about devices of a rule that none of its lines serves. */
+/** Warnings about devices of a rule that no line of the rule serves. */
 export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {
   const served = [...lines].filter(({ name }) => aimsAt(when, name)).flatMap(({ bus }) => [...bus.devices]);
   const names = new Set(served.map(({ name }) => name));
@@ -15,7 +15,10 @@ export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): str
     : [`when.device: no line of the rule serves ${unserved.join(', ')} at present`];
 }
 
-/** Warnings about unit identifiers of a rule that none of its lines serves. The rule never acts for these units. */
+/**
+ * Warnings about unit identifiers of a rule that no line of the rule serves. The rule never acts for these
+ * units.
+ */
 export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): string[] {
   const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));
   const unserved = [when.unit ?? []]

@@ -4,7 +4,7 @@ import type { Value, ValueLocation } from '../../device/registers/value.js';
 import type { DeviceValue } from './device-value.js';
 import type { RegisterView, ValueView } from './schemas/value.js';
 
-/** The value now; a signal is computed. */
+/** Shows the present value. A signal is computed first. */
 export function viewValue(value: DeviceValue): ValueView {
   const { image, location, point } = value;
   image.refresh(location.address, location.cells);
@@ -21,7 +21,7 @@ export function viewValue(value: DeviceValue): ValueView {
   };
 }
 
-/** A stored value: in its unit, and as it is. */
+/** Shows a stored value in its unit and as it is stored. */
 export function storedView(raw: Value, scale: number): Pick<ValueView, 'value' | 'raw'> {
   const isAsStored = typeof raw === 'string' || scale === 1;
   return { value: inJson(isAsStored ? raw : tidy(Number(raw) * scale)), raw: inJson(raw) };
@@ -52,7 +52,7 @@ export function viewRegister(value: DeviceValue): RegisterView {
 
 function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['lastWriter'] {
   const write = latestWrite(image, location);
-  // A counter goes on from what was written; any other signal has replaced it by now.
+  // A counter continues from what was written; any other signal has replaced it by now.
   if (point?.signal && !(write && point.signal.accumulator)) {
     return { by: 'signal', line: null, client: null, time: null };
   }
@@ -61,7 +61,7 @@ function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['
   return { by, line, client, time: write.at.toISOString() };
 }
 
-/** The registers of one value may have been written one by one. */
+/** The latest write to a value, whose registers may have been written one by one. */
 function latestWrite(image: RegisterImage, { address, cells }: ValueLocation): Write | undefined {
   let latest: Write | undefined;
   for (let cell = address; cell < address + cells; cell++) {

@@ -43,12 +43,12 @@ interface OfDevice {
   readonly device: string;
 }
 
-/** A value by the name of its device and its own. */
+/** A value, by the names of its device and of the value. */
 interface OfValue extends OfDevice {
   readonly value: string;
 }
 
-/** The values of a device: all, those of a table or a range of addresses, or those with the names. */
+/** Lists the values of a device: all, those of a table or a range of addresses, or those with names. */
 export function listValues(
   { simulator }: CommandContext,
   {
@@ -86,7 +86,10 @@ interface Range {
   readonly to: number;
 }
 
-/** Whether tables have more values in a range. They are counted only where it has more addresses. */
+/**
+ * True when tables have more values in a range than `limit`. They are counted only if the range has more
+ * addresses than that.
+ */
 function areMoreThan(limit: number, device: Device, tables: readonly TableName[], range: Range): boolean {
   if ((range.to - range.from + 1) * tables.length <= limit) return false;
   let count = 0;
@@ -95,10 +98,10 @@ function areMoreThan(limit: number, device: Device, tables: readonly TableName[]
   return false;
 }
 
-/** So many addresses without a value are passed over before the caller may pause. */
+/** The number of addresses without a value that are passed over before the caller may pause. */
 const PASSED_OVER = 64;
 
-/** Each is looked for when it is read: of a list that nobody reads, nothing is kept. */
+/** Finds each value when it is read, so that an unread list takes no memory. */
 function* viewsBetween(
   device: Device,
   tables: readonly TableName[],
@@ -107,7 +110,7 @@ function* viewsBetween(
   for (const table of tables)
     for (let start = from; start <= to; start += PASSED_OVER) {
       const end = Math.min(to, start + PASSED_OVER - 1);
-      // One that began before was shown.
+      // A value that begins before was shown already.
       for (const value of valuesBetween(device, table, { from: start, to: end }))
         if (value.address >= start || start === from) yield viewRegister(value);
       yield undefined;
@@ -137,13 +140,16 @@ function* viewsNamed(device: Device, names: readonly string[]): Generator<Regist
   }
 }
 
-/** A value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
+/** Reads a value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
 export function getValue({ simulator }: CommandContext, of: OfValue): Outcome<ValueView> {
   const found = findValue(simulator, of);
   return 'ok' in found ? found : done(viewValue(found));
 }
 
-/** Sets a value by its name, whether or not clients may write it, or makes it available or not, or both. */
+/**
+ * Sets a value by its name, whether or not clients may write it, or makes the value available or not, or
+ * both.
+ */
 export function setValue(
   { simulator }: CommandContext,
   {
@@ -193,7 +199,7 @@ export function changeValues(
   return done(targets.map(viewRegister));
 }
 
-/** Defines the registers of a range that are not defined. @returns them */
+/** Defines the registers of a range that are not defined yet. @returns these registers */
 export function defineRegisters(
   { simulator }: CommandContext,
   { device: name, table, address, quantity, write }: OfDevice & NewRegisters,
@@ -231,7 +237,7 @@ function undefinedRanges(device: Device, table: TableName, from: number, end: nu
   return ranges;
 }
 
-/** Lets a signal move a value; a signal that is there is replaced. */
+/** Gives a value a signal, which replaces its present one. */
 export async function setSignal(
   room: CommandContext,
   { signal, ...of }: OfValue & { readonly signal: Readonly<Record<string, unknown>> },
@@ -248,7 +254,7 @@ export async function setSignal(
   return done(viewRegister(found));
 }
 
-/** Gives a value without a name the signal that it had, or none; for the kept state. */
+/** Restores the signal of a value without a name, or its lack of one, from the kept state. */
 export function restoreSignal(
   { simulator }: CommandContext,
   device: Device,
@@ -262,7 +268,7 @@ export function restoreSignal(
   return done(null);
 }
 
-/** Lets a value stand still, at its present value. */
+/** Removes the signal of a value, which keeps its present number. */
 export function removeSignal({ simulator }: CommandContext, of: OfValue): Outcome<RegisterView> {
   const found = findValue(simulator, of);
   if ('ok' in found) return found;
@@ -270,7 +276,7 @@ export function removeSignal({ simulator }: CommandContext, of: OfValue): Outcom
   return done(viewRegister(found));
 }
 
-/** Registers side by side as clients see them. Reading runs no action and counts no read. */
+/** Reads registers side by side as clients see them. Runs no action and counts no read. */
 export function readWords(
   { simulator }: CommandContext,
   {
@@ -288,7 +294,7 @@ export function readWords(
   const { image, base, size, bitsPerCell } = tables[table].window;
   const end = Math.min(to + 1, size);
   const found = [...valuesBetween(device, table, { from, to })];
-  // A signal is computed when it is shown, and the words are taken afterwards.
+  // Signals are computed while values are shown, so the words are taken afterwards.
   const values = found.filter(isMoreThanAWord).map(viewRegister);
   const served = image.servedWords(base + from, Math.max(0, end - from));
   const words: (number | null)[] = [];
@@ -328,15 +334,15 @@ function findValue(
   );
 }
 
-/** A change without a mistake, not made yet. */
+/** A change without mistakes that is not carried out yet. */
 interface ReadyChange {
   readonly targets: readonly DeviceValue[];
   readonly carryOut: () => void;
-  /** What stands there instead of what is expected; undefined when all is as expected. */
+  /** Finds what stands in place of the expected content; undefined when everything is as expected. */
   readonly unmet: (() => Problem | undefined) | undefined;
 }
 
-/** Undefined after reporting the mistakes. */
+/** Prepares a change; undefined after reporting its mistakes. */
 function readyChange(device: Device, change: Change, at: At): ReadyChange | undefined {
   if (change.words) return readyWords(device, change, change.words, at);
   const target = findTarget(device, change, at);
@@ -392,9 +398,9 @@ function readValue(target: DeviceValue, raw: boolean, at: At): { readonly value:
 }
 
 /**
- * Reads `expected` of a change, what a client wants to find where it writes, so that it overwrites nobody's write: a list of
- * registers as clients see them, or a value. Undefined when there is none, or after reporting that nothing like it could
- * stand there.
+ * Reads `expected` of a change: what a client wants to find where it writes, so that it does not overwrite
+ * the write of another. It is a list of registers as clients see them, or a value. Undefined when there is
+ * none, and after reporting that nothing like it could stand there.
  * @returns a function that says what stands there instead
  */
 function readExpected(
@@ -442,7 +448,7 @@ function expectedValue(
   const { image, location } = found;
   return () => {
     const present = viewValue(found);
-    // NaN is the same as NaN.
+    // NaN is taken for equal to NaN.
     if (Object.is(image.valueAt(location), parsed.value) || image.valueAt(location) === parsed.value)
       return undefined;
     return other(at, String(expected), String(raw ? present.raw : (present.value ?? present.raw)));
@@ -457,7 +463,7 @@ function other(at: At, expected: string, present: string): Problem {
   return { path: pathText(at.path), message: `expected ${expected}, but ${present} stands there` };
 }
 
-/** Something else stands there than was expected; with all that is known of it. */
+/** The refusal when other content stands there than expected, with everything that was found. */
 function unexpected(others: readonly Problem[], targets: readonly DeviceValue[]): Refusal {
   return {
     ok: false,

@@ -77,7 +77,7 @@ export type MannersChange = z.output<typeof mannersRequest>;
 
 const name = z.string({ error: 'a name' });
 
-/** The entry of a native file, and its name. The device itself is checked when it is added. */
+/** The entry of a native file, and the name. The device itself is checked when it is added. */
 export const newDevice = z
   .looseObject({ name }, { error: 'a device as in a native file, with its name' })
   .meta({

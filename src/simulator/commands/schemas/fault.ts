@@ -6,7 +6,7 @@ import { replySchema } from './reply.js';
 /** A rule for examples. */
 export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
 
-/** A fault rule as it was written, and what has come of it. */
+/** A fault rule in the form of a native file, and what it has done so far. */
 export const ruleViewSchema = z
   .object({
     name: z.string(),

@@ -20,15 +20,22 @@ import { switchRequest } from './fault.js';
 import { lineSettings, newLine } from './line.js';
 import { changeList, newRegisters, newValue, signalBody, valueQuery, wordQuery } from './value.js';
 
-/** What a command or a query takes from those who send text: nothing without keys. What is deeper, it checks itself. */
+/**
+ * The input of a command or query from a sender of text: an object without further keys by default. The
+ * command itself checks nested input.
+ */
 export interface Takes {
-  /** What it is about. REST has these parts in the path, in this order. */
+  /** What the command is about. REST has these parts in the path, in this order. */
   readonly of?: z.core.$ZodLooseShape;
-  /** What is sent besides: the body of REST, or its query. */
+  /** The rest of the input: the body of REST, or its query. */
   readonly sent?: z.ZodType;
-  /** The key under which that goes to the command; without one, its keys go beside the others. */
+  /**
+   * The key under which the command gets the rest; without it, the keys of the rest stand beside the others.
+   */
   readonly as?: string;
-  /** What the side of the lines is told instead, which does not read the catalogue. */
+  /**
+   * Converts the input to what the command gets instead, because the main thread does not read the catalogue.
+   */
   readonly means?: (input: never) => Outcome<unknown>;
 }
 
@@ -64,7 +71,7 @@ const taken = section({
   age: numberFrom(0, UNLIMITED, 'a time in ms'),
 });
 
-/** What each command and query of the door takes. */
+/** The input of each command and query. */
 export const INPUTS = {
   'program.ping': {},
   'program.summary': {},
@@ -140,7 +147,7 @@ export const INPUTS = {
 
 type Name = keyof typeof INPUTS;
 
-/** All that a command or a query takes as one mapping. */
+/** The whole input of a command or a query as one mapping. */
 export function inputSchema(name: Name): z.ZodType {
   const known = schemas.get(name);
   if (known) return known;
@@ -149,7 +156,7 @@ export function inputSchema(name: Name): z.ZodType {
   return made;
 }
 
-/** Made when they are first asked for: making one takes longer than a check by it. */
+/** Schemas, each made when it is first needed: making a schema takes longer than a check by it. */
 const schemas = new Map<Name, z.ZodType>();
 
 function madeOf(name: Name): z.ZodType {
@@ -159,13 +166,13 @@ function madeOf(name: Name): z.ZodType {
   return Object.keys(of).length === 0 ? sent : section({ ...of, ...sent.shape });
 }
 
-/** What goes through the door for an input that fits. */
+/** The input of the command itself, for an input that fits its schema. */
 export function meantBy(name: Name, input: object): Outcome<unknown> {
   const { means }: Takes = INPUTS[name];
   return means ? means(input as never) : { ok: true, value: input };
 }
 
-/** The entry of the catalogue that is meant. */
+/** The entry of the catalogue that an input names, with the target. */
 function arming({ id, target }: { readonly id: string; readonly target?: Target }): Outcome<unknown> {
   const entry = findMisbehaviour(id);
   if (typeof entry === 'string') return refusal('misbehaviour.unknown', 'id', entry);
@@ -174,11 +181,11 @@ function arming({ id, target }: { readonly id: string; readonly target?: Target 
   return { ok: true, value: { id: entry.id, manners, line, ...(target && { rules, target }) } };
 }
 
-/** Those that change nothing. */
+/** The names of queries, which change nothing. */
 const QUERIES =
   /^(?:program\.|configuration\.check$|(?:line|device|value|rule|test|examination|inlet)\.(?:get|list|names|named|metrics|words|preview|findings|checks)$|cells\.read$)/;
 
-/** Whether somebody who may only read may ask for it. */
+/** True when a client with a read-only token may call it. */
 export function isQuery(name: Name): boolean {
   return QUERIES.test(name);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import { unitsWithinReason } from './units.js';
 
-/** In ms. */
+/** The times of a serial line, in ms. */
 const timesView = z.object({
   t15: z.number(),
   t35: z.number(),
@@ -14,7 +14,7 @@ const timesView = z.object({
   characterTime: z.number(),
 });
 
-/** What was found out about an open port. */
+/** The facts that are known of an open port. */
 const portView = z.object({
   adapter: z.string(),
   hint: z.string().nullable(),
@@ -39,7 +39,7 @@ const errorCountsView = z.object({
   bufferOverrun: z.number(),
 });
 
-/** What has passed over the line since the start of the simulator; see `LineCounters`. */
+/** The counters of a line since the start of the simulator; see `LineCounters`. */
 const countersView = z.object(
   Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, z.number()])) as Record<
     keyof LineCounters,
@@ -83,7 +83,7 @@ export const lineName = z.object({
 
 const name = z.string({ error: 'a name' });
 
-/** The entry of a native file, and its name. The line itself is checked when it is added. */
+/** The entry of a native file, and the name. The line itself is checked when it is added. */
 export const newLine = z
   .looseObject(
     { name, units: unitsWithinReason.optional() },
@@ -94,7 +94,7 @@ export const newLine = z
     examples: [{ name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } }],
   });
 
-/** Which settings there are depends on what the line is. */
+/** The settings of a line. Its kind decides which settings it has. */
 export const lineSettings = z
   .looseObject(
     { units: unitsWithinReason.optional() },

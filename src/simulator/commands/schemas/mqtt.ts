@@ -17,10 +17,10 @@ const sparkplugSchema = connectionSchema.extend({
   refused: z.number().describe('Metrics of commands, and payloads, that were not taken.'),
 });
 
-/** How an edge node of Sparkplug B is on its broker. */
+/** The connection of an edge node of Sparkplug B to its broker. */
 export type SparkplugStatus = z.infer<typeof sparkplugSchema>;
 
-/** How the bench is on its broker. */
+/** The connection of the bench to its broker. */
 export const statusSchema = z
   .object({
     topic: z.string().describe('What its topics begin with.'),

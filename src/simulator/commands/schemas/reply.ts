@@ -20,7 +20,7 @@ const stepSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** What became of a reply. */
+/** The outcome of a reply. */
 export const replySchema = {
   silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
   faults: z

@@ -15,7 +15,7 @@ const lineSummary = lineViewSchema
     turnaround: turnaroundView,
   });
 
-/** How everything is at one moment, small enough to be sent every second. */
+/** The state of everything at one moment, small enough to be sent every second. */
 const summarySchema = z.object({
   time: z.string().describe('By the clock of this machine, ISO 8601.'),
   monotonicUs: z.number().describe('The same moment in µs since the program started.'),

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { isMapping } from '../../../common/schema/parts.js';
 
-/** There are 256 unit identifiers and `*`, and each may also be in a range. More entries than this must overlap. */
+/**
+ * The most entries: there are 256 unit identifiers and `*`, and each may also be in a range, so more entries
+ * must overlap.
+ */
 const MOST_ENTRIES = 512;
 
 /** Refuses `units` of a line with too many entries before any entry is checked. */

@@ -7,7 +7,7 @@ import { deviceViewSchema } from './device.js';
 /** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
 const number = z.union([z.number(), z.string()]);
 
-/** A number as it stands in a query; other text is left for the schema to refuse. */
+/** Reads a number from the text of a query. Other text is left as it is, and the schema refuses it. */
 export function inQuery<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (text) => (typeof text === 'string' && NUMBER.test(text) ? Number(text) : text),
@@ -61,7 +61,7 @@ export type ValueView = z.infer<typeof valueViewSchema>;
 export type RegisterView = z.infer<typeof registerViewSchema>;
 
 const MAX_CHANGES = 1000;
-/** As many as a client can write in one request. */
+/** The most registers of a write: as many as a client can write in one request. */
 const MAX_WRITTEN = 123;
 
 const anyValue = z.unknown().describe('In its unit, or as it is stored: a number, or text.');
@@ -104,7 +104,7 @@ export const changeList = section({
 export type ChangeRequest = z.input<typeof changeList>['changes'][number];
 export type Change = z.infer<typeof changeList>['changes'][number];
 
-/** As many coils as a client can read in one request. */
+/** The most registers to define at once: as many as the coils that a client can read in one request. */
 const MAX_DEFINED = 2000;
 
 /** The most values in an answer. */
@@ -112,7 +112,7 @@ export const MAX_VALUES = 8192;
 
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
-/** Which values of a device are read. */
+/** The values of a device to read. */
 export const valueQuery = z.object({
   table: oneOf(TABLE_NAMES).optional().describe('Only values of this table.'),
   from: inQuery(address).default(0).describe('The first address.'),
@@ -126,7 +126,7 @@ export type NewRegisters = z.infer<typeof newRegisters>;
 
 export type RegisterQuery = z.input<typeof valueQuery>;
 
-/** Which registers are to be defined. */
+/** The registers to define. */
 export const newRegisters = section({
   table: oneOf(TABLE_NAMES),
   address,
@@ -150,7 +150,7 @@ export const newValue = section({
 /** The most addresses in an answer. */
 export const MAX_WORDS = 512;
 
-/** Which registers are read as words. */
+/** The registers to read as words. */
 export const wordQuery = z.object({
   table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
   from: inQuery(address).default(0).describe('The first address.'),
