@@ -11,20 +11,20 @@ import type { Line } from './line.js';
 import type { Simulator } from './simulator.js';
 import type { FrameEvent, TrafficEvent } from './traffic/event.js';
 
-/** A request that may have been sent, or not, to one of our units. */
+/** A request to one of our units that was sent or could be sent. */
 export interface LikeRequest {
   readonly line: Line;
   readonly device: Device;
   readonly unitId: number;
   readonly transactionId: number;
   readonly pdu: Uint8Array;
-  /** The reply without any fault; the whole frame. */
+  /** The whole frame of the reply without any fault. */
   readonly reply: Uint8Array;
-  /** Its number in the traffic; undefined when nobody has sent it. */
+  /** The sequence number of the request in the traffic; undefined for a request that was not sent. */
   readonly seq?: number;
 }
 
-/** A request that nobody has sent. What is absent is the first there is. */
+/** A request that was not sent. The first value there is stands for what is absent. */
 export interface MadeUpRequest {
   readonly line?: string | undefined;
   readonly unit?: number | undefined;
@@ -33,10 +33,13 @@ export interface MadeUpRequest {
   readonly quantity: number;
 }
 
-/** So many events after a request, its reply is looked for; and so many of the newest events, for a request. */
+/** How many events to scan: after a request for its reply, and among the newest events for a request. */
 const MOST_SEARCHED = 256;
 
-/** The request of an event of the traffic, or why there is none. @param seq of the request, or of its reply */
+/**
+ * The request of an event of the traffic, or why there is none.
+ * @param seq the number of the request, or of its reply
+ */
 export function likeEvent(simulator: Simulator, seq: number): LikeRequest | string {
   const event = simulator.traffic.read(seq);
   if (!event) return `event ${seq} is not kept; the newest is ${simulator.traffic.last}`;
@@ -50,7 +53,10 @@ export function likeEvent(simulator: Simulator, seq: number): LikeRequest | stri
   return typeof asked === 'string' ? asked : { ...asked, seq };
 }
 
-/** The newest request that a rule is for, among the newest events; otherwise one that its conditions name. */
+/**
+ * The newest request among the newest events to which a rule applies; otherwise one made of the conditions of
+ * the rule.
+ */
 export function likeRule(simulator: Simulator, rule: FaultRule): LikeRequest | string {
   const { last } = simulator.traffic;
   for (let seq = last; seq > Math.max(0, last - MOST_SEARCHED); seq--) {
@@ -65,7 +71,7 @@ export function likeRule(simulator: Simulator, rule: FaultRule): LikeRequest | s
 
 const ANY_READ: MadeUpRequest = { function: 3, address: 0, quantity: 1 };
 
-/** What the conditions of a rule ask about a request. */
+/** The facts of a request that the conditions of a rule depend on. */
 export function factsOf({ line, device, unitId, pdu }: Omit<LikeRequest, 'reply'>): RequestFacts {
   const ranges = addressRanges(pdu);
   return {
@@ -86,11 +92,14 @@ function conditionsMet({ lines }: Simulator, { when, values }: FaultRule, event:
   return matchesRequest(when, values, factsOf({ ...content, line, device }));
 }
 
-/** The functions that read a table. */
+/** The function that reads each table. */
 const READS = { holding: 3, input: 4, coils: 1, discrete: 2 } as const;
 const TABLES = Object.keys(READS) as (keyof typeof READS)[];
 
-/** A request that meets the conditions of a rule, as far as they name one of each; of a register that is defined, if they leave it open. */
+/**
+ * A request that meets the conditions of a rule: it has the first alternative of each condition, and a
+ * defined register when the rule leaves the address open.
+ */
 function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpRequest {
   const first = (wanted: unknown): unknown => (Array.isArray(wanted) ? first(wanted[0]) : wanted);
   const number = (wanted: unknown) =>
@@ -109,7 +118,7 @@ function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpReq
   };
 }
 
-/** The first register that a function reads, or any; undefined where there is none. */
+/** The first register that a function reads, or that any function reads; undefined when there is none. */
 function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedValue, 'device'> | undefined {
   for (const table of TABLES) {
     const { image, base, size } = tables[table].window;
@@ -119,7 +128,7 @@ function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedV
   return undefined;
 }
 
-/** A request that nobody has sent, or why nobody can send it. */
+/** A made-up request, or why no client could send it. */
 export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): LikeRequest | string {
   const [first] = simulator.lines.keys();
   const line = simulator.lines.get(wanted.line ?? first ?? '');
@@ -169,7 +178,7 @@ function requestAdu(event: TrafficEvent) {
   }
 }
 
-/** The true reply to a request, where it is kept: one that no fault has acted on. */
+/** The true reply to a request, if it is kept: a reply on which no fault has acted. */
 function keptReply({ traffic }: Simulator, event: TrafficEvent): Uint8Array | undefined {
   const request = event.kind === 'reply' ? event.request : event.seq;
   for (let seq = event.seq; seq < event.seq + MOST_SEARCHED && seq <= traffic.last; seq++) {

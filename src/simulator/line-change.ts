@@ -18,8 +18,8 @@ import { linkOf } from '../modbus/transport/port/open-port.js';
 export type WayOfChange = 'keep' | 'adjust' | 'beside' | 'replace' | 'beside or replace';
 
 /**
- * @param openPort the number of the port that a socket has open, where the system chose it
- * @param realPathOf follows the links of a path; the path itself where it leads nowhere
+ * @param openPort the port number of an open socket, when the system chose it
+ * @param realPathOf follows the links of a path; returns the path itself when it leads nowhere
  */
 export function wayOfChange(
   now: LineDefinition,
@@ -38,7 +38,10 @@ export function wayOfChange(
   return isInTheWay(now, next, openPort, realPathOf) ? 'beside or replace' : 'beside';
 }
 
-/** Whether `next`, of this line or of another one, may need the port that is open for `now`. @see wayOfChange */
+/**
+ * True when `next`, which may be a definition of another line, may need the port that is open for `now`. @see
+ * wayOfChange
+ */
 export function isInTheWay(
   now: LineDefinition,
   next: LineDefinition,
@@ -51,8 +54,8 @@ export function isInTheWay(
 }
 
 /**
- * Settings that an open port can't take. A virtual line has none but its place. A line that becomes a monitor is opened
- * anew, so that nothing of a reply is still on its way.
+ * The settings that an open port can't take over. A virtual line has only its place. A line that becomes a
+ * monitor is opened anew, so that no part of a reply is still on its way.
  */
 function portOf(line: SerialLineDefinition): unknown {
   const { path, mode, link, baudRate, dataBits, parity, stopBits, rs485, parityMarks } = line;
@@ -60,12 +63,12 @@ function portOf(line: SerialLineDefinition): unknown {
   return { path, mode, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
 }
 
-/** What can be open once only: the device behind a path, or the name of a virtual line. */
+/** The key of what can only be open once: the device behind a path, or the name of a virtual line. */
 function endpointOf(line: SerialLineDefinition, realPathOf: (path: string) => string): string {
   return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
 }
 
-/** All that the transport knows. What is sent unasked, the line itself knows. */
+/** The settings that the transport knows. The line itself knows what is sent unasked. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
     const { units, start, unasked, ...settings } = line;
@@ -75,14 +78,14 @@ function settingsOf(line: LineDefinition): unknown {
   return settings;
 }
 
-/** UDP has ports of its own. */
+/** True when two sockets may need the same port. UDP has its own ports. */
 function mayCollide(now: SocketLineDefinition, next: SocketLineDefinition, openPort?: number): boolean {
   if (next.port === 0 || (now.kind === 'udp') !== (next.kind === 'udp')) return false;
   if (isOneAddress(now.host) && isOneAddress(next.host) && now.host !== next.host) return false;
   return next.port === now.port || next.port === openPort;
 }
 
-/** 0.0.0.0 and :: take the port at all addresses, and a name may stand for any. */
+/** True for a single address. 0.0.0.0 and :: take the port at all addresses, and a name may stand for any. */
 function isOneAddress(host: string): boolean {
   return isIP(host) !== 0 && !/^[0.:]+$/.test(host);
 }

@@ -13,14 +13,14 @@ export interface LineStatus {
   readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
   /** Why the line is not open, as a sentence. */
   readonly reason: string | undefined;
-  /** Where clients find the line: the path of the port, or address and port. */
+  /** Where clients reach the line: the path of the port, or address and port. */
   readonly endpoint: string;
   /** The permanent link to the port of a virtual line. */
   readonly link: string | undefined;
   /** How long the line has been open, in seconds. */
   readonly uptime: number | undefined;
   readonly clients: number | undefined;
-  /** Serial lines only. */
+  /** The times of a serial line; undefined for a socket. */
   readonly times: SerialTimes | undefined;
   readonly port: PortFacts | undefined;
   readonly errorCounts: ErrorCounts | undefined;
@@ -46,7 +46,9 @@ function endpointOf({ definition }: Line): string {
   return definition.kind === 'serial' ? definition.path : hostPort(definition.host, definition.port);
 }
 
-/** The times for the adapter that was found. Before one is found, the times follow from the path of the port. */
+/**
+ * The times for the adapter that was found. Until one is found, the times follow from the path of the port.
+ */
 function timesOf(definition: SerialLineDefinition, found: Adapter | undefined): SerialTimes {
   const { path } = definition;
   return serialTimes(definition, found ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path)));
@@ -73,13 +75,13 @@ function description(line: Line): string {
   return `${protocolName(definition)} on ${path} ${settings}, ${role}; ${pauses}`;
 }
 
-/** Empty for the default turnaround, t3.5, and where nothing is ever replied. */
+/** The turnaround in words; empty for the default, t3.5, and for a line that never replies. */
 function turnaround({ mode, timing: { turnaround } }: SerialLineDefinition): string {
   if (turnaround === 't3.5' || mode === 'monitor') return '';
   return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
 }
 
-/** How many addresses a line has that has several. */
+/** The number of addresses in words, for a line with several. */
 function addresses(definition: LineDefinition): string {
   const { hosts } = definition.kind === 'serial' ? {} : definition;
   return hosts ? ` (${hosts.length} addresses)` : '';
@@ -109,7 +111,7 @@ function unitRanges(units: readonly (number | '*')[]): string {
   return [...texts, ...(units.includes('*') ? ['*'] : [])].join(', ');
 }
 
-/** The lines as captures need them. */
+/** The lines in the form that captures need. */
 export function captureLines(lines: ReadonlyMap<string, Line>): CaptureLines {
   return {
     names: () => lines.keys(),

@@ -12,10 +12,10 @@ import { EventLog } from './traffic/log-event.js';
 import { LineMeters } from './traffic/meters.js';
 import type { TrafficStream } from './traffic/stream.js';
 
-/** What belongs to a line, as its traffic needs it. */
+/** The facts about a line that its traffic needs. */
 export interface TrafficLine {
   readonly name: string;
-  /** Time of one character on the wire in ms; 0 where characters take no time. */
+  /** Time of one character on the wire, in ms; 0 when characters take no time. */
   readonly characterTime: number;
 }
 
@@ -27,11 +27,11 @@ export interface TracedRequest {
   seq: number;
 }
 
-/** Of the faults that acted on a reply, no more than this are kept: the first ones and the last. */
+/** The most faults of a reply that are kept: the first ones and the last. */
 const MAX_FAULTS = 64;
 
 /**
- * Makes events of what passes one line, and hands each to those who are to know it: the stream of all traffic, the
+ * Makes an event of everything that passes one line, and hands the event to the stream of all traffic, the
  * counters of the line, the communication counters of its devices, and the log.
  */
 export class LineTraffic {
@@ -44,15 +44,16 @@ export class LineTraffic {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #eventLog: EventLog;
-  /** When the last character was heard or sent, at each address of the line; absent before the first. */
+  /** When the last character was heard or sent, for each address of the line; absent before the first. */
   readonly #quietSince = new Map<string | undefined, number>();
   readonly #foreign = new ForeignRequests();
-  /** The last request, until there is an event of it. */
+  /** The last request while there is no event of it yet. */
   #unreported: TracedRequest | undefined;
 
   /**
-   * @param activityAt the counts of the devices at an address of the line; of all where it has one
-   * @param now in ms of `performance.now()`
+   * @param activityAt the counts of the devices at an address of the line, or of all devices when the line
+   * has one address
+   * @param now the time in ms of `performance.now()`
    */
   constructor(
     line: TrafficLine,
@@ -70,19 +71,22 @@ export class LineTraffic {
     this.#eventLog = new EventLog(log);
   }
 
-  /** When the last character was heard or sent at an address of the line, in ms; undefined before the first. */
+  /**
+   * When the last character was heard or sent at an address of the line, in ms of `performance.now()`;
+   * undefined before the first.
+   */
   quietSince(host: string | undefined): number | undefined {
     return this.#quietSince.get(host);
   }
 
-  /** The line has other settings from now on. */
+  /** Takes over the new settings of the line. */
   change(line: TrafficLine): void {
     this.#line = line;
   }
 
   /**
-   * A request that is about to be executed. It is counted for the devices now, because function 8 counts itself. Its event is
-   * made by `reportRequest`, or before the next event of the line.
+   * Counts a request that is about to be executed. It is counted for the devices now, because function 8
+   * counts itself. Its event is made by `reportRequest`, or before the next event of the line.
    */
   asked(request: LineRequest, framing: Framing): TracedRequest {
     this.reportRequest();
@@ -116,7 +120,7 @@ export class LineTraffic {
     });
   }
 
-  /** The plan of the answer to a request has ended. */
+  /** Makes the event of a reply whose plan has ended. */
   replied(asked: TracedRequest, answer: Answer, report: PlayReport): void {
     this.reportRequest();
     const { request, seq } = asked;
@@ -148,7 +152,7 @@ export class LineTraffic {
     });
   }
 
-  /** Something else happened on the line. @param framing of the line */
+  /** Makes the event of anything else that happens on the line. @param framing the framing of the line */
   event(event: LineEvent, framing: Framing): void {
     this.reportRequest();
     switch (event.kind) {
@@ -200,13 +204,13 @@ export class LineTraffic {
     }
   }
 
-  /** The line itself has changed. */
+  /** Makes the event of a new state of the line. */
   state(state: LineStateEvent['state'], text: string): void {
     this.reportRequest();
     this.#add({ kind: 'line', at: this.#now(), state, text });
   }
 
-  /** A test on the line has come so far. */
+  /** Makes the event of the progress of a test on the line. */
   tested({ test, state, text }: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
     this.reportRequest();
     this.#add({ kind: 'test', at: this.#now(), test, state, text });
@@ -259,7 +263,7 @@ export class LineTraffic {
     return { at: receivedAt, client, clientId, host, bytes, framing, startedAt, pause, characterTime };
   }
 
-  /** Time since the last character at the address, in ms. Undefined for the first. */
+  /** Time since the last character at the address, in ms; undefined for the first. */
   #heard(startedAt: number, receivedAt: number, host: string | undefined): number | undefined {
     const since = this.#quietSince.get(host);
     this.#quietSince.set(host, receivedAt);
@@ -276,9 +280,9 @@ export class LineTraffic {
 }
 
 /**
- * Counts an event for the diagnostics of the devices. A message that arrives damaged counts as one communication error
- * (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report its pieces. Requests were counted
- * before they were executed.
+ * Counts an event for the diagnostics of the devices. A message that arrives damaged counts as one
+ * communication error (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report its
+ * pieces. Requests were counted before they were executed.
  */
 function countActivity(activity: Activity, event: NewEvent): void {
   switch (event.kind) {
@@ -297,7 +301,7 @@ function countActivity(activity: Activity, event: NewEvent): void {
   }
 }
 
-/** The last one counts the faults that were not tried, so it is kept. */
+/** The last entry counts the faults that were not tried, so it is kept. */
 function firstAndLast(acted: readonly ActedFault[]): readonly ActedFault[] {
   return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
 }

@@ -38,7 +38,7 @@ import { Unasked } from './unasked.js';
 export interface LineTools {
   readonly clock: Clock;
   readonly newTransport: (definition: LineDefinition, framing: Framing, handler: LineHandler) => Transport;
-  /** How real devices are asked; the usual clients when absent. */
+  /** Makes the clients of real devices; the usual ones when absent. */
   readonly newRealClient?: (target: RealTarget) => ModbusClient;
 }
 
@@ -46,7 +46,7 @@ export interface LineContext {
   readonly faults: FaultRules;
   readonly traffic: TrafficStream;
   readonly log: Logger;
-  /** Tests pass their own, to run in virtual time. */
+  /** The tools of the line. Tests pass their own, to run in virtual time. */
   readonly tools?: LineTools;
 }
 
@@ -58,12 +58,12 @@ const SYSTEM_TOOLS: LineTools = {
       : new SocketLine(definition, framing, handler),
 };
 
-/** Whether a line is as it was asked to be; `error` is one sentence that names the endpoint. */
+/** The result of a start, stop or change of a line. `error` is one sentence that names the endpoint. */
 export type LineOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
-/** What a line is to be. */
+/** The definition and the devices that a line is to get. */
 export interface WantedLine {
   readonly definition: LineDefinition;
   readonly served: Served;
@@ -72,8 +72,9 @@ export interface WantedLine {
 const OK: LineOutcome = { ok: true };
 
 /**
- * One serial port or one listening socket with the devices behind it. A line can be stopped, started, and defined anew
- * while its devices keep their registers. Starts, stops and changes wait for each other in one queue.
+ * One serial port or one listening socket with the devices behind it. A line can be stopped, started, and
+ * defined anew while its devices keep their registers. Starts, stops and changes wait for each other in one
+ * queue.
  */
 export class Line implements LineHandler {
   readonly name: string;
@@ -91,9 +92,9 @@ export class Line implements LineHandler {
   #failure: string | undefined;
   #openedAt: number | undefined;
   #lastClientId = 0;
-  /** The connections of the clients that are there, and when the last one began. */
+  /** The connections of the clients that are connected. */
   readonly #connections = new Map<number, Connection>();
-  /** By the address that it came to. */
+  /** When the last connection began, by the address that its client connected to. */
   readonly #lastConnection = new Map<string | undefined, number>();
 
   constructor(
@@ -141,7 +142,7 @@ export class Line implements LineHandler {
     return this.#failure === undefined ? this.#transport.state : { kind: 'failed', reason: this.#failure };
   }
 
-  /** Clients connected now; undefined where that can't be known. */
+  /** The number of connected clients; undefined when that can't be known. */
   get clients(): number | undefined {
     return this.#transport.clients;
   }
@@ -151,25 +152,25 @@ export class Line implements LineHandler {
     return this.state.kind === 'open' ? this.#openedAt : undefined;
   }
 
-  /** The reply that has been under way for longest, if there is one. */
+  /** The oldest pending reply, if there is one. */
   get oldestPending(): LineReply | undefined {
     return this.#pending.oldest;
   }
 
-  /** The serial side of the line, where it has one. */
+  /** The serial side of the line; undefined for a socket. */
   get serial(): SerialSide | undefined {
     return this.#transport.serial;
   }
 
   /**
-   * Opens the line; one that is open, or waits for its port, stays as it is.
+   * Opens the line. A line that is open, or waits for its port, stays as it is.
    * @param how with `waits`, a line that can't be opened is waited for, whatever its definition says
    */
   start(how?: { readonly waits: boolean }): Promise<LineOutcome> {
     return this.#afterOthers(() => this.#start(how));
   }
 
-  /** Closes the line; replies that wait are given up. */
+  /** Closes the line and gives up pending replies. */
   stop(): Promise<void> {
     return this.#afterOthers(async () => {
       const { kind } = this.state;
@@ -179,8 +180,9 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Closes the line and opens it again. A line that waits for its port goes on waiting when the port is still not
-   * there. A socket that can't be opened anew, because a certificate is wrong by now, is left as it was.
+   * Closes the line and opens it again. A line that waits for its port keeps waiting when the port is still
+   * missing. A socket that can't be opened anew, for example because its certificate has become invalid,
+   * stays as it was.
    */
   restart(): Promise<LineOutcome> {
     return this.#afterOthers(async () => {
@@ -194,10 +196,11 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Gives the line another definition. Registers and counters stay; so does an open port that needs no other
-   * settings. What the port or the system refuses leaves the line as it was; one that waits for its port waits for
-   * it with the new settings.
-   * @param wanted makes the definition from what the line is when its turn comes; undefined leaves it as it is
+   * Gives the line another definition. Registers and counters stay, and so does an open port that needs no
+   * other settings. When the port or the system refuses, the line stays as it was; a line that waits for its
+   * port then waits with the new settings.
+   * @param wanted makes the definition from the present one when the turn of this change comes; undefined
+   * leaves the line as it is
    */
   change(
     wanted: (now: LineDefinition) => WantedLine | undefined | Promise<WantedLine | undefined>,
@@ -226,7 +229,7 @@ export class Line implements LineHandler {
     return this.bus.owns(unitId);
   }
 
-  /** The way of every request: it is decided, the reply begins, and then the request is reported. */
+  /** Takes a request: the answer is decided, the reply begins, and then the request is reported. */
   request(request: LineRequest, begin: (reply: LineReply) => void): void {
     const { framing } = this.bus;
     const asked = this.#traffic.asked(request, framing);
@@ -263,12 +266,12 @@ export class Line implements LineHandler {
     this.bus.connected(connection, host);
   }
 
-  /** Something has happened to a real device on the line. It becomes an event of the traffic. */
+  /** Puts a message about a real device on the line into the traffic. */
   report(text: string): void {
     this.#traffic.state('real device', text);
   }
 
-  /** A test on the line has come so far. It becomes an event of the traffic. */
+  /** Puts the progress of a test on the line into the traffic. */
   tested(progress: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
     this.#traffic.tested(progress);
   }
@@ -297,7 +300,10 @@ export class Line implements LineHandler {
     return this.#transport.start(how);
   }
 
-  /** A port that is waited for is not given up, even while one is there that can't do what was asked for. */
+  /**
+   * The outcome of opening a line. A port that is waited for is not given up, even while one is there that
+   * can't do what was asked for.
+   */
   #opened(started: TransportStart): LineOutcome {
     const { kind } = this.#transport.state;
     const isUnfit = kind === 'failed' && this.serial !== undefined;
@@ -311,7 +317,7 @@ export class Line implements LineHandler {
     return started;
   }
 
-  /** Reported once. Later attempts that fail are logged at level `debug`. */
+  /** Reports once that the line waits for its port. Later failed attempts are logged at level `debug`. */
   #waitsFor(reason: string): void {
     this.#log.warn({ reason }, 'line did not open, waiting until it does');
     this.#traffic.state('waiting', reason);
@@ -333,7 +339,8 @@ export class Line implements LineHandler {
     }
     const isWaiting = state.kind === 'waiting' && mayWait(definition);
     if (state.kind !== 'stopped' && !isWaiting) return this.#exchange(definition, way, adopt);
-    // Nobody is served who could lose anything. A line that waits does so for the port that is wanted now.
+    // A closed line has no clients that could lose a connection. A line that waits for its port then waits
+    // for the wanted one.
     await this.#stop();
     this.#transport = this.#newTransport(definition);
     adopt();
@@ -344,7 +351,7 @@ export class Line implements LineHandler {
     return wayOfChange(this.#definition, definition, this.#openPort, followed);
   }
 
-  /** Whether the port that this line has, or waits for, may be the one that another line is to have. */
+  /** True when the port that this line has, or waits for, may be the one that another line is to get. */
   isInTheWayOf(other: LineDefinition): boolean {
     const { kind } = this.state;
     if (kind !== 'open' && kind !== 'waiting') return false;
@@ -357,8 +364,9 @@ export class Line implements LineHandler {
   }
 
   /**
-   * Opens another transport beside the one that is open, or instead of it, and closes the old one. `adopt` is called
-   * when the new one is open and before anything arrives there. A refusal leaves the line as it was.
+   * Opens another transport beside the one that is open, or instead of it, and closes the old one. `adopt` is
+   * called when the new one is open and before anything arrives there. If opening fails, the line stays as it
+   * was.
    */
   async #exchange(
     definition: LineDefinition,
@@ -379,11 +387,11 @@ export class Line implements LineHandler {
     return OK;
   }
 
-  /** Closes what is open and opens `next`; when that can't be, opens again what was open. */
+  /** Closes the open transport and opens `next`. When that fails, the old transport is opened again. */
   async #replaceBy(next: Transport): Promise<TransportStart> {
     await this.#transport.stop();
     const started = await next.start();
-    // A line that had failed stays so, with its reason.
+    // A line that had failed before stays failed, with its reason.
     if (!started.ok && this.#failure === undefined) {
       this.#opened(await this.#open({ waits: mayWait(this.#definition) }));
     }
@@ -395,17 +403,20 @@ function followed(path: string): string {
   return realPathOf(path) ?? path;
 }
 
-/** A port that has once been there is waited for; a socket only where its line says so. */
+/**
+ * True when the line may wait for its port: a serial line always, because its port existed before; a socket
+ * only when its definition says so.
+ */
 function mayWait({ kind, start }: LineDefinition): boolean {
   return kind === 'serial' || start === 'waiting';
 }
 
-/** Units of the line may have changed since its framer found the request. */
+/** The answer when the units of the line have changed since its framer found the request. */
 function noSuchUnit(framing: Framing): Answer {
   return { plan: silence('no such unit'), acted: [], framing, next: undefined };
 }
 
-/** The line as its traffic shows it. */
+/** The line as its traffic sees it. */
 function trafficLine(definition: LineDefinition): TrafficLine {
   const { name } = definition;
   return { name, characterTime: definition.kind === 'serial' ? characterTime(definition) : 0 };

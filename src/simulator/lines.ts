@@ -20,7 +20,7 @@ export class Lines {
     return this.#lines;
   }
 
-  /** The devices that a line is to have. */
+  /** The devices that a line with this definition serves. */
   servedBy(definition: LineDefinition): Served {
     const units = this.#unitsOf(definition.units);
     if (definition.kind === 'serial' || definition.each === undefined) return { units };
@@ -42,12 +42,15 @@ export class Lines {
     return line;
   }
 
-  /** Has a line again that was dropped. */
+  /** Adds a line again that was dropped. */
   putBack(line: Line): void {
     this.#lines.set(line.name, line);
   }
 
-  /** Puts the lines into an order; others go behind them. Requests that name no line are for the first one. */
+  /**
+   * Puts the lines into an order; lines that are not named go behind. Requests that name no line are for the
+   * first one.
+   */
   arrange(names: readonly string[]): void {
     const rest = [...this.#lines.keys()].filter((name) => !names.includes(name));
     for (const name of [...names, ...rest]) {
@@ -58,7 +61,7 @@ export class Lines {
     }
   }
 
-  /** Forgets a line. */
+  /** Removes a line from the list, without closing it. */
   drop(name: string): void {
     this.#lines.delete(name);
   }

@@ -7,38 +7,45 @@ import { POINT_KEYS } from '../files/config/native/points.js';
 import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
 
 const MEBIBYTE = 1024 * 1024;
-/** Beside it a Raspberry Pi of 512 MB has room for the program and for its traffic. */
+/** The usual limit, in bytes: with it, a Raspberry Pi of 512 MB has room for the program and its traffic. */
 const USUAL_LIMIT = 64 * MEBIBYTE;
 
-/*
- * What things take at most, in bytes, from measurements (docs/limits.md): the worst was a value that an expression of many
- * operators computes. A bound need not be close, but nothing may take more.
+/**
+ * The most memory that things take, in bytes, from measurements (docs/limits.md): the worst was a value that
+ * an expression of many operators computes. A bound need not be close, but nothing may take more.
  */
 const DEVICE = 20_000;
 const CELL = 3;
 const OBJECT = 1000;
 const TEXT = 64;
 const CHARACTER = 2;
-/** A name, a number or an operator of an expression. */
+/** The memory of a name, a number or an operator of an expression. */
 const TOKEN = 130;
 const NUMBER = 16;
-/** A value of an entry that stands for many, with what moves it. */
+/** The memory of each value of an entry that stands for many, with what moves it. */
 const VALUE = 4000;
 
-/** The most values of one device, over REST: a reset starts all of them, and no line is served meanwhile. */
+/**
+ * The most values of one device that REST may add: a reset starts all of them, and no line is served
+ * meanwhile.
+ */
 const MOST_VALUES = 1000;
 
-/** What something takes that is written so. */
+/** The cost of something that is given in the form of a native file. */
 export interface Cost {
-  /** Of memory, at most. */
+  /** The most memory that it takes, in bytes. */
   readonly bytes: number;
-  /** Values with a name, a signal, an action or reactions: each is made, and started at each restart. */
+  /**
+   * The number of values with a name, a signal, an action or reactions: each is an object, and is started at
+   * each restart.
+   */
   readonly values: number;
 }
 
 /**
- * Counts what something takes that is written so, in JSON or YAML, before any of it is made. Any text may be an expression, and
- * any mapping an entry of registers. Takes time for what is written, not for the quantities that it asks for.
+ * Computes the cost of something in the form of a native file, before any of it is made. Any text may be an
+ * expression, and any mapping an entry of registers. The time that this takes depends on the length of the
+ * input, not on the quantities that it names.
  */
 export function costOf(written: unknown): Cost {
   const cost = { bytes: 0, values: 0 };
@@ -65,7 +72,7 @@ function count(written: unknown, cost: { bytes: number; values: number }): void 
   }
 }
 
-/** What makes an entry one of values that are more than numbers. */
+/** The keys that make an entry one of values that are more than numbers. */
 const KEYS = [...POINT_KEYS, 'action'];
 
 /** How many such values an entry of registers stands for. */
@@ -76,7 +83,10 @@ function valuesOf(entry: Readonly<Record<string, unknown>>): number {
   return Array.isArray(value) ? value.length : 1;
 }
 
-/** How many names, numbers and operators a text has at most. It is counted without a list of them: a text may be long. */
+/**
+ * The most names, numbers and operators that a text can have. They are counted without making a list: a text
+ * may be long.
+ */
 function tokensIn(text: string): number {
   let tokens = 0;
   let isInWord = false;
@@ -90,20 +100,20 @@ function tokensIn(text: string): number {
   return tokens;
 }
 
-/** The same for the registers of a device and for what moves them. */
+/** The memory of a device, in bytes: of its registers, and of what moves them. */
 export function costOfDevice({ source = NOTHING, tables, cells }: DeviceDefinition): number {
   const size = cells?.size ?? Object.values(tables).reduce((sum, window) => sum + window.size, 0);
-  // A line may have hundreds of copies of a device.
+  // A line may have hundreds of copies of a device, so the cost of an entry is computed once.
   const bytes = bytesOf.get(source) ?? costOf(source).bytes;
   bytesOf.set(source, bytes);
   return DEVICE + CELL * size + bytes;
 }
 
 const NOTHING = {};
-/** Of what devices are written as, which never changes. */
+/** The memory of the entries of devices, in bytes. Entries never change. */
 const bytesOf = new WeakMap<object, number>();
 
-/** Why a device has more values than REST may add; undefined where it has not. */
+/** Why a device has more values than REST may add; undefined when it has not. */
 export function whyTooDear(written: unknown): string | undefined {
   const { values } = costOf(written);
   return values > MOST_VALUES
@@ -111,17 +121,21 @@ export function whyTooDear(written: unknown): string | undefined {
     : undefined;
 }
 
-/** The same for registers that are defined later, for which a table of `size` registers grows by so many. */
+/**
+ * The memory of registers that are defined later, in bytes.
+ * @param growth how many registers the table grows by
+ */
 export function costOfRegisters(quantity: number, growth: number): number {
   return OBJECT + NUMBER * quantity + 2 * CELL * growth;
 }
 
 /**
- * Counts the memory of what REST has added: devices and copies of them, signals, fault rules. What a configuration defines is
- * not counted: its owner knows the machine. Without this limit a few hundred requests end the program.
+ * Counts the memory of what REST has added: devices and copies of them, signals, fault rules. What a
+ * configuration defines is not counted: its owner knows the machine. Without this limit, a few hundred
+ * requests would end the program.
  */
 export class MemoryBudget {
-  /** In bytes: 64 MiB, or a quarter of the heap where Node has less than 256 MiB. */
+  /** The limit in bytes: 64 MiB, or a quarter of the heap when Node has less than 256 MiB. */
   readonly limit: number;
   readonly #devices: ReadonlyMap<string, Device>;
   readonly #rules: FaultRules;
@@ -138,7 +152,7 @@ export class MemoryBudget {
     this.limit = Math.min(USUAL_LIMIT, getHeapStatistics().heap_size_limit / 4);
   }
 
-  /** In bytes. What was removed or replaced since is not counted any more. */
+  /** The memory in use, in bytes. What was removed or replaced since is no longer counted. */
   get used(): number {
     let used = 0;
     for (const [device, bytes] of this.#ofDevices) {
@@ -160,7 +174,10 @@ export class MemoryBudget {
     return this.#devices.get(device.name) === device;
   }
 
-  /** Why there is no room for so many bytes; undefined where there is. @param freed what they take the place of, in bytes */
+  /**
+   * Why there is no room for more bytes; undefined when there is.
+   * @param freed the bytes of what is replaced
+   */
   whyNot(bytes: number, freed = 0): string | undefined {
     const { used, limit } = this;
     if (used - freed + bytes <= limit) return undefined;
@@ -168,12 +185,12 @@ export class MemoryBudget {
     return `what REST adds may take ${sizes[0]} of memory, it takes ${sizes[1]}, and this would take ${sizes[2]} more; remove devices, signals or fault rules, or put them into the configuration`;
   }
 
-  /** What the signal takes that a value was given, in bytes. */
+  /** The bytes that are counted for the signal that a value was given. */
   ofSignal(point: Point): number {
     return this.#ofSignals.get(point)?.bytes ?? 0;
   }
 
-  /** What is counted for a device, in bytes, without signals that it was given later. */
+  /** The bytes that are counted for a device, without signals that it was given later. */
   ofDevice(device: Device): number {
     return this.#ofDevices.get(device) ?? 0;
   }

@@ -18,13 +18,14 @@ import { reportingReactionUses } from '../files/config/native/reaction-uses.js';
 import { MOST_ENTRIES_OVER_REST, withSunspec } from '../files/config/native/sunspec.js';
 import type { OpenRecording } from '../files/config/recording-file.js';
 
-/** A pymodbus file may have 8 MiB, and while it is read no line is served. */
+/** A pymodbus file may have 8 MiB, and no line is served while it is read. */
 const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';
 
 /**
- * Reads a device that is to be added to those that are there, in pieces; undefined after reporting its mistakes.
- * @param written the entry of the device, as it would stand in a native file
- * @param network the values of the devices that are there
+ * Reads a device that is to be added to the running ones, as work that can pause; undefined after reporting
+ * its mistakes.
+ * @param written the entry of the device in the form of a native file
+ * @param network the values of the running devices
  */
 export function readingNewDevice(
   name: string,
@@ -52,8 +53,8 @@ function* reading(
 }
 
 /**
- * Reads several devices that may need values of each other. Those with mistakes are left out; the findings of their places
- * have these.
+ * Reads several devices that may need values of each other. Those with mistakes are left out; their mistakes
+ * are in the findings of their places.
  * @param written the entry of each device by its name
  */
 export function readNewDevices(
@@ -71,7 +72,7 @@ export function readNewDevices(
   });
 }
 
-/** Reads devices while lines are served. */
+/** Makes a reader of devices that is used while lines are served. */
 export function deviceReader(recordings: OpenRecording): NativeDeviceReader {
   return new NativeDeviceReader(
     () => ({ ok: false, messages: [NOT_WHILE_SERVING], warnings: [] }),
@@ -79,13 +80,16 @@ export function deviceReader(recordings: OpenRecording): NativeDeviceReader {
   );
 }
 
-/** A value of a device, with another signal than it has. */
+/** A value of a device, with the signal that it is to get. */
 interface Changed {
   readonly point: Point;
   readonly signal: PlacedSignal;
 }
 
-/** The values of running devices. A bench may have hundreds of thousands, so each is looked up when it is asked for. */
+/**
+ * The values of running devices. A bench may have hundreds of thousands, so each is looked up when it is
+ * needed.
+ */
 export function networkNow(devices: ReadonlyMap<string, Device>, changed?: Changed): Network {
   return {
     find(device, name) {
@@ -97,7 +101,7 @@ export function networkNow(devices: ReadonlyMap<string, Device>, changed?: Chang
   };
 }
 
-/** The values of running devices that need others. */
+/** The values of running devices that depend on others. */
 export function* dependentNow(devices: Iterable<Device>, changed?: Changed): Generator<DependentPoint> {
   for (const { name: device, points } of devices) {
     for (const point of points.needing) yield dependentPoint(device, point, changed);
@@ -105,7 +109,7 @@ export function* dependentNow(devices: Iterable<Device>, changed?: Changed): Gen
   }
 }
 
-/** A value of a running device with what it needs. */
+/** A value of a running device, with the names that it depends on. */
 export function dependentPoint(device: string, point: Point, changed?: Changed): DependentPoint {
   const { table, address, type, name } = point.definition;
   const signal = changed?.point === point ? changed.signal : point.placedSignal;

@@ -35,9 +35,9 @@ class PendingReply implements LineReply {
 }
 
 /**
- * The replies of a line whose plans are being played. A linked list and not a `Set`: each request would leave a hole in
- * the table of a set, which V8 then builds anew all the time, in memory that every scavenge of the garbage collector looks
- * through.
+ * The replies of a line whose plans are being played. It is a linked list and not a `Set`: each request would
+ * leave a hole in the table of a set, which V8 then rebuilds again and again, in memory that every scavenge
+ * of the garbage collector looks through.
  */
 export class PendingReplies {
   readonly #replied: Replied;
@@ -48,12 +48,12 @@ export class PendingReplies {
     this.#replied = replied;
   }
 
-  /** The reply that has been under way for longest, if there is one. */
+  /** The oldest pending reply, if there is one. */
   get oldest(): LineReply | undefined {
     return this.#oldest;
   }
 
-  /** Adds the newest reply, which leaves when it is played. */
+  /** Adds the newest reply, which is removed when it has been played. */
   add(asked: TracedRequest, answer: Answer | LaterAnswer): LineReply {
     const reply = new PendingReply(this, asked, answer);
     reply.older = this.#newest;
@@ -63,7 +63,7 @@ export class PendingReplies {
     return reply;
   }
 
-  /** The plan of a reply has ended, as its transport reports once. */
+  /** Removes a reply whose plan has ended. The transport reports that once. */
   ended(reply: PendingReply, report: PlayReport): void {
     const { older, newer, asked, answer } = reply;
     if (older) older.newer = newer;
@@ -76,7 +76,7 @@ export class PendingReplies {
   }
 }
 
-/** What came of a later answer when its reply has ended, perhaps before it was known. */
+/** The answer of a later answer whose reply has ended. If it is not known yet, it is given up. */
 function known(answer: LaterAnswer): Answer {
   if (answer.known) return answer.known;
   answer.giveUp();

@@ -4,7 +4,7 @@ import { consoleHint, listPorts, type PortInfo } from '../modbus/transport/port/
 
 /** A serial port of this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {
-  /** Names of the lines that are configured for this port, under any of its names. */
+  /** The names of the lines that are configured for this port, under any of its names. */
   readonly lines: readonly string[];
 }
 
@@ -16,7 +16,7 @@ interface UsedPort {
 
 /**
  * Lists the serial ports that have hardware. Reads /sys and /dev synchronously.
- * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
+ * @param root the directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
 export async function portStatuses(used: readonly UsedPort[], root = '/'): Promise<PortStatus[]> {
   const users = used.map(({ name, path }) => ({ name, device: realPathOf(join(root, path)) }));
@@ -30,14 +30,14 @@ export async function portStatuses(used: readonly UsedPort[], root = '/'): Promi
   });
 }
 
-/** Names under which the system makes serial ports, and this program's udev rules. */
+/** The names that the system gives to serial ports, and those of this program's udev rules. */
 const NAMES_OF_PORTS =
   /^\/dev\/(tty[A-Z]\w*|(serial|rfcomm)\d+|serial\/by-(id|path)\/[^/]+|modbus-sim\/[^/]+)$/;
 
 /**
- * Why a path that a client of REST has sent is not opened: it is neither a port of `listPorts` nor the usual name of one that
- * is still to be plugged in, but perhaps somebody's terminal, where what is typed would be read and answered. Of any other
- * path the answer is the same whether or not something is there.
+ * Why a path that a client of REST has sent is not opened: it is neither a port of `listPorts` nor the usual
+ * name of a port that may still be plugged in. It could be somebody's terminal, and what is typed there would
+ * be read and answered. The answer for other paths does not show whether something exists there.
  */
 export async function whyNoPort(path: string, root = '/'): Promise<string | undefined> {
   const wanted = resolve(path);

@@ -43,11 +43,11 @@ export class Simulator {
   readonly #devices: Devices;
   readonly #updates: BackgroundUpdates;
   readonly #real: RealLines;
-  /** Where relative paths begin. */
+  /** The directory in which relative paths begin. */
   readonly directory: string;
   readonly #configuration: Configuration;
 
-  /** @param tools how lines get their transports, and real devices their clients; tests pass their own */
+  /** @param tools makes the transports of lines, and the clients of real devices; tests pass their own */
   constructor(configuration: Configuration, log: Logger, tools?: LineTools) {
     const { devices, lines, faults, directory, traffic } = configuration;
     this.#configuration = configuration;
@@ -78,14 +78,14 @@ export class Simulator {
     return this.#devices.changes;
   }
 
-  /** Another number when a signal was set or restarted, or a device was added or removed. */
+  /** A number that changes when a signal was set or restarted, or a device was added or removed. */
   get signalChanges(): number {
     let changes = this.deviceChanges;
     for (const { points } of this.devices.values()) changes += points.changes + 1;
     return changes;
   }
 
-  /** Another number when lines, their units or devices have changed. */
+  /** A number that changes when lines, their units or devices have changed. */
   get revision(): number {
     return this.#devices.changes + this.changes.ofLines;
   }
@@ -94,17 +94,17 @@ export class Simulator {
     return this.#devices.byName;
   }
 
-  /** Where the configuration wants traffic to be written; undefined where it does not. */
+  /** The files to which the configuration wants traffic to be written; undefined when it names none. */
   get trafficFile(): TrafficFileDefinition | undefined {
     return this.#configuration.traffic?.file;
   }
 
-  /** What a device was built from. */
+  /** The definition that a device was built from. */
   definitionOf(name: string): DeviceDefinition {
     return this.#devices.definitionOf(name);
   }
 
-  /** What is running now, to be written as a file. */
+  /** What runs now, in the form in which it is written to a file. */
   get running(): RunningConfiguration {
     return {
       devices: Array.from(this.devices.values(), (device) => ({
@@ -124,9 +124,8 @@ export class Simulator {
   }
 
   /**
-   * Opens every line. If one of them can't be opened, the others are closed again and its error is
-   * returned.
-   * @param patient names of lines that are waited for, whatever their definitions say
+   * Opens every line. If one of them can't be opened, the others are closed again and its error is returned.
+   * @param patient the names of lines that may wait for their ports, whatever their definitions say
    */
   async start(patient: ReadonlySet<string> = new Set()): Promise<SimulatorStart> {
     this.changes.isStarted = true;
@@ -148,7 +147,7 @@ export class Simulator {
     await Promise.all([...Array.from(this.lines.values(), (line) => line.stop()), this.#real.close()]);
   }
 
-  /** What happens to a real device is shown in the traffic of each line that it is on. */
+  /** Puts a message about a real device into the traffic of each line that the device is on. */
   #reportReal(device: Device, text: string): void {
     for (const line of this.lines.values()) if (line.bus.has(device)) line.report(text);
   }
@@ -158,7 +157,7 @@ export class Simulator {
     return Array.from(this.lines.values(), ({ bus }) => bus.line);
   }
 
-  /** What fault rules are checked against. */
+  /** The lines and values that fault rules are checked against. */
   get ruleHome(): RuleHome {
     return { lines: this.faultLines, find: this.findValue };
   }

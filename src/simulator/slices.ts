@@ -1,9 +1,12 @@
 import type { Work } from '../common/work.js';
 
-/** The longest time in ms to work for somebody else before the lines get their turn of the event loop. */
+/** The longest time, in ms, for other work before the lines get their turn of the event loop. */
 export const SLICE_MS = 0.5;
 
-/** Work that waits for its next slice. All share one slice in a turn of the event loop, however much there is. */
+/**
+ * Work that waits for its next slice. All work shares one slice in a turn of the event loop, however much
+ * there is.
+ */
 const waiting: (() => void)[] = [];
 
 function nextSlice(): Promise<void> {
@@ -17,10 +20,7 @@ function beginNext(): void {
   if (waiting.length > 0) setImmediate(beginNext);
 }
 
-/**
- * Does long work in slices, each in a turn of the event loop of its own.
- * @returns what the work returns
- */
+/** Does long work in slices, each in a turn of the event loop of its own. @returns the result of the work */
 export async function inSlices<Result>(work: Work<Result>): Promise<Result> {
   for (;;) {
     const endsAt = performance.now() + SLICE_MS;

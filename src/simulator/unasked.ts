@@ -7,13 +7,13 @@ import { t35 } from '../modbus/protocol/timing.js';
 import type { Clock } from '../modbus/transport/clock.js';
 import type { LineEvent, LineReply, LineRequest } from '../modbus/transport/transport.js';
 
-/** What is needed of the line. */
+/** What `Unasked` needs from its line. */
 interface UnaskedLine {
-  /** The framing as it is now. */
+  /** The present framing. */
   readonly framing: () => Framing;
-  /** As `sendUnasked` of a transport; does nothing while the line is not open. */
+  /** Sends bytes as `sendUnasked` of a transport does. Does nothing while the line is not open. */
   readonly send: (bytes: Uint8Array) => number | undefined;
-  /** Takes what has left before a reply. */
+  /** Takes the event of what was sent before a reply. */
   readonly sent: (event: Extract<LineEvent, { kind: 'unasked' }>) => void;
 }
 
@@ -21,8 +21,8 @@ interface UnaskedLine {
 const SHORTEST_MS = 10;
 
 /**
- * What a line sends though nobody asked: noise, the frames of a stranger, the requests of a second master. It is only sent:
- * no device of the line executes it. The same line has the same jitter in each run.
+ * What a line sends without a request: noise, the frames of a stranger, the requests of a second master. It
+ * is only sent: no device of the line executes it. The same line has the same jitter in each run.
  */
 export class Unasked {
   readonly #clock: Clock;
@@ -41,7 +41,7 @@ export class Unasked {
     this.#line = line;
   }
 
-  /** Goes on with what another definition says. Times that have not changed go on, too. */
+  /** Takes over another definition. Timers whose intervals have not changed keep running. */
   change(definition: LineDefinition): void {
     const { unasked = [] } = definition;
     this.#before = unasked.filter(({ before }) => before !== undefined);
@@ -52,7 +52,7 @@ export class Unasked {
     if (this.#isStarted) this.start();
   }
 
-  /** The line is open: times begin. */
+  /** Starts the timers. Must be called when the line opens. */
   start(): void {
     this.stop();
     this.#isStarted = true;
@@ -75,7 +75,7 @@ export class Unasked {
     for (const callOff of this.#callOffs.splice(0)) callOff();
   }
 
-  /** The reply, with what is sent before it. The reply's own report is about the reply alone. */
+  /** Puts what is sent before replies before a reply. The reply's own report is about the reply alone. */
   beforeReply(reply: LineReply, { client, clientId }: LineRequest): LineReply {
     if (this.#before.length === 0 || reply.plan?.kind === 'silence') return reply;
     const pause = this.#pause;

@@ -10,7 +10,7 @@ export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): 
   );
 }
 
-/** The units of a line without those of these devices, as a change of the line has them. */
+/** The units of a line without those of these devices, in the form of a change of the line. */
 export function unitsWithout({ definition }: Line, devices: ReadonlySet<string>): Record<string, string> {
   const remaining = Array.from(definition.units).filter(([, device]) => !devices.has(device));
   return Object.fromEntries(remaining.map(([unitId, device]) => [String(unitId), device]));
@@ -21,7 +21,7 @@ export function ruleForLine(rules: Iterable<FaultRule>, line: string): FaultRule
   return Array.from(rules).find(({ when }) => [when.line ?? []].flat().includes(line));
 }
 
-/** What may need a device. */
+/** What may use a device. */
 interface Plant {
   readonly lines: Iterable<Line>;
   readonly rules: Iterable<FaultRule>;
@@ -57,7 +57,7 @@ function ruleForDevices(rules: Iterable<FaultRule>, devices: ReadonlySet<string>
   return Array.from(rules).find(({ values }) => values?.some(({ device }) => devices.has(device)));
 }
 
-/** The first device whose signals need a value of one of these devices. */
+/** The first device whose signals depend on a value of one of these devices. */
 function deviceThatNeeds(
   present: ReadonlyMap<string, Device>,
   devices: ReadonlySet<string>,

@@ -11,7 +11,7 @@ import type { Clock } from '../../modbus/transport/clock.js';
 import type { RealLine, RealRequest } from './real-line.js';
 import { keepReply } from './shadow.js';
 
-/** The functions that change nothing in a device; function 43 is that of the identification alone. */
+/** The functions that change nothing in a device. Of function 43, only the identification is one of them. */
 const READS: readonly number[] = [
   FunctionCode.readCoils,
   FunctionCode.readDiscreteInputs,
@@ -27,16 +27,16 @@ const READS: readonly number[] = [
 
 const READ_IDENTIFICATION = 14;
 
-/** How long after an attempt a real device that is away is asked again, in ms. */
+/** How long after an attempt an absent real device is asked again, in ms. */
 const PROBE_MS = 1000;
 
-/** What a bridge needs of the simulator. */
+/** What a bridge needs from the simulator. */
 export interface BridgeContext {
   readonly clock: Clock;
-  /** The device itself: its registers are the shadow where there is no fallback. */
+  /** The device itself. Its registers keep the values of the real device when there is no fallback. */
   readonly device: Device;
   readonly fallback: () => Device | undefined;
-  /** Takes what people are to know, as a sentence. */
+  /** Takes a sentence for people. */
   readonly report: (text: string) => void;
 }
 
@@ -47,8 +47,8 @@ interface WaitingRequest {
 }
 
 /**
- * Leads from a simulated device to the real one behind it. While the real one does not answer, its fallback does, and the last
- * read is tried every second; the first answer gives back.
+ * Leads from a simulated device to the real one behind it. While the real device does not answer, its
+ * fallback does, and the last read is tried every second. The first answer ends that.
  */
 export class Bridge implements RealDevice {
   readonly #definition: RealDefinition;
@@ -73,7 +73,7 @@ export class Bridge implements RealDevice {
     const { writes, unit = unitId, timeout, pause } = this.#definition;
     const isRead = reads(pdu);
     if (!isRead && !writes) {
-      // A broadcast gets no answer, and nobody has to know that a device takes none.
+      // A broadcast gets no answer, so it is not reported that the device does not take it.
       if (unitId !== BROADCAST) this.#report(`function ${pdu[0]} was not passed on: that needs writes: true`);
       done(exception(pdu, ExceptionCode.illegalFunction));
       return () => {};
@@ -97,7 +97,7 @@ export class Bridge implements RealDevice {
     };
   }
 
-  /** The device is gone: the real one is not asked any more. */
+  /** Ends the bridge when the device is removed: the real device is not asked any more. */
   end(): void {
     this.#stopProbing();
     for (const { callOff } of this.#waiting) callOff();
@@ -111,10 +111,11 @@ export class Bridge implements RealDevice {
     }
     const late = `did not answer within ${this.#definition.timeout} ms`;
     const why = outcome.kind === 'failed' ? outcome.reason : late;
-    // Without a read, nothing could find out that the device is back.
+    // Without a read to try, nothing could find out that the device is back.
     const standIn = this.#lastRead && this.#around.fallback();
     if (standIn && !this.#isAway) this.#goAway(why, standIn);
-    // What was written may have been executed: then nobody may say that it was not, or execute it once more.
+    // A write may have been executed. So it is neither reported as failed nor executed once more by the
+    // fallback.
     if (standIn && reads(pdu)) done({ kind: 'fallback', device: standIn });
     else if (this.#definition.whenSilent === 'silence')
       done({ kind: 'silence', reason: `the real device: ${why}` });
@@ -131,7 +132,10 @@ export class Bridge implements RealDevice {
     this.#report('answers again');
   }
 
-  /** Requests that have not been sent are for the fallback, too. The one that was sent last has ended just now. */
+  /**
+   * Switches to the fallback. It also gets the requests that have not been sent; the one that was sent last
+   * has just ended.
+   */
   #goAway(why: string, standIn: Device): void {
     this.#isAway = true;
     this.#report(`${why}; ${standIn.name} answers in its place`);

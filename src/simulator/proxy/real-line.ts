@@ -1,21 +1,27 @@
 import type { ClientRequest, ModbusClient, RequestOutcome } from '../../modbus/client/client.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 
-/** More requests than this are not kept waiting for a real device that answers one at a time. */
+/** The most requests that wait for a real device, which answers one at a time. */
 const MOST_WAITING = 256;
 
-/** A request to a real device. `pause` is the silence before it, in ms, besides what the line itself keeps. */
+/**
+ * A request to a real device. `pause` is the silence before it, in ms, in addition to that of the line
+ * itself.
+ */
 export interface RealRequest extends ClientRequest {
   readonly pause: number;
 }
 
 interface PendingRequest {
   readonly request: RealRequest;
-  /** Undefined when nobody waits for the reply any more. */
+  /** Takes the outcome; undefined when no client waits for it any more. */
   done: ((outcome: RequestOutcome) => void) | undefined;
 }
 
-/** The port or the connection behind which real devices are. They share it: one request at a time, in order, each sent once. */
+/**
+ * The port or the connection behind which real devices are. The devices share it: one request at a time, in
+ * order, each sent once.
+ */
 export class RealLine {
   readonly #client: ModbusClient;
   readonly #clock: Clock;
@@ -30,9 +36,9 @@ export class RealLine {
   }
 
   /**
-   * Sends a request when its turn comes. One that is the same as the request under way, for whose reply nobody waits any
-   * more, gets that reply: its client has lost patience and asked again.
-   * @returns calls the request off; what has been sent already is answered to nobody
+   * Sends a request when its turn comes. If it equals the request under way, and no client waits for that
+   * reply any more, it gets that reply: its client has lost patience and asked again.
+   * @returns a function that calls the request off; the reply to a request that was already sent is dropped
    */
   ask(request: RealRequest, done: (outcome: RequestOutcome) => void): () => void {
     const current = this.#current;
@@ -50,7 +56,7 @@ export class RealLine {
     return () => this.#callOff(asked);
   }
 
-  /** Closes the port or the connection. What waits is answered with a failure. */
+  /** Closes the port or the connection. Waiting requests end with a failure. */
   async close(): Promise<void> {
     this.#callOffPause();
     for (const { done } of this.#waiting.splice(0)) done?.({ kind: 'failed', reason: 'the line is closed' });

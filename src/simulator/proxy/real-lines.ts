@@ -6,7 +6,7 @@ import type { Clock } from '../../modbus/transport/clock.js';
 import { Bridge } from './bridge.js';
 import { RealLine } from './real-line.js';
 
-/** What is around real devices. */
+/** What real devices need from the simulator. */
 interface RealLinesContext {
   readonly clock: Clock;
   readonly newClient: (target: RealTarget) => ModbusClient;
@@ -20,7 +20,10 @@ interface Shared {
   users: number;
 }
 
-/** The ports and connections to real devices. Each is opened by the first request and closed with its last device. */
+/**
+ * The ports and connections to real devices. Each is opened by the first request and closed with its last
+ * device.
+ */
 export class RealLines {
   readonly #surroundings: RealLinesContext;
   readonly #lines = new Map<string, Shared>();
@@ -30,7 +33,7 @@ export class RealLines {
     this.#surroundings = surroundings;
   }
 
-  /** From now on the real device answers in place of `device`. */
+  /** Makes the real device answer in place of `device`. */
   attach(device: Device, definition: RealDefinition): void {
     const { clock, device: find, report } = this.#surroundings;
     const { target, fallback } = definition;
@@ -51,7 +54,7 @@ export class RealLines {
     device.real = bridge;
   }
 
-  /** The device is removed. A port that no other device has is closed. */
+  /** Removes a device. A port that no other device uses is closed. */
   detach(device: Device): void {
     const attached = this.#bridges.get(device);
     if (!attached) return;
@@ -64,7 +67,7 @@ export class RealLines {
     void shared.line.close();
   }
 
-  /** Closes all ports and connections. They are opened again when somebody asks. */
+  /** Closes all ports and connections. The next request opens them again. */
   async close(): Promise<void> {
     for (const { bridge } of this.#bridges.values()) bridge.end();
     await Promise.all(Array.from(this.#lines.values(), ({ line }) => line.close()));

@@ -4,9 +4,9 @@ import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-cod
 import { decodeRequest } from '../../modbus/protocol/request.js';
 
 /**
- * Keeps what a real device has read or written in the registers that are defined for it, so that people see its values by
- * their names. Registers that are not defined are left out.
- * @param tables as clients see them
+ * Keeps what a real device has read or written in the registers that are defined for it, so that people see
+ * its values by their names. Registers that are not defined are left out.
+ * @param tables the tables as clients see them
  */
 export function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Array): void {
   const decoded = decodeRequest(requestPdu);

@@ -7,16 +7,16 @@ import { jsonOf } from './json.js';
 import { changedPages, restorePage } from './pages.js';
 import { type DeviceState, FORMAT } from './schema.js';
 
-/** A device of a simulator with what it was defined by. */
+/** A device of a simulator and its definition. */
 interface KeptDevice {
   readonly definition: DeviceDefinition;
   readonly device: Device;
 }
 
 /**
- * What has been changed on a device, as JSON, in pieces that each take little time. The device is copied when the first
- * piece is asked for, so the pieces belong to one moment.
- * @param uptime the time of the program in ms, which goes on through restarts
+ * The changes of a device as JSON, in pieces that each take little time. The device is copied when the first
+ * piece is requested, so the pieces belong to one moment.
+ * @param uptime the time of the program in ms, which continues across restarts
  */
 export function* deviceStateText({ definition, device }: KeptDevice, uptime: number): Generator<string> {
   const images = Array.from(device.images, (image) => image.snapshot());
@@ -47,33 +47,38 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
   yield '\n]}\n';
 }
 
-/** True for a device that a state must have, although nobody has changed it: its values move, or come and go. */
+/**
+ * True for a device whose state must be kept although nobody has changed it: its values move, or come and go.
+ */
 export function hasSignals({ points }: Device): boolean {
   return points.all.some(({ signal, definition }) => signal !== undefined || definition.isAway !== undefined);
 }
 
-/** True for a device whose sums grow, also while nobody changes it. */
+/** True for a device with sums, which grow while nobody changes it. */
 export function hasCounters({ points }: Device): boolean {
   return points.all.some(({ signal }) => signal?.accumulator !== undefined);
 }
 
-/** Places a signal as REST does; the result says what is wrong with it. */
+/** Places a signal as REST does. @returns what is wrong with the signal */
 type PlaceSignal = (point: Point, source: DeviceState['signals'][number]) => string | undefined;
 
-/** Defines registers as REST does; the result says why that is not possible. */
+/** Defines registers as REST does. @returns why that is not possible */
 type DefineRegisters = (registers: DefinedRegisters) => string | undefined;
 
 interface Restoring {
-  /** The time of the program that it is now. */
+  /** The present time of the program, in ms. */
   readonly uptime: number;
   readonly placeSignal: PlaceSignal;
   readonly define: DefineRegisters;
 }
 
-/** A sum may be this much behind the clock, in ms. More would take long to add up, and means a damaged file. */
+/**
+ * The most time that a sum may be behind the clock, in ms. More would take long to add up, and means a
+ * damaged file.
+ */
 const MOST_BEHIND = 400 * 86_400_000;
 
-/** Makes a device what it was. @returns what could not be restored, in words */
+/** Restores the state of a device. @returns what could not be restored, in words */
 export function restoreDevice(
   { definition, device }: KeptDevice,
   state: DeviceState,

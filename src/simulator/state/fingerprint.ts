@@ -7,15 +7,15 @@ import { flow } from '../written/flow.js';
 import { ruleSource } from '../written/written-configuration.js';
 import { jsonOf } from './json.js';
 
-/** Definitions never change. */
+/** Known fingerprints. Definitions never change. */
 const fingerprints = new WeakMap<DeviceDefinition, string>();
 
-/** Layouts never change, and devices share them. */
+/** Known digests. Layouts never change, and devices share them. */
 const digests = new WeakMap<RegisterLayout, string>();
 
 /**
- * A short text that changes when the file defines the device differently: its entry, or the registers of a pymodbus
- * file. A state is for the definition with the same fingerprint.
+ * A short text that changes when the file defines the device differently: its entry, or the registers of a
+ * pymodbus file. A state belongs to the definition with the same fingerprint.
  */
 export function deviceFingerprint(definition: DeviceDefinition): string {
   const known = fingerprints.get(definition);

@@ -5,15 +5,15 @@ import { type RunningConfiguration, ruleSource, whyUnusable } from '../written/w
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { FORMAT, type KeptState } from './schema.js';
 
-/** What the file says, with which a running simulator is compared. */
+/** The parts of the file with which a running simulator is compared. */
 export type FileContent = Pick<Configuration, 'devices' | 'lines' | 'faults'>;
 
-/** How what is running differs from the file, apart from the devices themselves. */
+/** How what runs differs from the file, apart from the registers and signals of devices. */
 export function keptState(file: FileContent, running: RunningConfiguration): KeptState {
   const definitions = running.devices.map(({ definition }) => definition);
   const devices = new Map(definitions.map((each) => [each.name, each]));
   const configuredDevices = new Map(file.devices.map((each) => [each.name, each]));
-  // Lines make those again that stand for another device at their addresses.
+  // Copies for the addresses of lines are left out: the lines make them again.
   const madeByLines = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
   const added = definitions.filter((each) => !isSame(each, configuredDevices.get(each.name)));
   const copies = added.flatMap(({ name, copyOf }) =>
@@ -51,7 +51,7 @@ export function isAsInFile({ devices, lines, faults }: KeptState): boolean {
   return faults === undefined && lists.every(({ length }) => length === 0);
 }
 
-/** True for a device that is the same: of one definition, and a copy of the same device. */
+/** True when two devices are the same: of one definition, and copies of the same device or of none. */
 function isSame(one: DeviceDefinition, other: DeviceDefinition | undefined): boolean {
   if (one === other) return true;
   return one.copyOf === other?.copyOf && !!other && deviceFingerprint(one) === deviceFingerprint(other);

@@ -1,13 +1,13 @@
 import type { ImageSnapshot, RegisterImage } from '../../device/registers/image.js';
 import { isWritableMeta } from '../../device/registers/layout.js';
 
-/** Registers are kept in pages, and a page without changes is left out. */
+/** The cells of a page. Registers are kept in pages, and a page without changes is left out. */
 const PAGE_CELLS = 256;
 
 /** A page: its number, its words (low byte first) and its access flags (a byte each), both in base64. */
 export type ImagePage = readonly [page: number, words: string, flags: string];
 
-/** The pages of an image that differ from what is configured. */
+/** The pages of an image that differ from the configuration. */
 export function* changedPages({ layout, words, meta }: ImageSnapshot): Generator<ImagePage> {
   if (words === layout.words && meta === layout.meta) return;
   for (let first = 0; first < layout.size; first += PAGE_CELLS) {
@@ -17,7 +17,7 @@ export function* changedPages({ layout, words, meta }: ImageSnapshot): Generator
   }
 }
 
-/** Restores a page. False, and nothing is restored, when the page does not belong to the image. */
+/** Restores a page. @returns false, without restoring anything, when the page does not belong to the image */
 export function restorePage(image: RegisterImage, [page, words, flags]: ImagePage): boolean {
   const first = page * PAGE_CELLS;
   const cells = Math.min(PAGE_CELLS, image.size - first);
@@ -35,7 +35,7 @@ function isSame(one: ArrayLike<number>, other: ArrayLike<number>, first: number,
   return true;
 }
 
-/** Memory has the low byte first on every machine that Node 20 runs on, but for IBM's s390x. */
+/** Memory has the low byte first on every machine that Node 20 runs on, except IBM's s390x. */
 function base64Of(words: Uint16Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString('base64');
 }

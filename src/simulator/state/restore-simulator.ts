@@ -18,7 +18,7 @@ export interface RestoredSimulator {
 
 const OTHER_FILE = 'the file defines it differently now';
 
-/** Gives a simulator that is not started yet the devices, lines and rules that it had. */
+/** Gives a simulator that is not started yet the devices, lines and rules of the earlier run. */
 export async function restoreSimulator(
   room: CommandContext,
   file: FileContent,
@@ -39,14 +39,16 @@ export async function restoreSimulator(
   const deviceInFile = new Map(file.devices.map((device) => [device.name, deviceFingerprint(device)]));
   const known = faults && rulesFingerprint(file.faults) === faults.fingerprint;
 
-  // Rules may name lines and devices that go, or that are not there yet: without rules until all of them are right.
+  // Rules may name lines and devices that are removed, or that do not exist yet. So all rules are taken out
+  // until lines and devices are right.
   if (known) for (const { rule } of simulator.faults.rules.list()) removeRule(room, rule);
   for (const { name, fingerprint } of lines.removed) {
     const same = lineInFile.get(name) === fingerprint;
     note(`removal of line ${name}`, same ? problemText(await removeLine(room, { line: name })) : OTHER_FILE);
   }
   const removed = new Map(devices.removed.map(({ name, fingerprint }) => [name, fingerprint]));
-  // One that is to be in place of one of the file, which may be another one by now.
+  // A device that stands in place of one of the file is restored only if the file still defines that one in
+  // the same way.
   const isPlaced = ({ name }: { readonly name: string }) =>
     !deviceInFile.has(name) || deviceInFile.get(name) === removed.get(name);
   const { added, copies = [] } = devices;
@@ -86,14 +88,17 @@ export async function restoreSimulator(
   return { done, problems, lines: restored };
 }
 
-/** Removes devices in an order in which none that is left needs one that goes. @returns why some stay, by their names */
+/**
+ * Removes devices in an order in which no remaining device needs a removed one.
+ * @returns why some stay, by their names
+ */
 async function removeDevices(
   room: CommandContext,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>();
   for (const name of names) {
-    // With a device go its copies.
+    // Copies are removed together with their device.
     if (!room.simulator.devices.has(name)) continue;
     const problem = problemText(await removeDevice(room, { device: name, force: false }));
     if (problem !== undefined) refused.set(name, problem);

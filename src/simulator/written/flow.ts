@@ -1,11 +1,11 @@
-/** Text that YAML reads as text without quotes: words and paths, with nothing that has a meaning. */
+/** Text that YAML reads as text without quotes: words and paths without special meaning. */
 const PLAIN = /^[A-Za-z_/][\w./-]*(?: [\w./-]+)*$/;
 const OTHER_MEANING = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
- * A value as YAML in one line: `{address: 0, value: [1,2]}`. Takes what a file can hold: mappings, lists, text, numbers,
- * bigints, true, false and null. Undefined members of a mapping are left out.
+ * A value as YAML in one line: `{address: 0, value: [1,2]}`. Takes what a file can hold: mappings, lists,
+ * text, numbers, bigints, true, false and null. Undefined members of a mapping are left out.
  */
 export function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(',')}]`;
@@ -21,7 +21,7 @@ export function flow(value: unknown): string {
   }
 }
 
-/** A key of a mapping. Whole numbers may stand as they are, such as the unit identifiers of a line. */
+/** A key of a mapping. Whole numbers, such as the unit identifiers of a line, need no quotes. */
 export function key(name: string): string {
   return WHOLE.test(name) ? name : textOf(name);
 }
@@ -31,7 +31,7 @@ function mappingOf(mapping: object): string {
   return `{${members.map(([name, member]) => `${key(name)}: ${flow(member)}`).join(', ')}}`;
 }
 
-/** Text in quotes is written as JSON writes it, which YAML understands. */
+/** Text in quotes is written as in JSON, which YAML understands. */
 function textOf(text: string): string {
   return PLAIN.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text);
 }
@@ -39,6 +39,6 @@ function textOf(text: string): string {
 function numberOf(number: number): string {
   if (Number.isNaN(number)) return '.nan';
   if (!Number.isFinite(number)) return number > 0 ? '.inf' : '-.inf';
-  // YAML would read -0 as the integer 0. Readers of values take text for a number.
+  // YAML would read -0 as the integer 0. Readers of values accept text as a number.
   return Object.is(number, -0) ? '"-0"' : String(number);
 }

@@ -7,8 +7,9 @@ import { inexactComment, type WrittenEntry } from './plain-registers.js';
 import { type FoundRegister, type PresentValue, presentValue, runsOf } from './runs.js';
 
 /**
- * The keys `signal` and `seed` of an entry whose value goes on as it does now; undefined for a value without a signal.
- * A counter goes on from what it has added up. Other signals are functions of the clock, which begins anew.
+ * The keys `signal` and `seed` of an entry that make its value continue as it does now; undefined for a value
+ * without a signal. A counter continues from its sum. Other signals are functions of the clock, which starts
+ * again.
  */
 function writtenSignal(
   device: Device,
@@ -30,13 +31,15 @@ function goingOn(device: Device, point: Point, written: Readonly<Record<string, 
 
 type EntryFields = Readonly<Record<string, unknown>>;
 
-/** Values that are looked at without a pause. */
+/** The number of values that are looked at without a pause. */
 const VALUES_AT_ONCE = 128;
 
-/** An entry with more registers is divided, so that no long list is written without a pause. */
+/**
+ * The most registers of an entry. A longer entry is divided, so that no long list is written without a pause.
+ */
 const LONGEST_AS_WRITTEN = 1024;
 
-/** Keys of an entry that mean the same for each of its values, so that it may be divided. */
+/** The keys of an entry that mean the same for each of its values, so that the entry may be divided. */
 const DIVISIBLE = [
   'address',
   'value',
@@ -58,8 +61,8 @@ interface EntryLocation {
 }
 
 /**
- * The entries of a table as they were written, with the values, access flags and signals as they are now. All other
- * keys stay as they are, whatever they are.
+ * The entries of a table with the values, access flags and signals as they are now. All other keys stay as
+ * they are, whatever they are.
  * @param source the entries of the table as they were written
  */
 export function* nativeEntries(device: Device, table: TableName, source: unknown): Generator<WrittenEntry> {
@@ -77,7 +80,7 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
   }
 }
 
-/** The entry with `available` as it is now. REST makes only values with a name available or not. */
+/** The entry with its present `available`. REST makes only values with a name available or not. */
 function withAvailability({ points }: Device, entry: EntryFields): EntryFields {
   const point = points.named.get(String(entry.name));
   if (!point || point.isSwitchedOn === (entry.available ?? true)) return entry;
@@ -88,7 +91,7 @@ function isDivisible(entry: EntryFields): boolean {
   return Object.keys(entry).every((name) => DIVISIBLE.includes(name));
 }
 
-/** An entry ends where nothing is defined, or where the next entry begins. */
+/** The end of an entry: the first address that is undefined, or where the next entry begins. */
 function endOf({ tables }: Device, table: TableName, first: number, addresses: ReadonlySet<number>): number {
   const { image, base, size } = tables[table].window;
   let end = first + 1;
@@ -96,7 +99,7 @@ function endOf({ tables }: Device, table: TableName, first: number, addresses: R
   return end;
 }
 
-/** An entry without a signal or a name: equal values are written once, as far as they follow each other. */
+/** Divides an entry without a signal or a name. Equal values that follow each other are written once. */
 function* dividedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const isShort = location.end - location.first <= LONGEST_AS_WRITTEN || !Array.isArray(entry.value);
   if (isShort && isAsConfigured(location)) {
@@ -113,7 +116,7 @@ function* dividedEntries(entry: EntryFields, location: EntryLocation): Generator
   }
 }
 
-/** True when a signal was replaced or taken away, or when a counter has to go on. */
+/** True when a signal was replaced or taken away, or when a counter has to continue. */
 function hasChangedSignals(location: EntryLocation): boolean {
   for (const { point } of pointsOf(location)) {
     if (point && (point.placedSignal !== point.definition.signal || point.signal?.accumulator)) return true;
@@ -129,7 +132,7 @@ function isOpenedOrClosed({ signal, write = false }: EntryFields, location: Entr
   return false;
 }
 
-/** An entry for each value, with its signal as it is now. */
+/** An entry for each value, with its present signal. */
 function* movedEntries(entry: EntryFields, location: EntryLocation): Generator<WrittenEntry> {
   const { value, quantity, signal, seed, ...rest } = entry;
   const { action, min, max, ...moving } = rest;

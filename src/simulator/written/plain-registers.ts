@@ -4,18 +4,21 @@ import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import { type FoundRegister, presentValue, runsOf, type ValueRun } from './runs.js';
 
-/** Cells that are looked at without a pause. */
+/** The number of cells that are looked at without a pause. */
 const CELLS_AT_ONCE = 256;
 
-/** Registers that the action `timestamp` fills. */
+/** The number of registers that the action `timestamp` fills. */
 const TIMESTAMP_CELLS = 7;
 
-/** An entry of a table, as a native file has it, or a comment on the table; undefined while the search goes on. */
+/**
+ * An entry of a table in the form of a native file, or a comment on the table; undefined while the search
+ * goes on.
+ */
 export type WrittenEntry = Readonly<Record<string, unknown>> | string | undefined;
 
 /**
- * The entries of a table of a device that was not defined by entries: the device of a pymodbus file. Its tables may
- * look at the same cells. In a native file each table has its own.
+ * The entries of a table of a device that was not defined by entries: the device of a pymodbus file. Its
+ * tables may share cells, but in a native file each table has its own.
  */
 export function* plainEntries(device: Device, table: TableName): Generator<WrittenEntry> {
   const isBits = table === 'coils' || table === 'discrete';
@@ -27,12 +30,12 @@ export function* plainEntries(device: Device, table: TableName): Generator<Writt
   }
 }
 
-/** The comment on the entry at `address`, whose text or NaN is not the same byte for byte. */
+/** The comment on the entry at `address`, whose text or NaN does not stand for the same bytes. */
 export function inexactComment(address: number): string {
   return `registers from ${address} on hold other bytes that mean the same, or are no text`;
 }
 
-/** True when all tables look at the same registers. */
+/** True when some tables share registers. */
 export function sharesCells({ tables }: Device): boolean {
   const windows = TABLE_NAMES.map((name) => tables[name].window);
   return windows.some((one, i) =>
@@ -73,7 +76,7 @@ function* valuesOf({ tables }: Device, table: TableName): Generator<FoundRegiste
       continue;
     }
     const location = type === 'next' ? undefined : image.valueSpan(cell);
-    // Of a value that lies across the border of two tables, each table has some registers.
+    // Of a value that lies across the border of two tables, each table has only some registers.
     const isWhole = location !== undefined && cell + location.cells <= base + size;
     const value = presentValue(image, isWhole ? location : { address: cell, cells: 1, type: 'uint16' });
     yield [cell - base, value];
@@ -95,7 +98,7 @@ function entryOf({ address, first, values, quantity }: ValueRun): Readonly<Recor
   };
 }
 
-/** A timestamp of a native file always fills seven registers. */
+/** The keys of an action. A timestamp of a native file always fills seven registers. */
 function actionKeys({ name, minval, maxval }: Action, quantity: number) {
   if (name === 'timestamp' && quantity % TIMESTAMP_CELLS !== 0) return {};
   return { action: name, min: minval, max: maxval };

@@ -12,13 +12,13 @@ import {
 export interface PresentValue {
   readonly type: ValueType;
   readonly cells: number;
-  /** What stands in a file under `value`. */
+  /** The content of `value` in a file. */
   readonly written: Value;
   readonly writable: boolean;
   readonly action?: Action | undefined;
-  /** Of a string that is padded with spaces. */
+  /** The padding of a string that is padded with spaces. */
   readonly padding?: 'space';
-  /** True when the registers hold bytes that `written` does not give again. */
+  /** True when the registers hold bytes that `written` does not produce. */
   readonly inexact?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function presentValue(image: RegisterImage, location: ValueLocation): Pre
   const { address, cells, type } = location;
   const writable = image.isWritable(address);
   const action = image.actionAt(address);
-  // A device may have 262,144 bits and words, and this is the quick way to them.
+  // A device may have 262,144 bits and words, and this is the fast way to read them.
   if (type === 'bit' || (type === 'uint16' && image.orderAt(address) === BIG_ENDIAN)) {
     return { type, cells, written: image.wordAt(address), writable, action };
   }
@@ -46,7 +46,10 @@ export function presentValue(image: RegisterImage, location: ValueLocation): Pre
   };
 }
 
-/** Not all bytes are text, and there are many kinds of NaN. */
+/**
+ * True when the written value produces the same words. Not all bytes are text, and there are many kinds of
+ * NaN.
+ */
 function isExact(image: RegisterImage, { address, cells, type }: ValueLocation, written: Value): boolean {
   const words = wordsOfValue(type, written, cells, image.orderAt(address));
   return words.every((word, i) => word === image.wordAt(address + i));
@@ -55,7 +58,7 @@ function isExact(image: RegisterImage, { address, cells, type }: ValueLocation, 
 function writtenValue({ type, cells }: ValueLocation, value: Value, isPadded: boolean): Value {
   if (typeof value === 'string') {
     const text = isPadded ? value.replace(/ +$/, '') : value;
-    // The sign for a byte that is no text takes three bytes, which may be more than there are.
+    // The replacement character for a byte that is no text takes three bytes, which may not fit.
     return Buffer.byteLength(text) > 2 * cells ? text.replaceAll('\ufffd', '?') : text;
   }
   return type === 'float32' && typeof value === 'number' ? shortestFloat32(value) : value;
@@ -68,24 +71,27 @@ interface Repetition {
   count: number;
 }
 
-/** Values side by side that one entry of a file holds: of one type, with the same flags and action. */
+/** Values side by side that one entry of a file can hold: of one type, with the same flags and action. */
 export interface ValueRun {
   /** The first address. */
   readonly address: number;
   /** The first of the values. */
   readonly first: PresentValue;
-  /** One value for all of them, or one for each. */
+  /** Either one value for all places, or one for each. */
   readonly values: readonly PresentValue['written'][];
   readonly quantity: number;
-  /** True when the registers of a value hold bytes that the entry does not give again. */
+  /** True when the registers of a value hold bytes that the entry does not produce. */
   readonly inexact: boolean;
 }
 
-/** Fewer equal values are shorter in a list than in an entry of their own. */
+/** The fewest equal values that get an entry of their own. Fewer are shorter in a list. */
 const FEWEST_REPEATED = 8;
 const LONGEST_LIST = 128;
 
-/** A value with its address; undefined while the next one is looked for, so that a long search can be interrupted. */
+/**
+ * A value with its address; undefined while the next one is searched for, so that a long search can be
+ * interrupted.
+ */
 export type FoundRegister = readonly [address: number, value: PresentValue] | undefined;
 
 /** Puts values, in ascending order, into entries: many equal values into one, others into lists. */

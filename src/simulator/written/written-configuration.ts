@@ -14,7 +14,9 @@ import { lineSource } from '../../files/config/native/line-source.js';
 import { flow, key } from './flow.js';
 import { deviceText, type WrittenDevice } from './written-device.js';
 
-/** What is to be written. Lists and definitions are those of one moment; values are read while they are written. */
+/**
+ * What is to be written. Lists and definitions belong to one moment; values are read while they are written.
+ */
 export interface RunningConfiguration {
   readonly devices: readonly WrittenDevice[];
   readonly lines: readonly { readonly definition: LineDefinition; readonly state: string }[];
@@ -28,7 +30,7 @@ export interface RunningConfiguration {
   readonly directory: string;
 }
 
-/** A native file (YAML) that makes what is running now, in pieces that each take little time. */
+/** A native file (YAML) that would start what runs now, in pieces that each take little time. */
 export function* configurationText(running: RunningConfiguration): Generator<string> {
   yield '# What was running when this file was made. Clocks, counts and the times of fault rules begin anew.\n';
   yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;

@@ -7,18 +7,18 @@ import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';
 import { plainEntries, sharesCells, type WrittenEntry } from './plain-registers.js';
 
-/** A device with what it was defined by. */
+/** A device and its definition. */
 export interface WrittenDevice {
   readonly definition: DeviceDefinition;
   readonly device: Device;
 }
 
-/** The entry of a device in a native file, as it is now, in pieces that each take little time. */
+/** The present entry of a device in a native file, in pieces that each take little time. */
 export function* deviceText({ definition, device }: WrittenDevice): Generator<string> {
   yield `  ${key(device.name)}:\n`;
   const source = definition.source ?? identitySource(definition);
   const { defined } = device;
-  // What it is like are its manners and the rules, which stand in the file as they are now.
+  // `like` is left out: its manners and rules stand in the file as they are now.
   const { registers, clock, pymodbus, manners, like, device: deviceInFile, ...others } = source;
   const isUnchanged = pymodbus !== undefined && defined.length === 0 && isAsConfigured(device);
   if (isUnchanged) yield `    pymodbus: ${flow(pymodbus)}\n`;
@@ -40,7 +40,7 @@ function* registersText(entriesOf: (table: TableName) => Iterable<WrittenEntry>)
     let isFirst = true;
     for (const entry of entriesOf(table)) {
       if (entry === undefined) {
-        // Nothing to write, but time has passed.
+        // There is nothing to write, but time has passed.
         yield '';
         continue;
       }
@@ -58,13 +58,13 @@ function* registersText(entriesOf: (table: TableName) => Iterable<WrittenEntry>)
   if (!hasEntries) yield '    registers: {}\n';
 }
 
-/** Absent where the clock runs as clocks do. */
+/** The key `clock` of a device; absent when the clock runs at the usual speed. */
 function clockText({ clock: { settings } }: Device, written: unknown): string {
   const isUsual = settings.speed === 1 && !settings.paused;
   return isUsual && written === undefined ? '' : `    clock: ${flow(settings)}\n`;
 }
 
-/** What a native file can't say about the device of a pymodbus file. */
+/** The comments about what a native file can't say of the device of a pymodbus file. */
 function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
   const windows = Object.values(tables);
   const comment = (text: string) => `    # ${text}\n`;
