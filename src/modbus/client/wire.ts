@@ -5,6 +5,7 @@ import { discardGap, ptyAdapter } from '../transport/port/adapter.js';
 import { openPort } from '../transport/port/open-port.js';
 import type { BytePort } from '../transport/port/port.js';
 import type { PortSettings, SerialSettings } from '../transport/settings.js';
+import { lookUpName } from '../transport/socket/look-up.js';
 
 /** What carries the requests of a client: a serial port or a connection. Times are in ms. */
 export interface Wire {
@@ -59,7 +60,7 @@ export class TcpWire implements Wire {
     if (this.#socket) return undefined;
     const { host, port } = this.#to;
     const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const socket = connect({ host, port, noDelay: true });
+    const socket = connect({ host, port, noDelay: true, lookup: lookUpName });
     this.#opening = new AbortController();
     const signal = AbortSignal.any([this.#opening.signal, AbortSignal.timeout(timeout)]);
     try {

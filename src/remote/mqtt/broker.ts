@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import type { MqttDefinition } from '../../files/config/configuration.js';
+import { lookUpName } from '../../modbus/transport/socket/look-up.js';
 import type { MqttStatus } from '../../simulator/commands/schemas/mqtt.js';
 import { Outbox, type Publication } from './outbox.js';
 import { PacketWatch } from './packet-watch.js';
@@ -307,10 +308,22 @@ export class Broker {
     const most = isTakenOver ? LONGEST_PAUSE_TAKEN_OVER_MS : LONGEST_PAUSE_MS;
     const longest = Math.min(most, FIRST_PAUSE_MS * 2 ** Math.min(this.#attempts++, 10));
     const pause = longest * (0.5 + Math.random() / 2);
-    this.#timer = setTimeout(() => {
+    this.#timer = setTimeout(() => this.#tryAgain(), pause);
+  }
+
+  /**
+   * The package leaves an attempt that takes too long, and the look-up of the broker's name goes on in the system. So the
+   * name is looked up before the next attempt: where no name server answers, there is only one look-up, however many attempts.
+   */
+  #tryAgain(): void {
+    lookUpName(this.#url.hostname.replace(/[[\]]/g, ''), {}, (error) => {
+      if (this.#isEnding) return;
       this.#client.end(true);
-      this.#client = this.#connect();
-    }, pause);
+      if (error) {
+        this.#problem = error;
+        this.#closed();
+      } else this.#client = this.#connect();
+    });
   }
 
   #arrived(topic: string, payload: Buffer, { retain, properties }: IPublishPacket): void {

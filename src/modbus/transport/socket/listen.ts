@@ -1,6 +1,6 @@
-import type { SocketOptions, Socket as UdpSocket } from 'node:dgram';
-import { lookup } from 'node:dns';
-import { isIP, type Server, type Socket } from 'node:net';
+import type { Socket as UdpSocket } from 'node:dgram';
+import type { Server, Socket } from 'node:net';
+import { LOOK_UP_MS, LOOK_UP_TIMEOUT, lookUpName } from './look-up.js';
 
 /** Writes an endpoint: `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
 export function hostPort(host: string, port: number): string {
@@ -50,6 +50,7 @@ const REASONS: Readonly<Record<string, string>> = {
     'not an address that can be listened on; a link-local IPv6 address needs its interface, as in fe80::1%eth0',
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name could not be looked up',
+  [LOOK_UP_TIMEOUT]: `the host name could not be looked up within ${LOOK_UP_MS / 1000} s`,
   EMFILE: 'too many files and sockets are open',
 };
 
@@ -89,25 +90,22 @@ export function listen(server: Server, host: string, port: number): Promise<List
       settle(stopped);
     };
     server.once('error', fail).once('close', close);
-    server.listen({ host, port }, () => {
-      // The server was closed while the name was looked up, and opened after all.
-      if (closed) server.close();
-      const bound = server.address();
-      if (bound === null || typeof bound === 'string') settle(stopped);
-      else settle({ ok: true, port: bound.port, address: bound.address });
+    lookUpName(host, {}, (error, address) => {
+      // The server may have been closed while the name was looked up.
+      if (closed) return;
+      if (error || typeof address !== 'string') {
+        if (error) fail(error);
+        server.close();
+        return;
+      }
+      server.listen({ host: address, port }, () => {
+        const bound = server.address();
+        if (bound === null || typeof bound === 'string') settle(stopped);
+        else settle({ ok: true, port: bound.port, address: bound.address });
+      });
     });
   });
 }
-
-/**
- * Looks up names for `createSocket`, but not IP addresses, so that a reply leaves within the call that sends
- * it and not one turn later.
- */
-export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options, found) => {
-  const family = isIP(host);
-  if (family === 0) lookup(host, options, found);
-  else found(null, host, family);
-};
 
 /** Binds `socket`. Every failure is a sentence that names the endpoint, and leaves the socket closed. */
 export function listenUdp(socket: UdpSocket, host: string, port: number): Promise<Listening> {

@@ -4,7 +4,8 @@ import { BROADCAST } from '../../protocol/rtu.js';
 import type { LineReply } from '../transport.js';
 import type { Binding, BindingContext } from './binding.js';
 import type { Client, ClientIdentity } from './client-list.js';
-import { clientName, type Listening, listenUdp, lookupNames } from './listen.js';
+import { clientName, type Listening, listenUdp } from './listen.js';
+import { lookUpName } from './look-up.js';
 import { ReplyQueue } from './reply-queue.js';
 import { UdpWriter } from './udp-writer.js';
 
@@ -46,7 +47,9 @@ export class UdpBinding implements Binding {
     this.#socket = createSocket({
       type: context.settings.host.includes(':') ? 'udp6' : 'udp4',
       reuseAddr: false,
-      lookup: lookupNames,
+      // With one address asked for, one is found.
+      lookup: (name, options, found) =>
+        lookUpName(name, options, (error, address, family = 4) => found(error, String(address), family)),
       recvBufferSize: RECEIVE_BUFFER_SIZE,
     });
     this.#socket.on('message', (bytes, remote) => this.#receive(bytes, remote));
