@@ -3,22 +3,28 @@ import type { Line } from '../../simulator/line.js';
 import type { Observer } from './observer/observer.js';
 import type { Check } from './trial/exam.js';
 
-/** What is to be examined. */
+/** What an examination examines, and how. */
 export interface ExaminationOrder {
   readonly line: Line;
-  /** Only questions to this unit are disturbed; any unit when undefined. */
+  /** The unit whose questions are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
   readonly checks: readonly Check[];
-  /** In ms; what is not reached by then is not run. */
+  /** How long the examination may take, in ms. Checks that it does not reach by then are not run. */
   readonly limitMs: number;
   readonly seed: number;
-  /** Shows the values that the client has read; undefined where nothing does. */
+  /** Shows the values that the client has read; undefined when nothing does. */
   readonly observer?: Observer | undefined;
-  /** Starts a client again that has ended; undefined where nobody can. @returns why that was not possible */
+  /**
+   * Starts the client again when it has ended; undefined when nobody can.
+   * @returns why that was not possible; undefined when it was
+   */
   readonly restart?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** The most decisive checks come first, and last those that some clients do not survive. */
+/**
+ * The order of the groups: the most decisive checks come first, and last those that some clients do not
+ * survive.
+ */
 const GROUPS: readonly Check['group'][] = [
   'watching',
   'damaged',
@@ -29,9 +35,10 @@ const GROUPS: readonly Check['group'][] = [
 ];
 
 /**
- * The order in which checks are run: the most decisive ones first, in the order of the seed, each after those that it
- * needs, and the longest disturbances last. Checks of one question share a turn.
- * @param most so many checks share a turn at most
+ * Orders checks in turns. Checks with the longest disturbances come last; before that, the most decisive
+ * groups come first, and the seed decides within a group. A check comes after those that it needs. Checks
+ * that disturb only one question share a turn.
+ * @param most how many checks share a turn at most
  */
 export function inTurns(checks: readonly Check[], seed: number, most: number): Check[][] {
   const random = seededRandom(seed, 0);
@@ -49,7 +56,7 @@ export function inTurns(checks: readonly Check[], seed: number, most: number): C
   const done = new Set<string>();
   while (waiting.length > 0) {
     const isReady = ({ needs = [] }: Check) => needs.every((id) => done.has(id) || !ids.has(id));
-    // Checks that need each other would never be ready; the first one then goes on without.
+    // Checks that need each other would never be ready. Then the first one goes on without the others.
     const [next] = waiting.splice(Math.max(0, waiting.findIndex(isReady)), 1);
     if (!next) break;
     done.add(next.id);

@@ -9,7 +9,7 @@ import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';
 
-/** What is examined. */
+/** The line, the seed and the checks of an examination. */
 interface Examined {
   readonly line: { readonly name: string };
   readonly seed: number;
@@ -19,17 +19,17 @@ interface Examined {
 interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings'> {
   /** Why the examination could not begin, as a sentence. */
   readonly refusal: string | undefined;
-  /** What the client did to the examination itself, as sentences: it has crashed, is gone, or was away. */
+  /** What became of the client, as sentences: it has crashed, is gone, or was away. */
   readonly fates: readonly string[];
-  /** It is over, so what has no verdict gets none any more. */
+  /** True when the examination is over: a check without a verdict gets none any more. */
   readonly isOver: boolean;
   readonly found: ClientFacts;
 }
 
-/** From this part of the checks on that were not run, an examination without a failure says nothing. */
+/** If this fraction of the checks did not run and none failed, the verdict is `error`. */
 const TOO_MANY = 0.5;
 
-/** The report on what an examination has found by now. */
+/** Makes the report on what an examination has found by now. */
 export function examinationReport(
   { line, seed, checks }: Examined,
   bench: Simulator,
@@ -39,7 +39,8 @@ export function examinationReport(
   const notRun = verdicts.filter((verdict) => verdict === 'not run').length;
   const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
   const isTooLittle = isOver && overall !== 'fail' && notRun >= TOO_MANY * Math.max(1, checks.length);
-  // Checks are run in an order of the seed's. Its reader has them, and what is said of them, in that of the table.
+  // The seed decides in which order checks run. The report lists them, and the sentences on them, in the
+  // order of the table.
   const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
   const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
   const many = `${notRun} of ${checks.length} checks ${notRun === 1 ? 'was' : 'were'} not run, so this examination says too little`;
@@ -60,7 +61,7 @@ export function examinationReport(
     parameters: parametersOf(found),
     found: { ...found },
     findings: inOrder,
-    // It may be long, and not everybody who looks at a report wants it.
+    // The configuration may be long, and not every reader of a report wants it.
     get configuration() {
       return [...configurationText(bench.running)].join('');
     },
@@ -72,7 +73,10 @@ function checkIndex(checks: readonly Check[], { id }: Finding): number {
   return checks.findIndex((check) => check.id === id);
 }
 
-/** What became of a check, for a report. @param durationMs how long it took */
+/**
+ * Makes the finding on a check.
+ * @param durationMs how long the check took, in ms
+ */
 export function findingOf(
   { id, group, title, does, matters, rule, fix, source }: Check,
   { verdict, summary, conclusion, confidence, evidence = [] }: EndedCheck,
@@ -94,10 +98,12 @@ export function findingOf(
   };
 }
 
-/** More frames would be read by nobody; the first and the last ones show the most. */
+/** How many frames a finding has at most. The first and the last ones show the most. */
 const MOST_FRAMES = 60;
 
-/** The events that show what a check has found, in their order: of exchanges the request and the reply. */
+/**
+ * The events that show what a check has found, in their order. An exchange gives its request and its reply.
+ */
 function framesOf(evidence: Evidence): TrafficEvent[] {
   const events = new Map<number, TrafficEvent>();
   for (const each of evidence) {

@@ -21,9 +21,12 @@ import { crashOf, isGone, runCheck, soFar } from './trial/run-check.js';
 import { ValueOracle } from './trial/values.js';
 import { type EndedCheck, sure } from './trial/verdict.js';
 
-/** Who follows an examination. */
+/** Callbacks for a follower of an examination. */
 export interface Audience {
-  /** Called when a check is over. @param number counts them from 1 */
+  /**
+   * Called when a check is over.
+   * @param number counts the checks from 1
+   */
   readonly found?: (finding: Finding, number: number) => void;
   /** Called with a sentence that says what is waited for. */
   readonly note?: (text: string) => void;
@@ -32,7 +35,7 @@ export interface Audience {
 /** Why an examination ends early. */
 interface End {
   readonly verdict: Extract<Verdict, 'not run' | 'error'>;
-  /** As a sentence. */
+  /** The reason, as a sentence. */
   readonly text: string;
 }
 
@@ -44,8 +47,8 @@ interface Running {
 }
 
 /**
- * One examination of the client that polls a line. It watches first, and then runs one check after the other, with
- * recovery between them. Whatever happens, it takes its faults away in the end.
+ * One examination of the client that polls a line. It watches the client first, and then runs one check after
+ * the other, with recovery between them. Whatever happens, it takes its faults away in the end.
  */
 export class Examination {
   readonly order: ExaminationOrder;
@@ -57,18 +60,18 @@ export class Examination {
   readonly #begun: number;
   readonly #log: ExchangeLog;
   readonly #outage: Outage;
-  /** Of the time before the checks. */
+  /** The waits before the checks begin. */
   readonly #watching: Waits;
   readonly #unsubscribe: () => void;
   readonly #findings: Finding[] = [];
-  /** What has become of the client, as sentences: it has crashed, or is gone. */
+  /** What became of the client, as sentences: it has crashed, or is gone. */
   readonly #fates: string[] = [];
-  /** After what it was away, as a program is that was started again, and how that was seen. */
+  /** After which checks the client was away as if restarted, and how that was seen; parts of a sentence. */
   readonly #away: string[] = [];
   readonly #rules: OwnRules;
   readonly #running = new Set<Running>();
   readonly #client: ExaminedClient;
-  /** The question that is disturbed; undefined as long as the client was not watched. */
+  /** The question that is disturbed; undefined until the client was watched. */
   #target: Question | undefined;
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};
@@ -120,12 +123,15 @@ export class Examination {
     return this.#refusal;
   }
 
-  /** The program of the client has ended. @param how as a sentence, with its last output on further lines */
+  /**
+   * Tells the examination that the program of the client has ended.
+   * @param how a sentence, with the last output on further lines
+   */
   clientEnded(how: string): void {
     this.#crash(how);
   }
 
-  /** Ends the examination; what was not reached is not run. */
+  /** Ends the examination. Checks that it has not reached are not run. */
   stop(): void {
     this.#end({ verdict: 'not run', text: 'the examination was stopped before' });
   }
@@ -171,13 +177,19 @@ export class Examination {
     });
   }
 
-  /** Why an examination may take longer than its checks, as a part of a sentence; undefined where it does not. */
+  /**
+   * Says why an examination may take longer than its checks, as a part of a sentence; undefined when it does
+   * not.
+   */
   get #whySlow(): string | undefined {
     if (this.#client.isWithoutRhythm) return 'the client lost the rhythm that was waited for';
     return this.#target && unevenText(this.#target);
   }
 
-  /** @returns why the checks that are left are not run */
+  /**
+   * Watches the client, and then runs all checks.
+   * @returns why the remaining checks are not run; undefined when none remain
+   */
   async #runAll(): Promise<End | undefined> {
     const { limitMs, seed } = this.order;
     const client = this.#client;
@@ -213,9 +225,9 @@ export class Examination {
   }
 
   /**
-   * Runs one check, or several beside each other, each on a question of its own. Of several only a pass counts: what has
-   * not passed is run again alone.
-   * @returns why the checks that are left are not run
+   * Runs one check, or several beside each other, each on a question of its own. Of several checks only a
+   * pass counts: a check that has not passed is run again alone.
+   * @returns why the remaining checks are not run; undefined when they may be
    */
   async #takeTurn(turn: readonly Check[], targets: readonly Question[]): Promise<End | undefined> {
     const runs = turn.map((check, i) => this.#begin(check, targets[i] as Question, turn.length > 1));
@@ -244,7 +256,7 @@ export class Examination {
     return undefined;
   }
 
-  /** A failure is reported at once. What else was found counts only when the client is still there. */
+  /** Reports a failure at once. Any other verdict counts only when the client is still there. */
   async #judge(running: Running, ended: EndedCheck): Promise<End | undefined> {
     const { check, exam } = running;
     if (ended.verdict === 'pass' && !this.#client.isDisturbed) {
@@ -266,8 +278,8 @@ export class Examination {
   }
 
   /**
-   * The program of the client has ended during these checks; the first that has disturbed it has failed, or the one that would
-   * have come first.
+   * Ends checks because the program of the client has ended. The first check that has disturbed the client
+   * fails; without one, the first that runs, or the one that would have come next.
    */
   async #clientHasCrashed(runs: readonly Running[], how: string): Promise<End | undefined> {
     const disturbing = runs.filter(({ exam }) => exam.hasDisturbed);
@@ -287,7 +299,10 @@ export class Examination {
       : { verdict: 'not run', text: 'the client had ended' };
   }
 
-  /** @returns why the checks that are left are not run: nobody can start the client again */
+  /**
+   * Starts the client again.
+   * @returns why the remaining checks are not run, when the client could not be started
+   */
   async #startAgain(text: string): Promise<End | undefined> {
     const { restart } = this.order;
     if (!restart) return { verdict: 'not run', text };
@@ -314,7 +329,10 @@ export class Examination {
     return running;
   }
 
-  /** Adds what was found, once. @param goesOn the client is still waited for */
+  /**
+   * Adds the finding on a check, once.
+   * @param goesOn true when the check still waits for the client
+   */
   #finish(running: Running, ended: EndedCheck, goesOn = false): void {
     const { check, startedAt } = running;
     const isNew = this.#left().includes(check);
@@ -329,7 +347,7 @@ export class Examination {
     this.#rules.removeAll();
   }
 
-  /** Ends a check from outside: what its trials have shown by then is not lost. */
+  /** Ends a check from outside, and keeps what its trials have shown by then. */
   #breakOff(running: Running, why: string): void {
     const { check, exam } = running;
     const known = soFar(check, exam, why.replace(/ before$/, ''));
@@ -362,7 +380,7 @@ export class Examination {
 
 const LAST_FRAMES = 4;
 
-/** One sentence for all checks: no sentence where the client never was away. */
+/** Says in one sentence for all checks that the client was away; no sentence when it never was. */
 function awayText([first, ...others]: readonly string[]): string[] {
   if (first === undefined) return [];
   const checks = others.length === 1 ? 'one more check' : `${others.length} more checks`;
@@ -370,7 +388,10 @@ function awayText([first, ...others]: readonly string[]): string[] {
   return [`the client was away: ${first}${more}`];
 }
 
-/** The questions that can be disturbed beside each other: read as often as the first of them, and answered. */
+/**
+ * The questions that can be disturbed beside each other: the target, and reading questions that are answered
+ * and asked at least half as often.
+ */
 function sideBySide({ questions, unitId }: ExaminedClient, target: Question): Question[] {
   const others = questions.filter(
     (each) =>

@@ -57,7 +57,7 @@ export class ArmedFaults {
     return this.#achieved ? undefined : this.#undecided;
   }
 
-  /** Why none of the faults acted; undefined when one did, or when there are none. */
+  /** Says why none of the faults acted; undefined when one did, or when there are none. */
   get whyNot(): string | undefined {
     if (this.#rules.length === 0 || this.#achieved) return undefined;
     if (this.undecided !== undefined)

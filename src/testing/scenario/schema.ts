@@ -5,8 +5,8 @@ import { duration } from '../../common/schema/units.js';
 import { conditionSchema } from '../../device/faults/condition.js';
 
 /*
- * The schemas of a scenario. Each part is checked separately, so that a mistake in one part hides none in another.
- * Which names there are, and which parts go together, is checked where the part is read.
+ * The schemas of a scenario. Each part is checked separately, so that a mistake in one part hides none in
+ * another. Whether names are known, and whether parts go together, is checked where the part is read.
  */
 
 const DAY_MS = 86_400_000;

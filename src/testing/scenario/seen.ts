@@ -60,7 +60,9 @@ function requestAduOf(event: TrafficEvent) {
   return isRequest(event) ? { event, bytes: event.bytes } : undefined;
 }
 
-/** The exception code that was sent, 0 for another valid response. Undefined when no valid response was sent. */
+/**
+ * The exception code that was sent, 0 for another valid response. Undefined when no valid response was sent.
+ */
 function exceptionIn(reply: ReplyEvent): number | undefined {
   const pdu = pduOf(reply);
   if (pdu === undefined) return undefined;

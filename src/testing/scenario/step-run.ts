@@ -38,7 +38,9 @@ export interface StepEnd {
 /** How long to wait for the reply of a real device. */
 const LONGEST_REPLY_MS = 60_000;
 
-/** Watches one step from its actions to its end. The faults of the step are still in force when it resolves. */
+/**
+ * Watches one step from its actions to its end. The faults of the step are still in force when it resolves.
+ */
 export async function runStep(
   step: ScenarioStep,
   evidence: Evidence,

@@ -22,8 +22,8 @@ const ANSWERED_STEPS = 8;
 type OnFinding = (finding: Finding, number: number) => void;
 
 /**
- * One run of a scenario on a simulator whose lines are open. It watches the lines from the moment it is made, so that the
- * first step misses nothing that a client asks while it starts.
+ * One run of a scenario on a simulator whose lines are open. It watches the lines from the moment it is made,
+ * so that the first step misses nothing that a client asks while it starts.
  */
 export class TestRun {
   readonly scenario: Scenario;

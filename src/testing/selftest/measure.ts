@@ -50,13 +50,18 @@ interface OwnRequests {
   readonly closed?: { readonly reason: string | undefined };
 }
 
-/** Limits of the timer measurement: the number of waits, and the time in ms after which no new wait begins. */
+/**
+ * Limits of the timer measurement: the number of waits, and the time in ms after which no new wait begins.
+ */
 const TIMER_SAMPLES = 500;
 const TIMER_TIME_MS = 3000;
 /** Length of the measured waits when the line has no t3.5. */
 const USUAL_WAIT_MS = 1.75;
 
-/** Measures a line of a simulator built for this purpose. An error when the line or its client does not open. */
+/**
+ * Measures a line of a simulator that was built for this purpose. The result is an error when the line or the
+ * built-in client does not open.
+ */
 export async function measureLine(
   simulator: Simulator,
   line: Line,
@@ -117,7 +122,10 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   return percentiles(samples);
 }
 
-/** True on a real bus, and with TLS, where clients mostly need a certificate: the built-in client can't be used. */
+/**
+ * True on a real bus, and with TLS, where clients mostly need a certificate: the built-in client can't be
+ * used.
+ */
 export function waitsForOthers(definition: LineDefinition): boolean {
   return definition.kind === 'tls' || (definition.kind === 'serial' && definition.path !== 'virtual');
 }

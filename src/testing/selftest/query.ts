@@ -16,18 +16,20 @@ export interface Query {
 /** The step is odd, so that all 65,536 words occur. Successive words differ in both bytes. */
 const STEP = 40503;
 
-/** Every fourth query is long, beginning with the second. Long queries take many times longer on a slow line. */
+/**
+ * Every fourth query is long, beginning with the second. Long queries take many times longer on a slow line.
+ */
 const LONG_EVERY = 4;
 const FIRST_LONG = 2;
 /**
- * Makes a request of 63 bytes in RTU. No adapter delivers that many bytes at once (USB 62, a FIFO 8, 16 or 32). The
- * last piece never fills the adapter's buffer, so the adapter delivers it as late as it can.
+ * Makes a request of 63 bytes in RTU. No adapter delivers that many bytes at once (USB 62, a FIFO 8, 16 or
+ * 32). The last piece never fills the adapter's buffer, so the adapter delivers it as late as it can.
  */
 const LONG_DATA_WORDS = 27;
 
 /**
- * The n-th query of a self-test. Every device gives the same reply, and no register changes. Successive queries have
- * different replies, so a late reply is not taken for the reply to the next query.
+ * The n-th query of a self-test. Every device gives the same reply, and no register changes. Successive
+ * queries have different replies, so a late reply is not taken for the reply to the next query.
  */
 export function query(n: number, unitId: number): Query {
   const pdus = n % LONG_EVERY === FIRST_LONG ? longQuery(n) : shortQuery(n);
@@ -41,8 +43,8 @@ interface Pdus {
 }
 
 /**
- * Return query data (Application Protocol V1.1b3, 6.8): the reply equals the request. The data change with each query,
- * so that a line doesn't take the next query for an echo of its reply.
+ * Return query data (Application Protocol V1.1b3, 6.8): the reply equals the request. The data change with
+ * each query, so that a line doesn't take the next query for an echo of its reply.
  */
 function shortQuery(n: number): Pdus {
   const pdu = concatBytes([FunctionCode.diagnostics], packWords([SubFunction.returnQueryData, word(n)]));
@@ -50,8 +52,9 @@ function shortQuery(n: number): Pdus {
 }
 
 /**
- * A write of zero registers that still carries data. Devices refuse it before they check addresses (6.12). Return query
- * data could be as long, but in RTU only silence ends such a request: the reply would come after the discard gap.
+ * A write of zero registers that still carries data. Devices refuse it before they check addresses (6.12).
+ * Return query data could be as long, but in RTU only silence ends such a request: the reply would come after
+ * the discard gap.
  */
 function longQuery(n: number): Pdus {
   const data = packWords(Array.from({ length: LONG_DATA_WORDS }, (_, i) => word(n + i)));
@@ -79,14 +82,17 @@ const FEWEST = 2;
  */
 const SLACK_MS = 3000;
 
-/** Whether to send another request, `elapsed` ms after the first. */
+/** True when another request should be sent, `elapsed` ms after the first one. */
 export function asksOn(asked: number, answered: number, elapsed: number): boolean {
   if (asked < FEWEST) return true;
   if (asked >= MOST) return false;
   return elapsed < (asked === answered && asked < ENOUGH ? LONGEST_MS : USUAL_MS);
 }
 
-/** How long to wait for a reply, in ms. `bytes` is the length of request and reply; only serial lines have `times`. */
+/**
+ * How long to wait for a reply, in ms. `bytes` is the length of request and reply; only serial lines have
+ * `times`.
+ */
 export function patience(times: SerialTimes | undefined, bytes: number): number {
   return SLACK_MS + (times ? (times.turnaround ?? 0) + bytes * times.characterTime : 0);
 }

@@ -52,7 +52,9 @@ function portRows({ port }: Measurements): string[] {
   ];
 }
 
-/** A real-time class helps where the kernel has no short time slices, and where all threads share one core. */
+/**
+ * A real-time class helps where the kernel has no short time slices, and where all threads share one core.
+ */
 function scheduler({ slice, cores }: Measurements): string {
   const isEnough = slice.kind === 'realtime' || (slice.kind === 'short' && cores > 1);
   const advice = '; beside other work a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
@@ -80,7 +82,9 @@ function chunks({ chunks, longestPause }: Measurements, { gap }: SerialTimes): s
   return `${sizes.join(', ') || 'none'}; longest pause inside a frame ${ms(longestPause)}, discard gap ${ms(gap)}`;
 }
 
-/** The `echo` setting that the line needs, judged by the echoed replies. The built-in client causes no echo. */
+/**
+ * The `echo` setting that the line needs, judged by the echoed replies. The built-in client causes no echo.
+ */
 function echo({ own, echo, counters: { echoes, replies, collisions } }: Measurements): string[] {
   if (own || echo === undefined || replies === 0) return [];
   if (echo === 'no')
@@ -160,7 +164,7 @@ function typicalOnes({ count }: Percentiles, one: string, many: string): string 
   return count === 1 ? `the only ${one}` : `all ${count} ${many}`;
 }
 
-/** Why received bytes do not form valid frames. */
+/** Says why received bytes do not form valid frames. */
 function unreadable(found: Measurements): string[] {
   const { own, times, longestPause, counters } = found;
   // If all requests were answered, no frame was cut: this machine stalled, or the gap took a little longer.

@@ -6,46 +6,51 @@ import { type AskingRun, type Check, type Exam, LOST } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter } from '../trial/observation.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** A run, and what it shows. */
+/** A run of askings without a reply, and what it shows. */
 interface SilentRun extends AskingRun {
-  /** The attempts of one poll; undefined where repetitions and polls look alike. */
+  /** The attempts of one poll; undefined when repetitions and polls look alike. */
   readonly attempts: number | undefined;
   /**
-   * A repetition came no sooner than the next poll, and may be that poll: this client does not always ask in the same
-   * order, or it came over another connection.
+   * Why a repetition, which came no sooner than the next poll, may be that poll: it came over another
+   * connection, or this client does not always ask in the same order.
    */
   readonly doubt: 'another connection' | 'like a poll' | undefined;
-  /** Each asking came over a connection of its own, no sooner than a poll: it may have been one. */
+  /**
+   * True when each asking came over a connection of its own, no sooner than a poll, and so may have been one.
+   */
   readonly isEachAnew: boolean;
 }
 
-/** So many askings without another question, or a pause as between polls, are without end. */
+/** How many askings, without another question or a pause as between polls, are without end. */
 const WITHOUT_END = 16;
-/** No client repeats a question more often, apart from those that do so without end. */
+/** The most attempts of any client that does not ask without end. */
 const MOST_ATTEMPTS = 7;
-/** After so many askings that all look like polls over new connections, the next one would show no more. */
+/** After this many askings that all look like polls over new connections, the next one would show no more. */
 const ENOUGH_ANEW = 4;
 const LONGEST_MS = 300_000;
-/** Two times are the same when they differ by no more than this part and so many ms. */
+/** Two times are the same when they differ by at most this fraction and this many ms. */
 const SAME_PART = 0.002;
 const SAME_MS = 3;
-/** Or by so many times of what its usual times differ. */
+/** Two times are also the same when they differ by at most this many times the range of the usual times. */
 const SAME_SPANS = 2;
-/** So many intervals as between polls are polls. */
+/** How many intervals as between polls show that they are between polls. */
 const FEWEST_POLLS = 3;
-/** Pauses that grow by less are equal. */
+/** Pauses grow when each is at least this many times the one before. */
 const GROWTH = 1.3;
 const NO_PAUSE_MS = 3;
-/** A poll comes no sooner than after this part of its period. */
+/** A poll comes no sooner than after this fraction of its period. */
 const PART_OF_PERIOD = 0.75;
-/** One run is as good as two trials, unless it is doubtful. */
+/** How many trials one run counts as, unless it is doubtful. */
 const RUN = 2;
 
-/** What is known of a client before its silent run. It is found out once, because it takes a look at all exchanges. */
+/**
+ * What is known of a client before its silent run. It is found out once, because that takes a look at all
+ * exchanges.
+ */
 interface Habit {
-  /** From a poll with a reply to the next request, in ms. */
+  /** The time from a poll with a reply to the next request, in ms. */
   readonly usualMs: number | undefined;
-  /** Between two polls it always asks all that it asks as often. */
+  /** True when the client, between two polls, always asks all that it asks as often. */
   readonly isInOrder: boolean;
   readonly isSame: (one: number, other: number) => boolean;
 }
@@ -71,7 +76,10 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
   return runOf(exam, spoilt, habit);
 }
 
-/** Questions that are asked about as often as the target come between two of its polls. */
+/**
+ * A question that is asked at least this many times as often as the target has to come between two of its
+ * polls.
+ */
 const AS_OFTEN = 0.7;
 
 function isInOrder({ log, target, client: { questions } }: Exam): boolean {
@@ -116,7 +124,10 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   return { asked, after, intervals, attempts: isKnown ? attempts : undefined, doubt, isEachAnew };
 }
 
-/** Some clients repeat a request with its transaction identifier, and use another one for the next poll. */
+/**
+ * The attempts of a client that repeats a request with its transaction identifier, and uses another one for
+ * the next poll; undefined for other clients.
+ */
 function attemptsByTransaction({ client: { line } }: Exam, asked: readonly Exchange[]): number | undefined {
   const [first, second] = asked.map(transactionOf);
   if (line.framing !== 'socket' || second === undefined || second !== first) return undefined;
@@ -125,8 +136,8 @@ function attemptsByTransaction({ client: { line } }: Exam, asked: readonly Excha
 }
 
 /**
- * The attempts of a client that asks one question only. Its intervals come again and again: those between the attempts
- * of one poll, and then the one until the next poll.
+ * The attempts of a client that asks one question only. Its intervals come again and again: those between the
+ * attempts of one poll, and then the one until the next poll.
  */
 function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): number | undefined {
   const { isSame } = habit;
@@ -142,7 +153,10 @@ function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): num
   return undefined;
 }
 
-/** Whether two places of a pattern never have the same interval: one that is uneven by chance has none such. */
+/**
+ * True when two places of a pattern never have the same interval. A pattern that is uneven by chance has no
+ * such places.
+ */
 function isDistinct(intervals: readonly number[], size: number, isSame: Habit['isSame']): boolean {
   const places = Array.from({ length: size }, (_, place) => intervals.filter((_, i) => i % size === place));
   return places.some((one) =>
@@ -150,7 +164,7 @@ function isDistinct(intervals: readonly number[], size: number, isSame: Habit['i
   );
 }
 
-/** Whether equal intervals are those between polls without a reply, and none is one between attempts. */
+/** True when equal intervals are those between polls without a reply, and none is one between attempts. */
 function isOnlyPolls(
   { client: { found } }: Exam,
   ms: number,
@@ -159,21 +173,24 @@ function isOnlyPolls(
 ): boolean {
   const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
-  // Without a time-out they may as well be attempts that come as far apart as its polls.
+  // Without a time-out these may as well be attempts that come as far apart as the polls of the client.
   if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_POLLS;
-  // After any number of attempts there would have been another interval by now.
+  // After any number of attempts an interval of another length would have come by now.
   const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
   return timeout > 0 && isRested && count > MOST_ATTEMPTS;
 }
 
-/** Says whether two intervals of the client are the same, as far as the jitter of its requests and of its polls shows. */
+/**
+ * Makes a function that says whether two intervals of the client are the same, as far as the jitter of its
+ * requests and of its polls shows.
+ */
 function sameness({ target }: Exam, usual: Behaviour): (one: number, other: number) => boolean {
   const polls = spanOf(expectedTimes(target.intervals));
   const most = Math.max(SAME_MS, polls, SAME_SPANS * spanOf(usual.frequent?.expected));
   return (one, other) => Math.abs(one - other) <= most + SAME_PART * Math.max(one, other);
 }
 
-/** Attempts per request. */
+/** The check that counts the attempts of one poll. */
 const attempts: Check = {
   id: 'attempts',
   group: 'time',
@@ -216,7 +233,7 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
-    // What it writes may be what it has read, so without a reply there is nothing to write.
+    // The client may write what it has read, so without a reply it has nothing to write.
     const isAlone = exam.client.questions.every((each) => each.key === exam.target.key || !isReading(each));
     const isEndless = !isAlone && asked.length > WITHOUT_END;
     if (!isEndless)
@@ -230,7 +247,7 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
   return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };
 }
 
-/** Intervals between attempts, and back-off. */
+/** The check that measures the pauses between attempts, and whether they grow. */
 const pauses: Check = {
   id: 'pauses',
   group: 'time',
@@ -255,7 +272,8 @@ const pauses: Check = {
     const { timeoutMs } = exam.client.found;
     if (!timeoutMs)
       return sure('right', `${times}; without a time-out the pauses in them are not known`, evidence);
-    // The next attempt comes no sooner than the time-out, and the error of that is in the pause.
+    // An attempt comes no sooner than the time-out after the one before, so the error of the time-out is in
+    // the pause.
     const pausesMs = between
       .map((ms) => Math.max(0, ms - timeoutMs.value))
       .map((ms) => (ms <= timeoutMs.plusMinus + NO_PAUSE_MS ? 0 : ms));

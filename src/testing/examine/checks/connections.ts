@@ -9,15 +9,18 @@ import { type Evidence, type Judged, sure } from '../trial/verdict.js';
 interface LossRow extends CheckText {
   readonly what: string;
   readonly faults: readonly object[];
-  /** What happened to the connection. */
+  /** What happened to the connection, after a preposition: `the reset`. */
   readonly since: string;
   readonly blame: string;
 }
 
-/** The header of a Modbus TCP frame has seven bytes; one more is in the middle of any reply. */
+/**
+ * How many bytes are sent before a reset. The header of a Modbus TCP frame has seven bytes, so one more is in
+ * the middle of any reply.
+ */
 const AFTER_BYTES = 8;
 const OUTAGE_MS = 10_000;
-/** A client gives up a connection only after some time-outs. */
+/** How long a client may take to give up a dead connection, in ms: it does so only after some time-outs. */
 const DEAD_MS = 60_000;
 const MOST_SHOWN = 8;
 
@@ -86,13 +89,16 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
   };
 }
 
-/** The first request after an exchange that came over another connection, and is one of those of the client. */
+/**
+ * The first request of the client that came after an exchange over another connection. Other clients are told
+ * by their questions.
+ */
 function elsewhere({ log, client: { questions } }: Exam, { seq, request }: Exchange): Exchange | undefined {
   const isOfIt = ({ question }: Exchange) => questions.some(({ key }) => key === question);
   return log.after(seq).find((each) => each.request.clientId !== request.clientId && isOfIt(each));
 }
 
-/** It asks again; it passes when it polls as before, too. */
+/** The verdict on a client that asks again: it passes when it polls as before, too. */
 async function comeBack(exam: Exam, text: string, evidence: Evidence, blame: string): Promise<Judged> {
   if (await exam.recover()) return sure('right', `${text}, and polled as before`, evidence);
   const shown = [...evidence, ...exam.log.after(exam.since).slice(-2)];
@@ -162,7 +168,7 @@ const halfOpen: Check = {
     if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
     const blame = 'holds on to a connection that is dead';
     if (!result) {
-      // Nobody needs to wait for another long outage.
+      // The checks with outages use this silence, so that nobody waits for another long one.
       exam.client.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
       const text = `asked ${spoilt.length} times on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
       return sure('wrong', text, dead, blame);
@@ -175,5 +181,5 @@ const halfOpen: Check = {
   },
 };
 
-/** What a client does about a connection that ends. */
+/** Checks of what a client does about a connection that ends. */
 export const connections: readonly Check[] = [...LOSSES.map(lossCheck), listenerGone, halfOpen];

@@ -14,19 +14,29 @@ import {
 
 /** A way to damage a reply that a client must not take. */
 interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
-  /** The reply is there undamaged, with more bytes around it, so its own value may be taken. */
+  /**
+   * True when the reply is there undamaged, with more bytes around it, so that its own value may be taken.
+   */
   readonly isIntact?: boolean;
-  /** The undamaged reply comes first, so a client that goes on as usual has done nothing wrong. */
+  /**
+   * True when the undamaged reply comes first, so that a client that goes on as usual has done nothing wrong.
+   */
   readonly isHarmless?: boolean;
-  /** @returns the faults, or why this client's question can't be damaged like this */
+  /**
+   * Makes the faults for this client.
+   * @returns the faults, or why its question can't be damaged like this
+   */
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
 
 const READS_NOTHING = 'the client asks nothing that reads registers or bits, so a reply has no byte count';
-/** A reply with fewer data bytes gets a byte count that is too high. */
+/** A reply with fewer data bytes gets a byte count that is too high instead of too low. */
 const FEWEST_BYTES = 4;
 const LAST_UNIT = 247;
-/** Far from what the client uses next: many count up by one. */
+/**
+ * How far the wrong transaction identifier is from the newest one. It must not be one that the client uses
+ * next, and many count up by one.
+ */
 const AWAY = 0x4000;
 
 /** Functions that have replies of the same shape: coils and discrete inputs, holding and input registers. */
@@ -148,7 +158,7 @@ const DAMAGE: readonly Damage[] = [
       const less = reading.isBits ? 1 : 2;
       if (reading.bytes <= less) return 'the client asks for one value only, and a reply can have no fewer';
       const characters = client.line.framing === 'ascii' ? 2 : 1;
-      // The field that is set last makes the CRC or the length anew.
+      // Setting a field last makes the CRC or the length fit again.
       return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
     },
   },
@@ -168,7 +178,7 @@ const DAMAGE: readonly Damage[] = [
   },
 ];
 
-/** When a client passes, as far as it depends on the damage. */
+/** Writes the rule of a check: when a client passes, as far as that depends on the damage. */
 function ruleOf({ isIntact, isHarmless }: Damage): string {
   const usual = isHarmless ? ', or goes on as after a good reply' : '';
   const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
@@ -193,10 +203,10 @@ function damageCheck(damage: Damage): Check {
   });
 }
 
-/** A read of one register on RTU, in bytes: for a client of which no reply was kept. */
+/** The length of a reply with one register on RTU, in bytes, for a client of which no reply was kept. */
 const SHORTEST = 7;
 
-/** How long the reply to the disturbed question is, in bytes, or in characters on an ASCII line. */
+/** The length of the reply to the disturbed question, in bytes, or in characters on an ASCII line. */
 function replyLength({ target }: Exam): number {
   const reply = target.asked.findLast(wentWell)?.reply;
   if (!reply) return SHORTEST;
@@ -207,7 +217,7 @@ function halfOf(exam: Exam): readonly object[] {
   return [{ truncate: replyLength(exam) >> 1 }];
 }
 
-/** Between the pieces on TCP, and on an ASCII line, where up to a second is allowed. */
+/** The pause between two pieces of a reply on TCP, and on an ASCII line, where up to a second is allowed. */
 const GAP_MS = 20;
 
 const duplicate = contrastCheck('damaged', {
@@ -263,7 +273,7 @@ const split = contrastCheck('damaged', {
   },
 });
 
-/** The pause between the pieces as it was, in ms. */
+/** The pause that was really made between the two pieces, in ms. */
 function pauseIn(exchange: Exchange | undefined): number {
   const [first, second] = exchange?.reply?.report.steps ?? [];
   return first && second ? second.achievedAt - first.endedAt : 0;

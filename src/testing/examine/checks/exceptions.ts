@@ -6,23 +6,29 @@ import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '..
 import { patienceOf } from '../trial/trial.js';
 import { DECIDES, type Judged, sure, verdictOf } from '../trial/verdict.js';
 
-/** The exception is given for so many poll periods, and for so long at least, in ms. */
+/** How long the exception is given: for this many poll periods, and for at least this many ms. */
 const PERIODS = 4;
 const SHORTEST_MS = 2_000;
-/** Asking so many times as often as usual is asking without end, unless the client repeats more after silence. */
+/**
+ * Asking this many times as often as usual is asking without end, unless the client repeats more after
+ * silence.
+ */
 const MOST_PER_POLL = 5;
-/** Asking on before its time, so many times on end, is asking without end. */
+/**
+ * Asking early this many times on end is asking without end. Early is before this fraction of the poll
+ * period.
+ */
 const MOST_ON_END = 8;
 const BEFORE_ITS_TIME = 0.5;
-/** Asking so many times as often as usual, and once more, is more than polling. */
+/** Asking this many times as often as usual, and once more, is more than polling. */
 const FASTER = 1.5;
 
 interface ExceptionRow extends Pick<CheckText, 'matters'> {
   readonly code: number;
-  /** As in the specification, in lower case. */
+  /** The name in the specification, in lower case. */
   readonly name: string;
   readonly source?: string;
-  /** The server may have a value soon, so to ask again after a pause is right. */
+  /** True when the server may have a value soon, so that asking again after a pause is right. */
   readonly isTemporary?: boolean;
 }
 
@@ -85,7 +91,7 @@ const UNCLEAR =
   'inconclusive when endless retries can not be told from the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
 const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
 
-/** What a client does about an exception that it gets to every asking of a question. */
+/** Checks of what a client does when every asking of a question gets an exception. */
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
   ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
     id: `exception-${code}`,
@@ -120,7 +126,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   for (const each of spoilt) {
     const continuation = continuationOf(exam, each);
     if (!continuation) continue;
-    // To pause is right where the server may have a value soon.
+    // A pause is right when the server may have a value soon.
     const late = isTemporary ? undefined : awayLongerThan(longest, continuation);
     const again = startedAgain(continuation, usually) ?? late;
     if (again) {
@@ -140,7 +146,8 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, since)}`;
-  // Beside other exceptions, one that is asked without end keeps the client from this question.
+  // When other checks run at the same time, a question that is asked without end keeps the client from this
+  // one.
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
@@ -164,28 +171,34 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
   return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, evidence);
 }
 
-/** Whether so many askings came within one poll period. Those of different polls are further apart. */
+/** True when this many askings came within one poll period. Those of different polls are further apart. */
 function isWithin(periodMs: number, asked: readonly Exchange[], many: number): boolean {
   return asked.slice(many - 1).some(({ at }, i) => at - (asked[i] as Exchange).at < periodMs);
 }
 
-/** Of each asking but the first, whether it came before the time of the next poll. */
+/** Says for each asking but the first whether it came before the time of the next poll. */
 function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
   return timesBetween(asked).map((ms) => ms < BEFORE_ITS_TIME * periodMs);
 }
 
-/** How many askings came early on end, before the first one that came in time, between two of these, and after the last one. */
+/**
+ * How many askings came early on end: before the first one that came in time, between two of these, and after
+ * the last one.
+ */
 function runsOf(early: readonly boolean[]): number[] {
   const times = early.map((isEarly) => (isEarly ? 'e' : ' ')).join('');
   return times.split(' ').map((run) => run.length);
 }
 
-/** A client that repeats some of each poll repeats each poll as often, of about as many as usual; the first and the last may be cut short. */
+/**
+ * True when the client repeats each poll as often, in about as many polls as usual. The first and the last
+ * poll may be cut short.
+ */
 function isSteady(runs: readonly number[], usual: number): boolean {
   return runs.length >= usual / 2 && new Set(runs.slice(1, -1)).size === 1;
 }
 
-/** How long after the exception the client asked again, if that was before its time. */
+/** Says how long after the exception the client asked again, if that was before its time. */
 function againText(exam: Exam, since: number): string {
   const asked = exam.askedAfter(since);
   const times = earlyIn(exam, asked).flatMap((isEarly, i) => {

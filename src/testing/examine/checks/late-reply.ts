@@ -17,7 +17,7 @@ const BLAME = {
   blame: 'takes a late reply for the next one: dangerous',
 };
 
-/** A reply after the time-out, while the next request is under way. */
+/** The check with a reply that comes after the time-out, while the next request is under way. */
 export const lateReply: Check = {
   id: 'late-reply',
   group: 'damaged',
@@ -48,12 +48,18 @@ export const lateReply: Check = {
   },
 };
 
-/** A reply to the target fits this request as well, and nothing in it says that it does not belong to it. */
+/**
+ * True when a reply to the target fits this request as well, and nothing in it says that it does not belong
+ * to it.
+ */
 function fits({ target, client: { line } }: Exam, exchange: Exchange): boolean {
   return line.framing !== 'socket' && isAlike(exchange, target);
 }
 
-/** The next request gets the late reply and its own. No client can tell them apart, but it must not stay behind. */
+/**
+ * The contrast in which the next request gets the late reply and its own. No client can tell them apart, but
+ * it must not stay behind.
+ */
 function behind(exam: Exam): Contrast {
   return {
     shown: [LOST, twice(exam), LOST],
@@ -63,7 +69,7 @@ function behind(exam: Exam): Contrast {
   };
 }
 
-/** The next request gets the late reply alone. */
+/** Judges a client whose next request gets the late reply alone. */
 async function taken(exam: Exam): Promise<Judged> {
   const contrast: Contrast = {
     shown: [LOST, [{ stale: true }]],
@@ -85,7 +91,7 @@ async function taken(exam: Exam): Promise<Judged> {
   if (onLine.verdict === 'fail') {
     const { kind, text } = await seeing();
     if (kind !== 'kept') return onLine;
-    // It has thrown the late reply away, and its request with it.
+    // The client has thrown the late reply away, and its request with it.
     const conclusion = 'gives up a request when a late reply comes';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
   }

@@ -5,16 +5,21 @@ import { behaviourAfter } from '../trial/observation.js';
 import { decide, isBroken, learn, runChain } from '../trial/trial.js';
 import { sure, type Trial } from '../trial/verdict.js';
 
-/** Replies are delayed to this part of the time after which the client goes on without one. */
+/** How long replies are delayed, as a fraction of the time after which the client goes on without one. */
 const PART_OF_WAIT = 0.75;
-/** Where that looks like its next poll, to this multiple of the time after which the next request usually comes. */
+/**
+ * How long replies are delayed when going on without one looks like the next poll, as a multiple of the time
+ * after which the next request usually comes.
+ */
 const PART_OF_GAP = 1.5;
-/** No client on a serial line gives up after less than this, in ms; the specification names a second and more. */
+/**
+ * No client on a serial line gives up after less than this, in ms; the specification names a second and more.
+ */
 const SHORTEST_TIMEOUT_MS = 100;
 const ALIKE_MS = 25;
 const BLAME = 'asks while a reply is pending';
 
-/** Nothing is asked while a reply is pending. */
+/** The check that nothing is asked while a reply is pending. */
 export const oneAtATime: Check = {
   id: 'one-at-a-time',
   group: 'watching',
@@ -37,7 +42,7 @@ export const oneAtATime: Check = {
     const [usual, silent] = [behaviourAfter(exam, ['good']).frequent, missing.frequent];
     if (!usual || !silent) return sure('unclear', 'what usually comes after a poll is not known');
     const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
-    // Without a reply it goes on as with one, or with its next poll: perhaps it does not wait at all.
+    // A client that goes on without a reply as with one, or with its next poll, perhaps does not wait at all.
     const isPoll = silent.question === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
     const overlap = dueMs >= waitMs && Math.max(...silent.times) >= Math.min(...usual.times);
     const isNear = overlap || Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
@@ -62,7 +67,7 @@ export const oneAtATime: Check = {
   },
 };
 
-/** Requests that began before the reply to the one before was over, each with that one. */
+/** Pairs of requests, the second of which began before the reply to the first was over. */
 function overlapping(exchanges: readonly Exchange[]): (readonly [Exchange, Exchange])[] {
   return exchanges.slice(1).flatMap((next, i) => {
     const before = exchanges[i] as Exchange;

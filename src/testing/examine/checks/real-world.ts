@@ -25,19 +25,22 @@ import { isBroken, learn } from '../trial/trial.js';
 import type { ValueOracle } from '../trial/values.js';
 import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
-/** The group of these checks, and how their names begin. */
+/** The group of these checks, and the beginning of their names. */
 export const REAL_WORLD = 'real-world';
 
-/** A client meets a misbehaviour so many times, unless it ends before. */
+/** How often a client meets a misbehaviour, unless it ends before. */
 const ENOUGH = 4;
-/** It is played so long at least, and at most where the client does not meet it, in ms and in poll periods. */
+/**
+ * How long a misbehaviour is played, in ms and in poll periods: at least, and at most when the client does
+ * not meet it.
+ */
 const SHORTEST_MS = 2_000;
 const SHORTEST_PERIODS = 2;
 const LONGEST_MS = 10_000;
 const LONGEST_PERIODS = 45;
-/** Replies that are late are waited for so long, in ms. */
+/** How long to wait for late replies, in ms. */
 const LATE_MS = 5_000;
-/** A value that was seen counts as two trials on the line. */
+/** How many trials on the line a value that was seen counts as. */
 const SEEN = 2;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
 
@@ -48,7 +51,7 @@ misbehaviour does not fit the line, never met the client, or brought replies of 
 
 let known: readonly Check[] | undefined;
 
-/** A check for each entry of the catalogue. They are run only where they are named. */
+/** Makes a check for each entry of the catalogue. They are run only when they are named. */
 export function realWorldChecks(): readonly Check[] {
   known ??= readCatalogue().map((entry) => ({
     id: `${REAL_WORLD}.${entry.id}`,
@@ -71,7 +74,7 @@ async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
   if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
   const trials: Trial[] = [];
   for (;;) {
-    // Another part of the round each time.
+    // Each trial begins in another part of the client's round.
     if (trials.length > 0) await exam.watch(exam.random.next() * exam.periodMs);
     const trial = await play(exam, entry, player);
     trials.push(trial);
@@ -81,7 +84,9 @@ async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
   }
 }
 
-/** Why this client can't meet a misbehaviour, as far as its questions show that. */
+/**
+ * Says why this client can't meet a misbehaviour, as far as its questions show that; undefined when it may.
+ */
 function whyNever(
   { log, client: { questions } }: Exam,
   entry: Misbehaviour,
@@ -153,23 +158,26 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
   });
 }
 
-/** What became of an entry. */
+/** What came of playing an entry. */
 interface EntryOutcome extends Played {
-  /** It was played after the one event, until the other one. */
+  /** Sequence numbers of the last event before the entry was played, and of the last one while it was. */
   readonly since: number;
   readonly last: number;
   readonly ms: number;
   readonly player: EntryPlayer;
-  /** The client polls as before. */
+  /** True when the client polls as before. */
   readonly isBack: boolean;
-  /** The observer shows the values of good replies, or nobody has asked it. */
+  /** True when the observer shows the values of good replies, or was not asked. */
   readonly follows: boolean;
   readonly isWatched: boolean;
-  /** What the observer showed, and no good reply carried. */
+  /** The value that the observer showed and no good reply carried; undefined when there was none. */
   readonly wrong: string | undefined;
 }
 
-/** What an outcome shows of the client. @param acted the requests that met the misbehaviour */
+/**
+ * Says what an outcome shows of the client.
+ * @param acted the requests that met the misbehaviour
+ */
 async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: EntryOutcome): Promise<Trial> {
   const { entry, last, isBack, follows, isWatched, wrong } = outcome;
   const evidence = acted.slice(0, ENOUGH);
@@ -211,7 +219,10 @@ function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, m
   return ` on the ${asked.length} requests of ${durationText(ms)}`;
 }
 
-/** Gives all good replies the same value. @returns which one; undefined where the observer does not show it */
+/**
+ * Gives all good replies the same value.
+ * @returns the mark of that value; undefined when the observer does not show it
+ */
 async function settle(exam: Exam): Promise<number | undefined> {
   const { values } = exam.client;
   if (!values || (await values.ready(exam)) !== undefined || !values.isFollowing) return undefined;
@@ -221,7 +232,10 @@ async function settle(exam: Exam): Promise<number | undefined> {
   return undefined;
 }
 
-/** Looks for a value that no good reply carries. @returns ends it, and resolves with the value, or undefined */
+/**
+ * Looks for a value that no good reply carries.
+ * @returns a function that ends the search, and resolves with the value, or undefined
+ */
 function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promise<string | undefined> {
   let isOver = false;
   const watch = async (): Promise<string | undefined> => {
@@ -237,7 +251,10 @@ function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promi
   };
 }
 
-/** Why it is not known whether the client took what it got for a value; undefined where it is known that it did not. */
+/**
+ * Says why it is not known whether the client took what it got for a value; undefined when it is known that
+ * it did not.
+ */
 async function openQuestion(
   exam: Exam,
   acted: readonly Exchange[],
@@ -245,7 +262,8 @@ async function openQuestion(
 ): Promise<string | undefined> {
   const { log, target } = exam;
   const isOfTarget = ({ question }: Exchange) => question === target.key;
-  // The observer shows the value of one question: a late reply to another one that looks alike, and is taken for its own.
+  // The observer shows the value of one question. It shows a late reply to another one that looks alike and
+  // is taken for the reply to the target.
   const isForTarget = (each: Exchange) =>
     !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.question === target.key;
   if (acted.some((each) => isForeign(each, played)))
@@ -272,7 +290,7 @@ async function openQuestion(
   return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
 }
 
-/** The client repeated the question, or came back over another connection. */
+/** True when the client repeated the question, or came back over another connection. */
 function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
   const continuation = continuationOf(exam, exchange);
   if (!continuation) return false;

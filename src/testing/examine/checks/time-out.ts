@@ -11,30 +11,44 @@ import { type Evidence, type Judged, sure, type Trial } from '../trial/verdict.j
 interface Pace {
   readonly usual: Frequent;
   readonly silent: Frequent;
-  /** The client closes its connection so long after a request without a reply; undefined where it does not. */
+  /**
+   * How long after a request without a reply the client closes its connection; undefined when it does not.
+   */
   readonly closedAfterMs: number | undefined;
   /** The usual time from a request to its reply. */
   readonly replyMs: number;
-  /** A time is the same as another one when it differs by no more: the rhythm of the client, and what the machine adds. */
+  /**
+   * Two times are the same when they differ by no more than this: by the rhythm of the client, and by what
+   * the machine adds.
+   */
   readonly tolerance: number;
-  /** How far the times from a request without a reply to what comes next are apart: how late requests are read and timers are. */
+  /**
+   * The range of the times from a request without a reply to what comes next: how late requests are read and
+   * timers are.
+   */
   readonly spread: number;
   readonly isSteady: boolean;
   /** The polls without replies, and what came next. */
   readonly evidence: Evidence;
 }
 
-/** Times do not differ by less, in ms, besides what was measured. */
+/** Times differ by at least this, in ms, besides what was measured. */
 const FINEST_MS = 0.5;
-/** The silence is tried so often, and up to so often where its times differ by more than this, in ms. */
+/** How often the silence is tried, and how often at most when its times are not steady. */
 const SILENCES = 8;
 const MOST_SILENCES = 15;
-/** Times that differ by less are steady, in ms: of the machine, and of the client's own rhythm. */
+/**
+ * Times are steady when they differ by at most this, in ms: by the spread of the machine, and by the jitter
+ * of the client.
+ */
 const STEADY_MS = { spread: 0.5, jitter: 2 } as const;
-/** Unless the client takes longer for them, in ms. */
+/** How long the silences may take before no other one is tried, in ms. */
 const LONGEST_SILENCES_MS = 60_000;
 
-/** Learns the pace of a client. @returns why that is not possible, as a sentence */
+/**
+ * Learns the pace of a client.
+ * @returns the pace, or why it can't be learned, as a sentence
+ */
 async function paceOf(exam: Exam): Promise<Pace | string> {
   const began = exam.clock.now();
   for (let times = SILENCES; ; times++) {
@@ -68,21 +82,36 @@ async function paceOf(exam: Exam): Promise<Pace | string> {
 
 /** A reply that came late by a known time, and what the client did. */
 interface Probe {
-  /** `taken`: it went on as after a reply. `given up`: as after none. `unclear`: it would have done the same in both cases. */
+  /**
+   * `taken`: the client went on as after a reply. `given up`: it went on as after none. `unclear`: it would
+   * have done the same in both cases.
+   */
   readonly answer: 'taken' | 'given up' | 'unclear';
-  /** From the request to the first byte of the reply, in ms; to what the client did where that came before. */
+  /**
+   * The time from the request to the first byte of the reply, in ms; to what the client did, when that came
+   * before.
+   */
   readonly lateMs: number;
-  /** The next request came at no multiple of the poll period: the client keeps to no fixed grid. */
+  /**
+   * True when the next request came at no multiple of the poll period, so that the client keeps to no fixed
+   * grid.
+   */
   readonly isOffGrid: boolean;
   readonly evidence: Evidence;
 }
 
-/** Besides t3.5, from a reply to the next request of a client that does not rest, because it is behind its rhythm, in ms. */
+/**
+ * How long after a reply a client asks at once, in ms besides t3.5: it does not rest, because it is behind
+ * its rhythm.
+ */
 const AT_ONCE_MS = 1;
-/** What a client does is another thing than expected when it differs by so many tolerances. */
+/** Beyond this many tolerances the behaviour counts as different. */
 const FAR = 4;
 
-/** Lets a reply come late once, and finds out whether the client still took it. @returns undefined when that did not come about */
+/**
+ * Lets a reply come late once, and finds out whether the client still took it.
+ * @returns undefined when no reply could be made late
+ */
 async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | undefined> {
   const delay = Math.max(0, wantedMs - pace.replyMs);
   const chain = await runChain(exam, [[{ delay }]], delay + pace.usual.afterMs);
@@ -106,7 +135,7 @@ async function probe(exam: Exam, pace: Pace, wantedMs: number): Promise<Probe | 
   };
 }
 
-/** What the next request after a late reply shows. */
+/** Decides what the next request after a late reply shows. */
 function answerOf(
   { client: { line } }: Exam,
   { usual, silent, closedAfterMs, replyMs, tolerance }: Pace,
@@ -119,64 +148,92 @@ function answerOf(
   }
   if (question !== usual.question) return 'unclear';
   const fromSilent = Math.abs(afterMs - silent.afterMs);
-  // A client that rests after a reply asks later by as much as the reply was late; one that is behind its rhythm, at once.
+  // A client that rests after a reply asks later by as much as the reply was late. A client that is behind
+  // its rhythm asks at once.
   const isAtOnce = afterMs - lateMs <= line.t35 + AT_ONCE_MS + tolerance;
   const isAsTaken = isAtOnce || Math.abs(afterMs - lateMs - usual.afterMs + replyMs) <= tolerance;
-  // One that has given up keeps t3.5 after the reply as well, before it asks again.
+  // A client that has given up keeps t3.5 after the reply as well, before it asks again.
   const isAsSilent = fromSilent <= tolerance || (isAtOnce && afterMs > silent.afterMs);
   if (isAsSilent) return isAsTaken ? 'unclear' : 'given up';
   return isAsTaken || fromSilent > FAR * tolerance ? 'taken' : 'unclear';
 }
 
-/** The promise: this many ms, or this part, whichever is more. */
+/** The promised precision of the time-out: this many ms, or this fraction of it, whichever is more. */
 const PROMISED_MS = 3;
 const PROMISED_PART = 0.02;
-/** What is aimed at is better than that, because clocks and clients are not exact; the more so where times differ. */
+/** Target precision, as a fraction of the promised one; tighter for jittery clients. */
 const AIM = { steady: 0.5, unsteady: 0.25 } as const;
-/** A bound counts where so many replies agree on it, none further from it than this part of the promise. */
+/**
+ * How many replies have to agree on a bound, none further from it than this fraction of the promised
+ * precision.
+ */
 const AGREEING = { steady: 3, unsteady: 6 } as const;
 const NEAR = 0.3;
-/** Where the middle shows nothing, what is beside it is tried, by these parts of what is between the limits. */
+/**
+ * Where to try when the middle shows nothing: beside it, by these fractions of the distance between the
+ * limits.
+ */
 const ASIDE = [0, -0.25, 0.25, -0.4] as const;
-/** After so many on end that show nothing, nothing more is looked for there. */
+/** After this many replies on end that show nothing, nothing more is looked for there. */
 const MOST_UNCLEAR = ASIDE.length;
-/** What showed nothing is tried again a little further off, by this part of the promise. */
+/**
+ * How much further off a reply is tried again that showed nothing, as a fraction of the promised precision.
+ */
 const FURTHER = 0.1;
-/** How late the machine reads a request is not known, so no smaller part of the promise is claimed. */
+/**
+ * The least error that is claimed, as a fraction of the promised precision: it is not known how late the
+ * machine reads a request.
+ */
 const LEAST_ERROR = 0.5;
-/** How late bytes are on each of two ways differs by about as much as the times of a client, and some more by chance. */
+/**
+ * How much later than known bytes may be, in units of the spread: on each of two ways by about as much as the
+ * times of a client differ, and some more by chance.
+ */
 const LATE = 2.5;
-/** Of those near the time-out, at most this part may contradict. */
+/** The fraction of the replies near the time-out that may contradict. */
 const AGAINST = 0.25;
 const MOST_PROBES = 60;
-/** A client whose times differ too much shows no more by being tried longer than this, in ms and in polls without a reply. */
+/**
+ * How long to search for the time-out, in ms and in polls without a reply; the longer time counts. A client
+ * whose times differ too much shows no more by being tried longer.
+ */
 const LONGEST_SEARCH_MS = 90_000;
 const LONGEST_SEARCH_POLLS = 40;
-/** A client that takes longer than this to go on without a reply, in ms, is tried as often as a steady one. */
+/**
+ * A client that takes longer than this to go on without a reply, in ms, is tried as often as a steady one.
+ */
 const SLOW_MS = 3_000;
-/** Parts of a poll period by which a delay is shortened, so that it ends between the moments of a grid. */
+/**
+ * Fractions of a poll period by which a delay is shortened, so that it ends between the moments of a grid.
+ */
 const OFF_GRID = [0.37, 0.21];
-/** So many replies that were taken have to be followed by a request beside the grid. */
+/** How many replies that were taken have to be followed by a request beside the grid. */
 const ENOUGH_OFF_GRID = 2;
 /** A client that waits longer than this for a reply keeps its user waiting. */
 const LONGEST_MS = 30_000;
 
-/** How exactly a time-out of so many ms is to be known, in ms. */
+/**
+ * How exactly a time-out has to be known, in ms.
+ * @param ms the time-out
+ */
 function promised(ms: number): number {
   return Math.max(PROMISED_MS, PROMISED_PART * ms);
 }
 
-/** What late replies have shown of the time-out: between which delays it lies, with the fewest of them against that. */
+/**
+ * What late replies have shown of the time-out: between which delays it lies, with the fewest replies against
+ * that.
+ */
 class Limits {
   readonly #pace: Pace;
   readonly #agreeing: number;
-  /** By their delays. */
+  /** The late replies, sorted by their delays. */
   #probes: readonly Probe[] = [];
-  /** So many of them were late by less than the time-out. */
+  /** How many of the probes were late by less than the time-out. */
   #below = 0;
   #against = 0;
 
-  /** @param agreeing so many replies have to agree on a bound */
+  /** @param agreeing how many replies have to agree on a bound */
   constructor(pace: Pace, agreeing: number) {
     this.#pace = pace;
     this.#agreeing = agreeing;
@@ -197,19 +254,30 @@ class Limits {
     return this.#probes.length;
   }
 
-  /** The latest reply that was taken, in ms. @param agreeing so many were taken that came as late or later */
+  /**
+   * The latest reply that was taken, in ms.
+   * @param agreeing how many replies were taken that came as late or later
+   */
   low(agreeing = 1): number {
     const taken = this.#probes.slice(0, this.#below).filter(({ answer }) => answer === 'taken');
     return taken.at(-agreeing)?.lateMs ?? this.#pace.replyMs;
   }
 
-  /** The first reply that was not taken, in ms; that no reply at all was taken was seen often enough. */
+  /**
+   * The first reply that was not taken, in ms; without one, the time after which the client goes on without a
+   * reply, which was seen often enough.
+   * @param agreeing how many replies were not taken that came as soon or sooner
+   */
   high(agreeing = 1): number {
     const missed = this.#probes.slice(this.#below).filter(({ answer }) => answer === 'given up');
     return Math.max(this.low(), missed[agreeing - 1]?.lateMs ?? goneAfter(this.#pace));
   }
 
-  /** How late the next reply has to be, in ms, to show more; undefined when it would not. @param unclear so many have shown nothing */
+  /**
+   * Next delay to try, in ms; undefined when no delay tells more.
+   * @param aim target precision, as a fraction of the promised one
+   * @param unclear how many replies on end have shown nothing
+   */
   next(aim: number, unclear: number): number | undefined {
     const [low, high] = [this.low(), this.high()];
     const promise = promised(high);
@@ -221,7 +289,7 @@ class Limits {
     return this.high(this.#agreeing) - high > NEAR * promise ? high + further : undefined;
   }
 
-  /** A reply that was late was taken, and few enough of those near the time-out contradict. */
+  /** True when a late reply was taken, and few enough of the replies near the time-out contradict. */
   get isSure(): boolean {
     const [low, high] = [this.low(this.#agreeing), this.high(this.#agreeing)];
     const reach = 3 * promised(high);
@@ -240,8 +308,9 @@ class Limits {
   }
 
   /**
-   * The limits with what the machine adds to them. A reply that was taken came later than we know, so only a late timer of the
-   * client can make the lower limit too high. One that was not taken may have been read, and have come, later than we know.
+   * The time-out, from the limits and what the machine adds to them. A reply that was taken came later than
+   * we know, so only a late timer of the client can make the lower limit too high. A reply that was not taken
+   * may have been read, and have come, later than we know.
    */
   get measured(): Measured {
     const { spread } = this.#pace;
@@ -251,7 +320,7 @@ class Limits {
   }
 }
 
-/** When a client that gets no reply has given it up at the latest, in ms. */
+/** When a client that gets no reply has given up at the latest, in ms. */
 function goneAfter({ closedAfterMs, silent }: Pace): number {
   return closedAfterMs ?? silent.afterMs;
 }
@@ -260,7 +329,9 @@ function count(probes: readonly Probe[], wanted: Probe['answer']): number {
   return probes.filter(({ answer }) => answer === wanted).length;
 }
 
-/** Delays replies by more and by less, until the time-out is between two delays that are close to each other. */
+/**
+ * Delays replies by more and by less, until the time-out is between two delays that are close to each other.
+ */
 async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   const { silent, usual, replyMs, isSteady, tolerance, spread } = pace;
   const gone = goneAfter(pace);
@@ -270,7 +341,8 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   const limits = new Limits(pace, AGREEING[kind]);
   const polls = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
   const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, polls);
-  // Most clients ask again, or ask the next question, as soon as they give up; or rest as long as after a reply.
+  // Most clients ask again, or ask the next question, as soon as they give up; or rest as long as after a
+  // reply.
   const guesses = [gone, silent.afterMs - usual.afterMs + replyMs].flatMap((guess) =>
     [0, 2 * tolerance].flatMap((more) => {
       const margin = AIM.steady * promised(guess) + more;
@@ -302,14 +374,17 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   return limits;
 }
 
-/** A client that waits for the next moment of a grid of its own after it gives up does not show when that was. */
+/**
+ * True for a client that waits for the next moment of a grid of its own after it gives up, and so does not
+ * show when that was.
+ */
 function isOnGrid({ periodMs }: Exam, { usual, silent, closedAfterMs, tolerance }: Pace): boolean {
   if (closedAfterMs !== undefined || usual.question !== silent.question) return false;
   const off = silent.afterMs % periodMs;
   return Math.min(off, periodMs - off) <= tolerance;
 }
 
-/** The response time-out. */
+/** The check that measures the response time-out. */
 const timeOut: Check = {
   id: 'time-out',
   group: 'time',
@@ -352,16 +427,18 @@ function whyNotBetter({ tolerance, spread }: Pace): string {
     : `times of this client differ by up to ${numberText(most)} ms here, by its own rhythm or because the machine is busy`;
 }
 
-/** What becomes of replies that come before the time-out by a tenth of it, and after it by as much. */
+/**
+ * How far before and after the time-out replies come, as a fraction of it, and what should become of them.
+ */
 const MARGIN = 0.1;
 const MARGINS = [
   [-1, 'taken'],
   [1, 'given up'],
 ] as const;
-/** The margin is so many times the error of the time-out, at least. */
+/** The least margin, in multiples of the error of the time-out. */
 const ERRORS = 2;
 
-/** What happens at 90 % and 110 % of the time-out. */
+/** The check of what happens at 90 % and 110 % of the time-out. */
 const timeOutMargins: Check = {
   id: 'time-out-margins',
   group: 'time',

@@ -13,16 +13,19 @@ import {
 } from '../trial/trial.js';
 import { sure } from '../trial/verdict.js';
 
-/** After an outage the client may take as long as the outage was, or this, or two of its rounds, in ms. */
+/**
+ * How long the client may take after an outage: as long as the outage was, or this many ms, or this many of
+ * its rounds, whichever is longest.
+ */
 const BACK_MS = 10_000;
 const BACK_ROUNDS = 2;
-/** How long it is waited for, in ms. */
+/** The longest time to wait for the client after an outage, in ms. */
 const LONGEST_BACK_MS = 120_000;
-/** A client of which that is not known waits so long for a reply, in ms, and asks so often. */
+/** How long a client waits for a reply, in ms, and how often it asks, when that is not known. */
 const USUAL_WAIT_MS = 1_000;
 const USUAL_ATTEMPTS = 3;
 
-/** How long a client takes for one poll of so many questions where none gets a reply, in ms. */
+/** How long a client takes to poll this many questions when none gets a reply, in ms. */
 function roundOf({ client: { found, waitMs } }: Exam, questions: number): number {
   const wait = waitMs ?? found.timeoutMs?.value ?? USUAL_WAIT_MS;
   return questions * (found.attempts ?? USUAL_ATTEMPTS) * wait;
@@ -34,7 +37,7 @@ async function silent(exam: Exam, ms: number): Promise<Silence> {
   return { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
 }
 
-/** All devices of the line are silent for a while. */
+/** The check in which all devices of the line are silent for a while. */
 function outage(seconds: number, needs?: readonly string[]): Check {
   const lastsMs = seconds * 1000;
   return {
@@ -74,15 +77,18 @@ function outage(seconds: number, needs?: readonly string[]): Check {
   };
 }
 
-/** The unit is dead for so many of its poll periods, and so many rounds of attempts, and at least so many ms. */
+/**
+ * How long the unit is dead: this many of its poll periods, or this many rounds of attempts, and at least
+ * this many ms.
+ */
 const DEAD_PERIODS = 10;
 const DEAD_ROUNDS = 4;
 const SHORTEST_DEAD_MS = 5_000;
 const LONGEST_DEAD_MS = 180_000;
-/** So often the others are asked meanwhile before it is over. */
+/** How often each other question has to be asked before the check is over early. */
 const ENOUGH_ASKED = 4;
 
-/** One unit is silent: whether the others are asked meanwhile. */
+/** The check in which one unit is silent, and the others should be asked meanwhile. */
 const deadUnit: Check = {
   id: 'dead-unit',
   group: 'time',
@@ -137,7 +143,7 @@ const deadUnit: Check = {
   },
 };
 
-/** How long the unit is dead at most, in ms. */
+/** The longest time that the unit is dead, in ms. */
 function deadFor(exam: Exam, others: readonly Question[]): number {
   const { client, target } = exam;
   const asked = client.questions.filter(({ unitId }) => unitId === target.unitId).length;
@@ -146,13 +152,13 @@ function deadFor(exam: Exam, others: readonly Question[]): number {
   return Math.min(LONGEST_DEAD_MS, Math.max(SHORTEST_DEAD_MS, DEAD_PERIODS * exam.periodMs, rounds));
 }
 
-/** How many times as long as usual the intervals are; undefined when it was not asked twice. */
+/** How many times as long as usual the intervals are; undefined when the question was not asked twice. */
 function slowdown({ periodMs = 0 }: Question, meanwhile: Question | undefined): number | undefined {
   if (!meanwhile || meanwhile.intervals.length === 0) return undefined;
   return median(meanwhile.intervals) / periodMs;
 }
 
-/** Pauses inside a frame, in parts of t1.5 and t3.5. */
+/** Pauses inside a frame, as multiples of t1.5 and t3.5. */
 const WITHIN_T15 = 0.8;
 const OVER_T35 = 2;
 const EITHER: ReactionMeaning = { usual: 'right', missing: 'right', again: 'right' };
@@ -189,7 +195,9 @@ const TRICKLES: readonly ContrastRow[] = [
   },
 ];
 
-/** A client that does not survive the short one needs no long one. */
+/**
+ * The long outage comes after the short one: a client that does not survive the short one needs no long one.
+ */
 export const outages: readonly Check[] = [outage(5), outage(60, ['outage-5s'])];
 
 export const slowness: readonly Check[] = [deadUnit, ...TRICKLES.map((row) => contrastCheck('time', row))];

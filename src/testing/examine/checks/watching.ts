@@ -11,47 +11,59 @@ import { type Bounds, type Judged, sure, type Trial, verdictOf } from '../trial/
 
 /** A check that only looks at what was heard: a row of a table. */
 interface WatchRow extends Omit<Check, 'group' | 'beside' | 'run'> {
-  /** It is watched until this is so, and for so long at most, in ms. */
+  /** True when enough was heard. Until then the check watches, for at most `longestMs`. */
   readonly isEnough: (exam: Exam) => boolean;
   readonly longestMs: number;
   readonly judge: (exam: Exam) => Judged;
 }
 
 const LONGEST_MS = 30_000;
-/** Where other checks disturb the same question, few of its intervals count. */
+/**
+ * The longest watch for a rhythm, in ms: while other checks disturb the same question, few of its intervals
+ * count.
+ */
 const LONGEST_RHYTHM_MS = 120_000;
-/** To look through all that was heard takes up to a millisecond. */
+/** How often to look, in ms. A look through all that was heard takes up to a millisecond. */
 const LOOK_EVERY_MS = 250;
 const MOST_SHOWN = 4;
 const ENOUGH_POLLS = 8;
 
-/** An interval may differ from the median by so much, as a part of it, or in ms. */
+/** How far an interval may differ from the median, as a fraction of it or in ms, whichever is more. */
 const UNEVEN = 0.25;
 const UNEVEN_MS = 25;
-/** Fewer intervals show no rhythm. */
+/** Fewer intervals than these show no rhythm. */
 const FEWEST_INTERVALS = 4;
-/** Of fewer than these, each may differ by less, in proportion: a few are even by chance, too. */
+/** With fewer intervals than these, each may differ by less, in proportion: a few are even by chance, too. */
 const MANY_INTERVALS = 24;
-/** Nine of ten intervals have to be even; where there is no rhythm, two of five of many are off by this part and time. */
+/**
+ * `right`: the fraction of intervals that are even in a rhythm. `wrong`: the fraction of many intervals that
+ * are off by `FAR_OFF` of the median and by `FAR_OFF_MS` where there is no rhythm.
+ */
 const RHYTHM: Bounds = { right: 0.9, wrong: 0.4, most: 0 };
 const FAR_OFF = 0.4;
 const FAR_OFF_MS = 100;
 
-/** A pause is measured from user space, so one that is a little too short may not be. */
+/** A pause is surely too short below this fraction of t3.5, because it is measured from user space. */
 const SURELY_SHORT = 0.8;
-/** So many, and this part of all: a machine that stalls between a reply and its time stamp makes one silence shorter. */
+/**
+ * How many pauses, and which fraction of all, have to be too short: a machine that stalls between a reply and
+ * its time stamp makes one silence shorter.
+ */
 const FEWEST_SHORT = 3;
 const SHORT_PART = 0.25;
-/** The true silence may be shorter than the shortest one measured, by this many times the spread of the shortest quarter. */
+/**
+ * How much shorter the true silence may be than the shortest one measured, in multiples of the spread of the
+ * shortest quarter.
+ */
 const MARGIN = { few: 3, many: 1.5 };
 const MANY_PAUSES = 60;
 
 /** The specification gives devices 100 ms to 200 ms for a broadcast at 9600 baud. */
 const TYPICAL_MS = 100;
-/** No device of usual speed has carried out a broadcast by then. */
+/** Within this time no device of usual speed has carried out a broadcast. */
 const TOO_SHORT_MS = 20;
 
-/** A connection is used again when it carries so many requests on average. */
+/** A connection is used again when it carries this many requests on average. */
 const REUSED = 5;
 const ENOUGH_REQUESTS = 20;
 const FEWEST_REQUESTS = 6;
@@ -145,10 +157,13 @@ function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Che
   };
 }
 
-/** So many askings after a fault may be repetitions, and polls that make up for lost time. */
+/** How many askings after a fault may be repetitions, or polls that make up for lost time. */
 const UNSETTLED = 2;
 
-/** From one good asking of a question to the next, as long as nothing was disturbed between them or shortly before. */
+/**
+ * The times from one asking of a question to the next, when nothing was disturbed between them or shortly
+ * before.
+ */
 function intervalsOf(exam: Exam, question = exam.target.key) {
   const asked = exam.log.newest();
   const intervals: { readonly ms: number; readonly shown: readonly [Exchange, Exchange] }[] = [];
@@ -232,7 +247,7 @@ function legality({ log }: Exam): Judged {
   return sure('right', `${count} legal`, [...first.values()].slice(0, MOST_SHOWN));
 }
 
-/** What is wrong with a request; undefined when nothing is. */
+/** Says what is wrong with a request; undefined when nothing is. */
 function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   const decoded = decodeRequest(pdu);
   // Another device of the bus may have functions of its own.
@@ -246,7 +261,10 @@ function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   return (code & EXCEPTION_FLAG) === 0 ? undefined : MISTAKES.get(exception);
 }
 
-/** The silences before requests that came after a good reply: only then the client knows when the line fell silent. */
+/**
+ * The silences before requests that came after a good reply: only then the client knows when the line fell
+ * silent.
+ */
 function pausesIn({ log }: Exam) {
   const exchanges = log.newest();
   return exchanges.flatMap((exchange, i) => {

@@ -5,41 +5,47 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/tr
 import { isRequest, pduOf } from '../../line-watch.js';
 import { median } from '../../times.js';
 
-/** A fault rule that an examination has put in. */
+/** A fault rule that the examination has put in force. */
 export interface OwnRule {
   readonly name: string;
-  /** What it does, as `do` of a fault rule. */
+  /** What the rule does, as `do` of a fault rule. */
   readonly faults: readonly object[];
-  /** False for a rule that gives replies another value, and leaves them good replies. */
+  /** False for a rule that gives replies another value and leaves them good replies. */
   readonly isSpoiling: boolean;
 }
 
-/** A request of the client, and what became of it. Times are in ms of the clock of the examination. */
+/** A request of the client, and its reply. Times are in ms of the clock of the examination. */
 export interface Exchange {
   /** Sequence number of the request. */
   readonly seq: number;
-  /** When its last byte was read. */
+  /** When the last byte of the request was read. */
   readonly at: number;
   readonly request: FrameEvent;
   readonly pdu: Uint8Array;
-  /** What was asked, the same for each repetition: unit, function and addresses. What is written does not matter. */
+  /**
+   * Identifies what was asked: unit, function and addresses. All repetitions have the same text; the values
+   * of a write do not matter.
+   */
   readonly question: string;
-  /** What was sent, or that nothing was; absent as long as that is not decided. */
+  /** What was sent as reply, or that nothing was; absent until that is decided. */
   reply?: ReplyEvent | undefined;
-  /** The fault rule of the examination that spoilt its reply. */
+  /** The fault rule of the examination that spoilt the reply. */
   rule?: OwnRule | undefined;
-  /** The request before it and after it: of the same connection, or of the one that took the place of a closed one. */
+  /**
+   * The requests before and after this one, over the same connection or over one that took the place of a
+   * closed one.
+   */
   before?: Exchange | undefined;
   next?: Exchange | undefined;
-  /** When its connection ended, where no other request came over it. */
+  /** When the connection ended, if no other request came over it. */
   closedAt?: number;
-  /** The client was stuck, so what it did next is not what it usually does. */
+  /** True when the client was stuck, so that what it did next is not what it usually does. */
   isStuck?: boolean;
-  /** What `wentWell` has found; absent as long as nobody has asked. */
+  /** The result of `wentWell`; absent until somebody has asked. */
   isGood?: boolean;
 }
 
-/** A request as an exchange without a reply; undefined for any other event. */
+/** Makes an exchange of a request, without a reply; undefined for any other event. */
 export function exchangeOf(event: TrafficEvent): Exchange | undefined {
   if (!isRequest(event)) return undefined;
   const pdu = event.framing.fields(event.bytes)?.pdu;
@@ -64,7 +70,9 @@ export function repliedUntil({ reply }: Exchange): number | undefined {
   return reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 }
 
-/** Whether the exchange went as it should: answered as the device answers, with no exception, and not spoilt. */
+/**
+ * True when the request was answered as the device answers, with no exception, and nothing spoilt the reply.
+ */
 export function wentWell(exchange: Exchange): boolean {
   if (exchange.rule || !exchange.reply) return false;
   exchange.isGood ??= isGood(exchange.reply);
@@ -76,20 +84,23 @@ function isGood(reply: ReplyEvent): boolean {
   return code !== undefined && (code & EXCEPTION_FLAG) === 0;
 }
 
-/** Why the rule of the examination could not act on the reply; undefined where it could, or nothing is known. */
+/**
+ * Says why the rule of the examination could not act on the reply; undefined when it could, or when nothing
+ * is known.
+ */
 export function whyNotActed({ rule, reply }: Exchange): string | undefined {
   const acted = reply?.acted.filter((each) => each.rule === rule?.name) ?? [];
   return acted.some(({ notAchieved }) => notAchieved === undefined) ? undefined : acted[0]?.notAchieved;
 }
 
-/** Transaction identifier of the request on TCP; 0 where the framing has none. */
+/** The transaction identifier of the request on TCP; 0 where the framing has none. */
 export function transactionOf({ request: { framing, bytes } }: Exchange): number {
   return framing.fields(bytes)?.transactionId ?? 0;
 }
 
 /** A question that the client asks again and again, as watching has shown it. Times in ms. */
 export interface Question {
-  /** As in `Exchange.question`. */
+  /** Identifies the question, as `Exchange.question` does. */
   readonly key: string;
   readonly unitId: number;
   readonly functionCode: number;
@@ -99,13 +110,13 @@ export interface Question {
   readonly asked: readonly Exchange[];
   /** The times between one asking and the next. */
   readonly intervals: readonly number[];
-  /** The median of them; undefined when it was asked once. */
+  /** The median of the intervals; undefined when the question was asked once. */
   readonly periodMs: number | undefined;
-  /** Every asking was answered as it should be. */
+  /** True when every asking was answered as it should be. */
   readonly isAnswered: boolean;
 }
 
-/** The questions in some exchanges, in the order of their first asking. */
+/** Groups exchanges by their questions, in the order of the first asking. */
 export function questionsIn(exchanges: readonly Exchange[]): Question[] {
   const byKey = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
@@ -119,7 +130,7 @@ export function questionsIn(exchanges: readonly Exchange[]): Question[] {
 function question(key: string, asked: readonly Exchange[]): Question {
   const [{ request, pdu }] = asked as [Exchange];
   const intervals = timesBetween(asked);
-  // The newest one may still wait for its reply.
+  // The newest asking may still wait for its reply.
   const decided = asked.filter(({ reply }, i) => reply !== undefined || i < asked.length - 1);
   return {
     key,
@@ -134,12 +145,14 @@ function question(key: string, asked: readonly Exchange[]): Question {
   };
 }
 
-/** From each exchange to the next one, in ms. */
+/** The times from each exchange to the next one, in ms. */
 export function timesBetween(asked: readonly Exchange[]): number[] {
   return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
 }
 
-/** Functions 1 and 2 read bits, 3 and 4 read registers: to spoil their replies changes nothing in the plant. */
+/**
+ * Functions 1 and 2 read bits, 3 and 4 read registers. Spoiling replies to them changes nothing in the plant.
+ */
 const LAST_BITS = 2;
 const LAST_READING = 4;
 
@@ -147,15 +160,18 @@ export function isReading({ functionCode }: Pick<Question, 'functionCode'>): boo
   return functionCode <= LAST_READING;
 }
 
-/** Nothing in a reply says to which of the two it belongs: they read as much elsewhere. */
+/**
+ * True when a reply does not tell whether it belongs to the exchange or to the target: both read as much from
+ * one unit.
+ */
 export function isAlike({ request, pdu }: Exchange, target: Question): boolean {
   if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
   const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
-  // The replies to reading functions do not say which addresses they are of.
+  // A reply to a reading function does not name the addresses that were read.
   return asked?.quantity === other?.quantity && (isReading(target) || asked?.address === other?.address);
 }
 
-/** What a question reads, and how many data bytes its reply has; undefined when it reads nothing. */
+/** How much a question reads, and how many data bytes its reply has; undefined when it reads nothing. */
 export function readingOf({ functionCode, pdu }: Pick<Question, 'functionCode' | 'pdu'>) {
   const quantity = addressRanges(pdu)[0]?.quantity;
   if (functionCode > LAST_READING || quantity === undefined) return undefined;
@@ -164,8 +180,9 @@ export function readingOf({ functionCode, pdu }: Pick<Question, 'functionCode' |
 }
 
 /**
- * The question that is disturbed: one that is answered, the most frequent, and a reading one if there is any.
- * @param unitId only questions to this unit; any when undefined
+ * Chooses the question to disturb: one that is answered, the most frequent one, and a reading one if there is
+ * any.
+ * @param unitId only questions to this unit count; those to any unit when undefined
  */
 export function targetOf(questions: readonly Question[], unitId: number | undefined): Question | undefined {
   const fit = questions.filter(

@@ -3,12 +3,12 @@ import type { Measured, Measurements } from '../../report/report.js';
 /** What the checks have measured so far. A check sets what it finds; later checks use it. */
 export type ClientFacts = { -readonly [Name in keyof Measurements]: Measurements[Name] };
 
-/** `487 ± 3 ms`. */
+/** Puts a measured time into words: `487 ± 3 ms`. */
 export function measuredText({ value, plusMinus }: Measured): string {
   return `${numberText(value)} ± ${numberText(plusMinus)} ms`;
 }
 
-/** What was measured, by name, for reports. */
+/** The measurements by name, for reports. */
 export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: ClientFacts) {
   const rows: [string, string | undefined][] = [
     ['poll period', pollPeriodMs === undefined ? undefined : `${numberText(pollPeriodMs)} ms`],
@@ -19,7 +19,10 @@ export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: Cl
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 }
 
-/** `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`; empty when nothing was measured. */
+/**
+ * Puts the measurements into words: `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`. Empty when
+ * nothing was measured.
+ */
 export function foundText({ timeoutMs, attempts, pausesMs = [] }: ClientFacts): string {
   const waits = pausesMs.some((ms) => Math.round(ms) > 0);
   return [
@@ -33,7 +36,7 @@ function pausesText(pausesMs: readonly number[]): string {
   return `${pausesMs.map((ms) => Math.round(ms)).join(', ')} ms`;
 }
 
-/** With one digit behind the point below 100. */
+/** Writes a time below 100 ms with one decimal, and a longer one without. */
 export function numberText(ms: number): string {
   return String(Number(ms.toFixed(ms < 100 ? 1 : 0)));
 }

@@ -1,7 +1,10 @@
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import { type Exchange, exchangeOf, type OwnRule } from './exchange.js';
 
-/** Of each kind, the newest so many are kept: a client may flood the line for the whole examination. */
+/**
+ * How many items of each kind are kept, the newest ones: a client may flood the line for the whole
+ * examination.
+ */
 const MOST_KEPT = 20_000;
 const DROPPED_AT_ONCE = 5_000;
 const MOST_NEWEST = 2_000;
@@ -18,10 +21,13 @@ export class ExchangeLog {
   readonly #acted: () => OwnRule | undefined;
   readonly #listeners = new Set<() => void>();
   #last = 0;
-  /** Up to this event the client polled as usual, apart from what the faults did. */
+  /** Sequence number up to which the client polled as usual, apart from what the faults did. */
   usualUntil = 0;
 
-  /** @param acted the rule of the examination that has acted since the last request; called with each request */
+  /**
+   * @param acted called with each request; returns the rule of the examination that has acted since the
+   *   request before
+   */
   constructor(acted: () => OwnRule | undefined) {
     this.#acted = acted;
   }
@@ -31,7 +37,10 @@ export class ExchangeLog {
     return this.#last;
   }
 
-  /** Calls back after each event of the line. @returns ends that */
+  /**
+   * Calls back after each event of the line.
+   * @returns a function that ends the calls
+   */
   onEvent(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -59,12 +68,12 @@ export class ExchangeLog {
     if (latest) latest.closedAt = event.at;
   }
 
-  /** The exchanges with higher sequence numbers than this, the oldest first. */
+  /** The exchanges after this sequence number, the oldest first. */
   after(seq: number): readonly Exchange[] {
     return behind(this.#exchanges, seq);
   }
 
-  /** The newest exchanges, the oldest of them first: enough to know the rhythm of any client. */
+  /** The newest exchanges, the oldest of them first. They are enough to know the rhythm of any client. */
   newest(): readonly Exchange[] {
     return this.#exchanges.slice(-MOST_NEWEST);
   }
@@ -74,19 +83,25 @@ export class ExchangeLog {
     return this.#spoilt;
   }
 
-  /** What is no request and no reply, after this sequence number: damage, clients that come and go, notices. */
+  /**
+   * The events after this sequence number that are neither request nor reply: damage, clients that come and
+   * go, notices.
+   */
   othersAfter(seq: number): readonly TrafficEvent[] {
     return behind(this.#others, seq);
   }
 
-  /** The next request of the same client. One that gives up a connection may leave it open and take another. */
+  /**
+   * The next request of the same client. A client that gives up a connection may leave it open and use
+   * another one.
+   */
   nextOf({ seq, next }: Exchange): Exchange | undefined {
     return (
       next ?? this.after(seq).find(({ before, request }) => before === undefined && request.clientId > 0)
     );
   }
 
-  /** A client came or went after this event. */
+  /** The first event after this sequence number that tells of a client that came or went. */
   clientEvent(seq: number, kind: 'client' | 'client gone', clientId?: number): TrafficEvent | undefined {
     return this.othersAfter(seq).find(
       (event) => event.kind === kind && (clientId === undefined || event.clientId === clientId),
@@ -108,7 +123,7 @@ export class ExchangeLog {
     if (exchange.request.kind === 'request') this.#open.set(exchange.seq, exchange);
   }
 
-  /** The newest exchange whose connection has closed, and that nothing has followed. */
+  /** The newest exchange whose connection has closed and that no request has followed. */
   #closed(): Exchange | undefined {
     return [...this.#latest.values()].findLast(({ closedAt }) => closedAt !== undefined);
   }
@@ -121,20 +136,28 @@ export class ExchangeLog {
   }
 }
 
-/** Exchanges name each other, so those that are no longer kept have to be let go of. */
+/**
+ * Unlinks an exchange that is no longer kept. Exchanges refer to each other, so it would stay in memory
+ * otherwise.
+ */
 function forget(exchange: Exchange): void {
   if (exchange.next) exchange.next.before = undefined;
   exchange.next = undefined;
   exchange.before = undefined;
 }
 
-/** @returns the items that are no longer kept */
+/**
+ * Adds an item.
+ * @returns the items that are no longer kept
+ */
 function keep<Item>(items: Item[], item: Item): Item[] {
   items.push(item);
   return items.length > MOST_KEPT ? items.splice(0, DROPPED_AT_ONCE) : [];
 }
 
-/** The items with higher numbers. They are mostly the newest few, so the search goes back from the end. */
+/**
+ * The items after this sequence number. They are mostly the newest few, so the search goes back from the end.
+ */
 function behind<Item extends { readonly seq: number }>(items: readonly Item[], seq: number): Item[] {
   let first = items.length;
   while (first > 0 && (items[first - 1] as Item).seq > seq) first--;

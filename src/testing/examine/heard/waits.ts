@@ -1,12 +1,15 @@
 import type { Clock } from '../../../modbus/transport/clock.js';
 
-/** What is heard of the line. */
+/** A source of events of the line. */
 interface Heard {
-  /** Calls back after each event. @returns ends that */
+  /**
+   * Calls back after each event.
+   * @returns a function that ends the calls
+   */
   onEvent(listener: () => void): () => void;
 }
 
-/** Waits for what is heard. Once they are ended they never resolve, so whoever waits needs no way out. */
+/** Waits for something to happen on the line. After `end` no wait resolves, so a caller needs no way out. */
 export class Waits {
   readonly #clock: Clock;
   readonly #heard: Heard;
@@ -25,9 +28,9 @@ export class Waits {
   }
 
   /**
-   * Waits until something is found. `find` is called now and after each event of the line, when the line has planned
-   * its answer.
-   * @returns undefined when it was not found within `limitMs`
+   * Waits until `find` returns something. `find` is called now and after each event of the line, when the
+   * line has planned its answer.
+   * @returns undefined when nothing was found within `limitMs`
    */
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
     return new Promise((resolve) => {

@@ -5,34 +5,40 @@ import { type Question, questionsIn, targetOf } from './exchange.js';
 import type { ExchangeLog } from './log.js';
 import type { Waits } from './waits.js';
 
-/** How long the first request is waited for, in ms. */
+/** How long to wait for the first request, in ms. */
 const PATIENCE_MS = 30_000;
-/** The client is watched for this long at least, and for so many polls of the question that will be disturbed. */
+/**
+ * The client is watched for at least this long, and for this many polls of the question that will be
+ * disturbed.
+ */
 const SHORTEST_MS = 2_000;
 const POLLS = 8;
 /**
- * The rhythm is looked for so often, in ms, and after this part of the time that it was looked for in vain: to find it in
- * many requests takes a millisecond of the lines.
+ * The time between two looks for the rhythm: this many ms, or this fraction of the time watched so far,
+ * whichever is longer. A look at many requests takes the main thread a millisecond.
  */
 const LOOK_EVERY_MS = 100;
 const LOOK_AGAIN = 0.05;
-/** With fewer polls the rhythm of the client is not known. After this time, in ms, they are enough. */
+/** Fewer polls do not show the rhythm of the client. After `ENOUGH_MS` this many are enough. */
 const FEWEST_POLLS = 3;
 const ENOUGH_MS = 30_000;
-/** Watching takes at most this part of the limit. */
+/** Watching takes at most this fraction of the limit. */
 const MOST_OF_LIMIT = 0.25;
 
-/** What watching has shown. */
+/** What watching has shown: the questions of the client, and the one to disturb. */
 export interface Watched {
   readonly questions: readonly Question[];
   readonly target: Question;
 }
 
-/** Times between polls that differ by more than this part of their median, and by so many ms, are no rhythm. */
+/**
+ * Polls have no rhythm when the range of their intervals is wider than this fraction of the median, and wider
+ * than this many ms.
+ */
 const UNEVEN = 0.5;
 const UNEVEN_MS = 100;
 
-/** Says that polls come in no rhythm, as a part of a sentence; undefined where they do. */
+/** Says that polls come in no rhythm, as a part of a sentence; undefined when they do. */
 export function unevenText({ text, intervals, periodMs = 0 }: Question): string | undefined {
   const times = usualTimes(intervals);
   if (spanOf(times) <= Math.max(UNEVEN * periodMs, UNEVEN_MS)) return undefined;
@@ -42,13 +48,13 @@ export function unevenText({ text, intervals, periodMs = 0 }: Question): string 
 
 interface Watch {
   readonly clock: Clock;
-  /** Whoever ends them calls the watching off. */
+  /** The waits of the watching. When somebody ends them, the watching never resolves. */
   readonly waits: Waits;
   readonly log: ExchangeLog;
   readonly line: { readonly name: string };
-  /** Only questions to this unit are disturbed; any when undefined. */
+  /** The unit whose questions are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
-  /** Of the whole examination. */
+  /** The limit of the whole examination, in ms. */
   readonly limitMs: number;
   /** Says what is waited for. */
   readonly note: (text: string) => void;
@@ -56,7 +62,7 @@ interface Watch {
 
 /**
  * Watches the client until its rhythm is known.
- * @returns why it can't be examined, as a sentence that says what was waited for
+ * @returns what was seen, or why the client can't be examined, as a sentence that says what was waited for
  */
 export async function watchClient({
   clock,

@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process';
 import { signalGroup } from '../../scenario/dut.js';
 import { LONGEST_ANSWER, type Observer, type ObserverText, READ_LIMIT_MS, shownText } from './observer.js';
 
-/** To start a process takes time that the line needs as well. */
+/** The time between two readings, in ms. Starting a process takes time that the line needs as well. */
 const PACE_MS = 500;
 
-/** A command that prints what the client has read, each time it is started. Its last line counts. */
+/**
+ * Makes an observer of a command that prints what the client has read, each time it is started. Its last line
+ * counts.
+ */
 export function commandObserver(command: string): Observer {
   return { name: `command ${command}`, paceMs: PACE_MS, read: () => outputOf(command) };
 }
@@ -19,7 +22,7 @@ function outputOf(command: string): Promise<ObserverText> {
     let output = '';
     const end = (shown: ObserverText) => {
       clearTimeout(late);
-      // What the command has started ends with it.
+      // Processes that the command has started end with it.
       signalGroup(child, 'SIGKILL');
       resolve(shown);
     };

@@ -5,12 +5,15 @@ import { registerObserver } from './register-observer.js';
 import { readJsonPath, urlObserver } from './url-observer.js';
 
 /**
- * Makes the observer of values that is wanted. The options and keys for it say "witness".
- * @returns what is wrong with the name of a register, as a sentence
+ * Makes the observer that is wanted. The published options and keys call it `witness`.
+ * @returns the observer, or what is wrong with the name of a register, as a sentence
  */
 export type MakeObserver = (bench: Simulator) => Observer | string;
 
-/** What was written of an observer: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a command. */
+/**
+ * An observer as it was written: a register such as `meter.setpoint` or `meter.holding.100`, a URL, or a
+ * command.
+ */
 export interface WrittenObserver {
   readonly register?: string;
   readonly url?: string;
@@ -23,8 +26,9 @@ type ReadObserver =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Reads which observer is meant; undefined when nothing was written. The path leads into the JSON that a URL answers: `a.b[0]`.
- * @param nameOf how the user writes a part, for what is said about mistakes: `--witness-register`
+ * Reads which observer is meant; `observer` is undefined when nothing was written. The path leads into the
+ * JSON that a URL answers: `a.b[0]`.
+ * @param nameOf how the user writes a part, for messages on mistakes: `--witness-register`
  */
 export function readObserver(
   { register, url, path, command }: WrittenObserver,

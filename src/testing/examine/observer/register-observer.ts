@@ -4,16 +4,16 @@ import { valueAtAddress } from '../../../simulator/commands/device-value.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import type { Observer } from './observer.js';
 
-/** A register is read without leaving the process. */
+/** The time between two readings, in ms. Reading a register does not leave the process. */
 const PACE_MS = 50;
 
-/** `meter.holding.100`: a value without a name. */
+/** Matches `meter.holding.100`, a value without a name. */
 const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
 
 /**
- * A register or coil that the client writes what it has read to.
+ * Makes an observer of a register or coil to which the client writes what it has read.
  * @param name `meter.setpoint`, or `meter.holding.100` for a value without a name
- * @returns what is wrong with the name, as a sentence
+ * @returns the observer, or what is wrong with the name, as a sentence
  */
 export function registerObserver(name: string, simulator: Simulator): Observer | string {
   const found = valueFor(name, simulator);

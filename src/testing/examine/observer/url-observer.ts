@@ -10,7 +10,7 @@ const STEP = /\.?([^.[\]]+)|\[(\d{1,9})\]/y;
 
 /**
  * Reads a path like `a.b[0]`.
- * @returns undefined when it is none
+ * @returns undefined when the text is no path
  */
 export function readJsonPath(text: string): JsonPath | undefined {
   const steps: (string | number)[] = [];
@@ -25,7 +25,7 @@ export function readJsonPath(text: string): JsonPath | undefined {
 }
 
 /**
- * A page that shows what the client has read.
+ * Makes an observer of a page that shows what the client has read.
  * @param path where the value is in the JSON of the page; the whole text is the value when undefined
  */
 export function urlObserver(url: string, path: JsonPath | undefined): Observer {
@@ -46,14 +46,17 @@ export function urlObserver(url: string, path: JsonPath | undefined): Observer {
   };
 }
 
-/** @returns undefined when there is more than is read */
+/**
+ * Reads the text of a page.
+ * @returns undefined when it is longer than `LONGEST_ANSWER`
+ */
 async function textOf({ body }: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     length += chunk.length;
-    // To leave the loop cancels the rest of the page.
+    // Leaving the loop cancels the rest of the page.
     if (length > LONGEST_ANSWER) return undefined;
   }
   return Buffer.concat(chunks).toString();
@@ -71,7 +74,7 @@ function shownAt(text: string, path: JsonPath): ObserverText {
   return shownText(String(value));
 }
 
-/** `fetch` hides the reason in the cause. */
+/** Finds the reason of a failure, which `fetch` hides in the cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;

@@ -8,9 +8,11 @@ import { durationText } from '../../scenario/words.js';
 import type { OwnRule } from '../heard/exchange.js';
 import type { OwnRules } from './rules.js';
 
-/** What an entry does may begin so late at most, in ms. */
+/** How late after it was armed an entry may begin, in ms. */
 const LATEST_MS = 60_000;
-/** A device that minds how soon a client connects again has to be left twice. */
+/**
+ * How many connections are closed. A device that minds how soon a client connects again has to be left twice.
+ */
 const CLOSED = 2;
 
 /** Plays one entry of the catalogue on a line. */
@@ -21,7 +23,7 @@ export class EntryPlayer {
   /** The fault rules of the entry as they are on this line. */
   readonly rules: readonly FaultRule[];
 
-  /** @param unitId only the device of this unit misbehaves; all devices of the line when undefined */
+  /** @param unitId the unit whose device misbehaves; all devices of the line when undefined */
   constructor(entry: Misbehaviour, line: Line, unitId: number | undefined) {
     this.#entry = entry;
     this.#line = line;
@@ -31,7 +33,7 @@ export class EntryPlayer {
     );
   }
 
-  /** Why this line can't carry the entry, as a part of a sentence; undefined when it can. */
+  /** Says why this line can't carry the entry, as a part of a sentence; undefined when it can. */
   get whyNot(): string | undefined {
     const { bus } = this.#line;
     if (this.#entry.line !== undefined) {
@@ -50,17 +52,18 @@ export class EntryPlayer {
     return undefined;
   }
 
-  /** The entry is about connections, so the client has to be made to open new ones. */
+  /** True when the entry is about connections, so that the client has to open new ones. */
   get needsConnections(): boolean {
     const isAboutThem = ({ when }: FaultRule) => when.connected !== undefined || when.nth !== undefined;
     return needConnections(this.#entry.manners ?? {}).length > 0 || this.rules.some(isAboutThem);
   }
 
   /**
-   * Lets the devices misbehave. Where that needs new connections, two are closed.
-   * @param about the check
+   * Lets the devices misbehave. When that needs new connections, two connections are closed.
+   * @param about name of the check
    * @param random gives the rules their seeds, whatever the entry says
-   * @returns the rules of the entry, and what takes everything back: manners that somebody else has set meanwhile stay
+   * @returns the rules of the entry, and `end`, which takes everything back except manners that somebody else
+   *   has set meanwhile
    */
   begin(own: OwnRules, about: string, random: Random): { rules: readonly OwnRule[]; end: () => void } {
     const { faults, manners } = this.#entry;

@@ -13,25 +13,25 @@ import type { OwnRules } from './rules.js';
 import type { ValueOracle } from './values.js';
 import type { Judged } from './verdict.js';
 
-/** What it is shown among. */
+/** The group among which a check is shown. */
 type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
 
 /** What a check says about itself. */
 export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
-  /** Unique. */
+  /** The identifier of the check, unique among all. */
   readonly id: string;
   readonly title: string;
 }
 
-/** Where a check can be run, and when it is its turn. */
+/** Where a check can be run, and when its turn comes. */
 export interface CheckPlace {
-  /** What the line must carry; any when absent. */
+  /** The kinds of line that the check is for; any when absent. */
   readonly transports?: readonly ('serial' | 'tcp' | 'tls' | 'udp')[];
-  /** What faults on the line need; see `device/faults/ability.ts`. */
+  /** What the faults of the check need of the line; see `device/faults/ability.ts`. */
   readonly abilities?: readonly Ability[];
-  /** Checks that have to be run before, because this one uses what they find. */
+  /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];
-  /** The disturbance lasts so long, in ms; the longest ones come last. None when absent. */
+  /** How long the disturbance lasts, in ms; 0 when absent. Checks with the longest ones come last. */
   readonly lastsMs?: number;
 }
 
@@ -41,80 +41,89 @@ export interface Check extends CheckText, CheckPlace, CheckAbout {
   /** What the client is shown, as a part of a sentence: `a reply with a wrong CRC`. */
   readonly what: string;
   /**
-   * `watches`: it disturbs nobody, and runs beside all others. `one question`: it disturbs nothing but its question, and runs
-   * beside others of its kind. Alone when absent.
+   * `watches`: the check disturbs nobody, and runs beside all others. `one question`: it disturbs nothing but
+   * its question, and runs beside others of its kind. Absent: it runs alone.
    */
   readonly beside?: 'watches' | 'one question';
   readonly run: (exam: Exam) => Promise<Judged>;
-  /** What is known before it is over; undefined where nothing is before its end. */
+  /** The verdict on what is known before the check is over. Absent when nothing is known before its end. */
   readonly soFar?: (exam: Exam) => Judged;
 }
 
-/** The reply is lost on its way, although the device has executed the request. */
+/** Faults that lose the reply on its way, although the device has executed the request. */
 export const LOST: readonly object[] = [{ truncate: 0 }];
 
-/** Faults that are put in for a while. */
+/** Faults that are in force for a while. */
 export interface Disturbance {
-  /** As `do` of a fault rule: `[{ crc: 'invert' }]`. */
+  /** The faults, as `do` of a fault rule: `[{ crc: 'invert' }]`. */
   readonly faults: readonly object[];
-  /** So many requests are spoilt at most; all of them when absent. */
+  /** How many requests are spoilt at most; all of them when absent. */
   readonly count?: number;
-  /** Which requests: the disturbed question alone (when absent), its unit, or all that the line answers. */
+  /**
+   * Which requests are spoilt: those of the disturbed question (also when absent), of its unit, or all that
+   * the line answers.
+   */
   readonly scope?: 'question' | 'unit' | 'line';
 }
 
-/** A disturbance as it goes on. */
+/** A disturbance while it goes on. */
 export interface Disturbed {
-  /** When it began. */
+  /** When the disturbance began, in ms. */
   readonly at: number;
-  /** Everything with a higher sequence number came after it began. */
+  /** Everything with a higher sequence number came after the disturbance began. */
   readonly since: number;
-  /** The requests that the faults acted on so far. */
+  /** The requests on which the faults have acted so far. */
   readonly spoilt: readonly Exchange[];
 }
 
 /** A time in which nothing on the line was answered. */
 export interface Silence extends Pick<Disturbed, 'at' | 'spoilt'> {
   readonly endedAt: number;
-  /** Everything with a higher sequence number came after it. */
+  /** Everything with a higher sequence number came after the silence. */
   readonly last: number;
 }
 
 /** How a client asks one question while it gets no reply to it. */
 export interface AskingRun {
-  /** The askings without a reply, from a poll on. */
+  /** The askings without a reply, beginning with a poll. */
   readonly asked: readonly Exchange[];
-  /** What came after them: another question; undefined where only this one came. */
+  /** The request with another question that came after them; undefined while only this question comes. */
   readonly after: Exchange | undefined;
-  /** From each asking to the next one, in ms. */
+  /** The times from each asking to the next one, in ms. */
   readonly intervals: readonly number[];
 }
 
-/** The client that is examined, its line, and what is known of it by now: everything that checks have in common. */
+/**
+ * The client that is examined, its line, and what is known of it by now: everything that checks have in
+ * common.
+ */
 export interface ExaminedClient {
   readonly clock: Clock;
   readonly line: ExaminedLine;
-  /** The same line, for what makes its devices behave otherwise. */
+  /** The same line, for code that makes its devices behave otherwise. */
   readonly simulated: Line;
-  /** Only questions to this unit are disturbed; any unit when undefined. */
+  /** The unit whose questions are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
   readonly log: ExchangeLog;
   readonly found: ClientFacts;
   readonly rules: OwnRules;
   readonly outage: Outage;
-  /** Says what is waited for, to whoever follows the examination. */
+  /** Tells the followers of the examination what is waited for. */
   readonly note: (text: string) => void;
-  /** Shows the values that the client has read; undefined where nothing does. */
+  /** Knows which values the client has read; undefined without an observer. */
   readonly values: ValueOracle | undefined;
-  /** All questions that it asks, as watching has shown them. */
+  /** All questions that the client asks, as watching has shown them. */
   questions: readonly Question[];
-  /** The longest silence that it sat through on its old connections. */
+  /** The longest silence that the client sat through on its old connections. */
   silence?: Silence;
-  /** It waits for a reply at most so long before it goes on, in ms; absent as long as that was not tried. */
+  /** How long the client waits for a reply at most before it goes on, in ms; absent until that was tried. */
   waitMs?: number;
-  /** It was waited for in vain to poll in the rhythm that it had, so its rhythm is no longer looked at. */
+  /** True when the client did not return to its rhythm in time, so that its rhythm is no longer looked at. */
   isWithoutRhythm: boolean;
-  /** Something was disturbed since it was last seen to poll as usual: up to this event. */
+  /**
+   * True when something was disturbed since the client was last seen to poll as usual: up to the event
+   * `disturbedUntil`.
+   */
   isDisturbed: boolean;
   disturbedUntil: number;
   run?: AskingRun;
@@ -122,32 +131,38 @@ export interface ExaminedClient {
 
 /** What one check of a client has for itself. */
 interface Own {
-  /** Of the check. */
+  /** The name of the check. */
   readonly name: string;
-  /** The same seed gives the same numbers. */
+  /** Random numbers; the same seed gives the same numbers. */
   readonly random: Random;
   /** The question that is disturbed. */
   readonly target: Question;
-  /** Another check disturbs another question at the same time. */
+  /** True when another check disturbs another question at the same time. */
   readonly isBeside: boolean;
 }
 
-/** So many polls as usual show that the client has recovered. */
+/** How many polls as usual show that the client has recovered. */
 const POLLS_AS_USUAL = 3;
-/** How long the client may take for that, in ms, and in poll periods. */
+/** How long the client may take to recover, in ms and in poll periods; the longer time counts. */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
-/** Replies are suppressed for so long, in ms and in poll periods; with a client that polls seldom it would take too long. */
+/**
+ * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
+ * more. With a client that polls less often than each `SLOWEST_MS` it would take too long.
+ */
 const QUIET_MS = 30_000;
 const QUIET_PERIODS = 5;
 const SLOWEST_MS = 10_000;
-/** An interval is as usual up to this many times the longest one that was seen, or so many ms more. */
+/**
+ * An interval is as usual up to this many times the longest one that was seen, or up to this many ms more.
+ */
 const LONGER = 1.5;
 const LATER_MS = 50;
 
 /**
- * What a check works with. Its functions resolve when something has happened on the line. When the examination is
- * stopped meanwhile they never do, so a check needs no way out; the examination takes the faults away.
+ * What a check works with. Its functions resolve when something has happened on the line. When the
+ * examination is stopped meanwhile they never resolve, so a check needs no way out; the examination takes the
+ * faults away.
  */
 export class Exam {
   readonly client: ExaminedClient;
@@ -158,7 +173,7 @@ export class Exam {
   readonly isBeside: boolean;
   /** Everything with a higher sequence number came after the check began. */
   readonly since: number;
-  /** What a trial has shown that speaks against the client, for a check that does not come to its end. */
+  /** What a trial has shown against the client, for a check that does not come to its end. */
   suspicion: string | undefined;
   readonly #name: string;
   readonly #waits: Waits;
@@ -178,12 +193,12 @@ export class Exam {
     this.#waits = new Waits(client.clock, client.log);
   }
 
-  /** How often the disturbed question is usually asked, in ms. */
+  /** The usual time from one asking of the disturbed question to the next, in ms. */
   get periodMs(): number {
     return this.target.periodMs ?? 0;
   }
 
-  /** The client has met a fault of this check. */
+  /** True when the client has met a fault of this check. */
   get hasDisturbed(): boolean {
     return this.#hasMisbehaved || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
   }
@@ -199,13 +214,13 @@ export class Exam {
     await this.until(() => undefined, ms);
   }
 
-  /** See `Waits`. */
+  /** Waits as `Waits.until` does. */
   until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined> {
     return this.#waits.until(find, limitMs);
   }
 
   /**
-   * Puts in a fault rule, waits until something is found, and takes the rule away.
+   * Puts a fault rule in force, waits until something is found, and takes the rule away.
    * @param find called as by `until`
    */
   async disturb<Result>(
@@ -235,7 +250,7 @@ export class Exam {
     return { ...disturbed, result };
   }
 
-  /** From now on, these faults give another value to good replies to the target; none when absent. */
+  /** Gives good replies to the target another value from now on, by these faults; none when absent. */
   mark(faults?: readonly object[]): void {
     const { rules } = this.client;
     if (this.#mark) rules.remove(this.#mark);
@@ -244,8 +259,9 @@ export class Exam {
   }
 
   /**
-   * Closes the line with all its connections for some time, and opens it again. Where that fails, the examination ends.
-   * @returns when it was open again, in ms
+   * Closes the line with all its connections for some time, and opens it again. When that fails, the
+   * examination ends.
+   * @returns when the line was open again, in ms
    */
   async outage(ms: number): Promise<number> {
     const { client } = this;
@@ -260,7 +276,8 @@ export class Exam {
 
   /**
    * Lets the devices of the line behave otherwise until something is found.
-   * @param begin changes them, and returns what takes that back; called at the end of the check at the latest
+   * @param begin changes the devices, and returns what takes that back; called at the end of the check at the
+   *   latest
    * @param find called as by `until`
    */
   async change(begin: () => () => void, find: () => true | undefined, limitMs: number): Promise<void> {
@@ -274,8 +291,8 @@ export class Exam {
   }
 
   /**
-   * Leaves some requests without a reply. A client that has kept bytes, or a whole reply, takes them for the answer to its
-   * next request and stays behind for ever. Where that request gets no reply of its own, nothing is left to be behind with.
+   * Leaves some requests without a reply. A client that has kept bytes, or a whole reply, takes them for the
+   * answer to its next request and stays behind for ever, unless that request gets no reply of its own.
    */
   async suppressReplies(requests: number): Promise<void> {
     if (this.periodMs > SLOWEST_MS) return;
@@ -292,10 +309,11 @@ export class Exam {
   }
 
   /**
-   * Waits until the client polls as it did before anything was disturbed: the disturbed question in its usual rhythm with good replies, and
-   * each of the other regular questions at least once.
+   * Waits until the client polls as it did before anything was disturbed: the disturbed question in its usual
+   * rhythm with good replies, and each of the other regular questions at least once.
    * @param polls how many polls as usual are enough
-   * @returns false when it does not within half a minute, or within twenty poll periods if these are longer
+   * @returns false when the client does not within half a minute, or within twenty poll periods if these are
+   *   longer
    */
   async recover(polls = POLLS_AS_USUAL): Promise<boolean> {
     const { client } = this;
@@ -311,7 +329,10 @@ export class Exam {
     return recovered === true;
   }
 
-  /** @param since only what came after this event */
+  /**
+   * True when the newest polls came as usual.
+   * @param since only polls after this sequence number count
+   */
   #pollsAsUsual(since: number, polls: number): boolean {
     const asked = this.askedAfter(since).slice(-polls);
     if (asked.length < polls || !asked.every(wentWell)) return false;
@@ -321,7 +342,7 @@ export class Exam {
     const times = [...asked.map(({ at }) => at), this.clock.now()];
     if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ question }) => question));
-    // Questions that are asked about as often as the disturbed one.
+    // A regular question is asked at least half as often as the disturbed one.
     const regular = this.client.questions.filter((each) => each.asked.length * 2 >= this.target.asked.length);
     return regular.every(({ key }) => heard.has(key));
   }

@@ -6,16 +6,16 @@ export interface ExaminedLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'tls' | 'udp';
   readonly framing: 'rtu' | 'ascii' | 'socket';
-  /** TCP: it is on any free port, which is another one each time it is opened. */
+  /** True when the line is on any free port, which is another one each time it is opened. */
   readonly hasAnyPort: boolean;
-  /** Of a character on the wire; 0 where characters take no time. */
+  /** Time of a character on the wire; 0 where characters take no time. */
   readonly characterTime: number;
-  /** 0 where there is none. */
+  /** The silence between two frames; 0 where there is none. */
   readonly t35: number;
   readonly t15: number;
 }
 
-/** A line as checks need it. */
+/** Takes from a line what checks need. */
 export function examinedLine({ name, definition }: Line): ExaminedLine {
   const { kind, framing } = definition;
   if (kind !== 'serial') {

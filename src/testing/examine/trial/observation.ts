@@ -2,7 +2,7 @@ import { expectedTimes, median, spanOf, type Times } from '../../times.js';
 import { type Exchange, type Question, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
 import type { ExchangeLog } from '../heard/log.js';
 
-/** What becomes of the reply to a request: it comes as it should, or faults act on it. */
+/** How the reply to a request is treated: it comes as it should, or faults act on it. */
 export type Treatment = 'good' | readonly object[];
 
 /** What was heard of a client. */
@@ -17,13 +17,13 @@ export interface Continuation {
   readonly of: Exchange;
   readonly next: Exchange;
   readonly afterMs: number;
-  /** The next request came over another connection. */
+  /** True when the next request came over another connection. */
   readonly isAnew: boolean;
-  /** The client closed its connection so long after the request; undefined where it did not. */
+  /** How long after the request the client closed its connection; undefined when it did not. */
   readonly closedAfterMs: number | undefined;
 }
 
-/** How the client went on after this request; undefined as long as nothing came. */
+/** How the client went on after this request; undefined while nothing has come. */
 export function continuationOf({ log }: Pick<Heard, 'log'>, of: Exchange): Continuation | undefined {
   const next = log.nextOf(of);
   if (!next) return undefined;
@@ -32,12 +32,12 @@ export function continuationOf({ log }: Pick<Heard, 'log'>, of: Exchange): Conti
   return { of, next, afterMs: next.at - of.at, isAnew, closedAfterMs };
 }
 
-/** What came next, without its time. */
+/** Names what came next, without its time. */
 function orderOf({ next, isAnew }: Continuation): string {
   return isAnew ? `anew ${next.question}` : next.question;
 }
 
-/** The most frequent way to go on. */
+/** The question that comes next most often, and when. */
 export interface Frequent {
   readonly question: string;
   /** The median of `times`, in ms. */
@@ -46,7 +46,7 @@ export interface Frequent {
   readonly expected: Times;
 }
 
-/** How a client goes on after certain treatments, as often as it was heard. */
+/** How a client goes on after certain treatments, from all that was heard. */
 export class Behaviour {
   readonly samples: readonly Continuation[];
   readonly #times = new Map<string, Times>();
@@ -59,28 +59,28 @@ export class Behaviour {
     }
   }
 
-  /** When it goes on like this; undefined where it never did. */
+  /** When the client goes on like this; undefined when it never did. */
   timesLike(continuation: Continuation): Times | undefined {
     return this.#times.get(orderOf(continuation));
   }
 
-  /** No way to go on takes longer, in ms. */
+  /** The longest time that the client takes to go on, in ms. */
   get longest(): number {
     return Math.max(0, ...Array.from(this.#times.values(), ({ high }) => high));
   }
 
-  /** No way to go on takes less, in ms. */
+  /** The shortest time that the client takes to go on, in ms; infinite without samples. */
   get shortest(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...Array.from(this.#times.values(), ({ low }) => low));
   }
 
-  /** When it closes its connection after the request; undefined where it does not each time. */
+  /** When the client closes its connection after the request; undefined unless it does each time. */
   get closing(): Times | undefined {
     const times = this.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
     return times.length > 0 && times.length === this.samples.length ? expectedTimes(times) : undefined;
   }
 
-  /** The question that comes next mostly, and when; undefined without samples. */
+  /** The question that comes next most often, and when; undefined without samples. */
   get frequent(): Frequent | undefined {
     const questions = this.samples.map(({ next }) => next.question);
     const count = (question: string) => questions.filter((each) => each === question).length;
@@ -90,16 +90,16 @@ export class Behaviour {
     return { question, afterMs: median(times), times, expected: expectedTimes(times) };
   }
 
-  /** From the requests to their replies, in ms. */
+  /** The median time from the requests to their replies, in ms. */
   get replyMs(): number {
     return median(this.samples.map(({ of }) => (repliedFrom(of) ?? of.at) - of.at));
   }
 }
 
 /**
- * How the client went on each time its requests were treated like this, beginning with a poll of the target that came
- * after a good reply.
- * @param questions the requests must have been these; any when absent
+ * Finds how the client went on each time its requests were treated like this, beginning with a poll of the
+ * target that came after a good reply.
+ * @param questions what the requests must have asked; anything when absent
  */
 export function behaviourAfter(
   { log, target }: Heard,
@@ -115,7 +115,7 @@ export function behaviourAfter(
     if (first.question !== target.key || !before || !wentWell(before)) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
     if (before.request.clientId !== request.clientId) return [];
-    // What it has done since may come from a fault that it has not got over.
+    // What the client has done since may come from a fault that it has not got over.
     if (isUndisturbed && (first.seq > log.usualUntil || first.isStuck)) return [];
     const last = lastOf(first, treatments, questions);
     const continuation = last?.next && continuationOf({ log }, last);
@@ -154,42 +154,44 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 }
 
 /**
- * What a client did, held against what it does after a good reply and without one. `usual`: it went on as after a good
- * reply. `missing`: as without a reply. `again`: it asked the same question before its time. `unclear`: none of these, or
- * both look alike.
+ * What a client did about a reply, compared with what it does after a good reply and without one. `usual`: it
+ * went on as after a good reply. `missing`: it went on as without a reply. `again`: it asked the same
+ * question before its time. `unclear`: none of these, or the two behaviours look alike.
  */
 export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
-  /** As a part of a sentence. */
+  /** What the client did, as a part of a sentence. */
   readonly text: string;
-  /** It was away for a time, as a program is that was started again. */
+  /** True when the client was away for a time, as a program is that was restarted. */
   readonly wasAway?: boolean;
-  /** Both behaviours overlap, so no other trial would show more. */
+  /** True when the two behaviours overlap, so that no other trial would show more. */
   readonly isAlike?: boolean;
 }
 
-/** What a client does after a good reply, and where no reply comes. */
+/** What a client does after a good reply, and what it does without one. */
 export interface Compared {
   readonly usual: Behaviour;
   readonly missing: Behaviour;
-  /** The reply ended so much later than usual, in ms; a client that took it may go on later by as much. */
+  /** How much later than usual the reply ended, in ms. A client that took it may go on later by as much. */
   readonly laterMs: number;
-  /** Where a reply is missing, whatever came before, no way to go on takes longer, in ms. */
+  /** The longest time that the client takes to go on without a reply, whatever came before, in ms. */
   readonly waitMs: number;
 }
 
-/** Behaviours differ by their times only where these are this far from each other, in ms. */
+/** Two behaviours differ by their times only when these are at least this far from each other, in ms. */
 const LEAST_APART_MS = 25;
-/** What comes later than this many times the wait for a reply, and so many ms, comes from a program that was away. */
+/**
+ * A client that goes on later than after this many times its wait for a reply, and this many ms, was away.
+ */
 const AWAY = 1.5;
 const AWAY_MS = 250;
-/** Who asks again comes sooner than after this part of the time until the next poll. */
+/** A client that asks again comes sooner than after this fraction of the time until the next poll. */
 export const BEFORE_ITS_TIME = 0.75;
 
-/** Why a reaction is unclear. */
+/** Says why a reaction is unclear when the two behaviours look alike. */
 export const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
 
-/** What a client did about a reply. */
+/** Decides what a client did about a reply. */
 export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
   const { of, next, afterMs, isAnew } = continuation;
   const { usual, missing, laterMs, waitMs } = compared;
@@ -234,7 +236,7 @@ function away(text: string): Reaction {
   return { kind: 'unclear', text: `${text}, as a program that was started again`, wasAway: true };
 }
 
-/** Both behaviours go on with the same question, at other times. */
+/** Decides by the times, when both behaviours go on with the same question. */
 function byTime(
   continuation: Continuation,
   { good, lost, laterMs, apart }: { good: Times; lost: Times; laterMs: number; apart: number },
@@ -249,7 +251,10 @@ function byTime(
   return unclear(`went on after ${Math.round(afterMs)} ms, between a good reply and none`);
 }
 
-/** The client came over another connection, as it does not after a good reply. Undefined when its times say the rest. */
+/**
+ * Judges a client that came over another connection, as it does not after a good reply. Undefined when its
+ * times say the rest.
+ */
 function reconnection(
   continuation: Continuation,
   { usual, missing }: Compared,
@@ -272,26 +277,34 @@ function reconnection(
   return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
 }
 
-/** The client came back later than it takes to go on without a reply; undefined where it did not. */
+/**
+ * The reaction of a client that came back later than it takes to go on without a reply; undefined when it did
+ * not.
+ */
 export function awayLongerThan(waitMs: number, { afterMs }: Continuation): Reaction | undefined {
   return afterMs > AWAY * waitMs + AWAY_MS
     ? away(`came back only after ${Math.round(afterMs)} ms`)
     : undefined;
 }
 
-/** The client came back over another connection, where its transactions did not go on; undefined where it did not. */
+/**
+ * The reaction of a client that came back over another connection, where its transaction identifiers did not
+ * go on; undefined when it did not.
+ */
 export function startedAgain(continuation: Continuation, usual: Behaviour): Reaction | undefined {
   const { isAnew, afterMs } = continuation;
   if (!isAnew || !isCounting(usual) || stepOf(continuation) <= FEW) return undefined;
   return away(`came back over another connection after ${Math.round(afterMs)} ms`);
 }
 
-/** Each transaction has the next identifier. */
+/** True when each transaction has the next identifier. */
 function isCounting({ samples }: Behaviour): boolean {
   return samples.length > 0 && samples.every((each) => stepOf(each) === 1);
 }
 
-/** The transaction identifiers of one program go up by one, or by a few where it has given up requests. */
+/**
+ * How far transaction identifiers of one program go up: by one, or by a few when it has given up requests.
+ */
 const FEW = 8;
 
 function stepOf({ of, next }: Continuation): number {

@@ -1,6 +1,9 @@
 import type { Line } from '../../../simulator/line.js';
 
-/** Closes a line for a while, as a server that is not there. Whoever begins an outage must see to it that it ends. */
+/**
+ * Closes a line for a while, as if its server were gone. A caller that begins an outage must see to it that
+ * it ends.
+ */
 export class Outage {
   readonly #line: Line;
   readonly #failed: (problem: string) => void;
@@ -13,7 +16,7 @@ export class Outage {
     this.#failed = failed;
   }
 
-  /** From before the line is closed until it is to be open again. */
+  /** True from before the line is closed until it is to be open again. */
   get isOn(): boolean {
     return this.#isOn;
   }
@@ -25,8 +28,8 @@ export class Outage {
   }
 
   /**
-   * Opens the line again, also one that is still being closed. Without an outage it does nothing.
-   * @returns why that was not possible, as a sentence
+   * Opens the line again, also one that is still being closed. Does nothing without an outage.
+   * @returns why the line could not be opened, as a sentence; undefined when it was
    */
   end(): Promise<string | undefined> {
     if (this.#isOn) {

@@ -16,20 +16,23 @@ import {
 } from '../heard/exchange.js';
 import type { Exam } from './exam.js';
 
-/** Frames begin with what only this framing has: transaction, protocol and length. */
+/**
+ * How many bytes of a frame come before the unit identifier: on a socket the transaction, the protocol and
+ * the length.
+ */
 const BEFORE_UNIT = { socket: 6, rtu: 0, ascii: 0 };
-/** Their replies repeat the request. */
+/** Functions whose replies repeat the request. */
 const ECHOED: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
 
-/** An entry that is played. */
+/** An entry of the catalogue that is played. */
 export interface Played {
   readonly entry: Misbehaviour;
   readonly rules: readonly OwnRule[];
-  /** What the client got from the device before, by question: a PDU, or none. */
+  /** What the client got from the device before, by question: a PDU, or nothing. */
   readonly before: ReadonlyMap<string, Uint8Array | undefined>;
 }
 
-/** Whether the misbehaviour made the answer to this request another one. */
+/** True when the misbehaviour changed the answer to this request. */
 export function isMet(exchange: Exchange, played: Played): boolean {
   const { rule, reply, question, request, at } = exchange;
   if (isDropped(exchange)) return false;
@@ -48,12 +51,12 @@ export function isMet(exchange: Exchange, played: Played): boolean {
   );
 }
 
-/** The reply was to come later, and the client asked on before. */
+/** True when the reply was to come later, and the client asked on before. */
 export function isDropped({ reply }: Exchange): boolean {
   return reply?.report.ended === 'superseded' && sentFrames(reply.plan, reply.report).length === 0;
 }
 
-/** Manners that give clients the registers of other addresses or of another table. */
+/** True for manners that give clients the registers of other addresses or of another table. */
 function hasOtherRegisters(
   { entry: { manners } }: Pick<Played, 'entry'>,
   { functionCode }: FrameEvent,
@@ -63,13 +66,16 @@ function hasOtherRegisters(
   return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
 }
 
-/** The reply came when the client had asked the next question. */
+/** True when the reply ended after the client had asked the next question. */
 export function isLate({ log }: Exam, exchange: Exchange): boolean {
   const next = log.nextOf(exchange);
   return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
 }
 
-/** There was no value to be taken, or the true one: the frame is an exception, or as the device sends it from the unit on. */
+/**
+ * True when the reply had no value to be taken, or the true one: it is an exception, or equals what the
+ * device sends from the unit identifier on.
+ */
 export function isTrue(exchange: Exchange, { before }: Played): boolean {
   const { reply, request, pdu: asked, question, rule } = exchange;
   if (!reply) return false;
@@ -89,7 +95,7 @@ function kindOf(pdu: Uint8Array | undefined): string {
   return code & EXCEPTION_FLAG ? `exception ${exception ?? 'without a code'}` : 'data';
 }
 
-/** What the client got, in words: `4 requests (3 without a reply, 1 with exception 6)`. */
+/** Puts into words what the client got: `4 requests (3 without a reply, 1 with exception 6)`. */
 export function gotText(acted: readonly Exchange[]): string {
   const kinds = acted.map(({ reply }) => {
     const isSent = reply && sentFrames(reply.plan, reply.report).length > 0;
@@ -101,12 +107,12 @@ export function gotText(acted: readonly Exchange[]): string {
   return `${acted.length} ${acted.length === 1 ? 'request' : 'requests'} (${counts.join(', ')})`;
 }
 
-/** The frame is valid, and its values are those of other registers. */
+/** True when the frame is valid and its values are those of other registers. */
 export function isForeign({ request, reply }: Exchange, played: Played): boolean {
   return hasOtherRegisters(played, request) && reply !== undefined && kindOf(pduOf(reply)) === 'data';
 }
 
-/** What the client got for its questions, the latest of each. */
+/** The latest undisturbed reply to each question. */
 export function latestReplies({ log }: Exam): Played['before'] {
   const undisturbed = log.newest().filter(({ reply, rule }) => reply && !rule);
   return new Map(undisturbed.map(({ question, reply }) => [question, reply && pduOf(reply)]));

@@ -2,23 +2,26 @@ import { type FaultRule, ruleSchema } from '../../../device/faults/rule.js';
 import type { FaultRules, RuleStatus } from '../../../device/faults/rules.js';
 import type { OwnRule } from '../heard/exchange.js';
 
-/** A fault rule as it is written; it gets a name of its own. */
+/** A fault rule as it is written. It gets a name of its own when it is put in force. */
 interface RuleWanted {
   readonly when: object;
   readonly do?: object | readonly object[];
   readonly seed: number;
-  /** See `OwnRule`; it spoils when absent. */
+  /** As in `OwnRule`; true when absent. */
   readonly isSpoiling?: boolean;
 }
 
 interface Held extends OwnRule {
-  /** Of the rule that was put in. Switching a rule keeps this object; another rule of the same name has another. */
+  /**
+   * The conditions of the rule in force. Switching a rule keeps this object; another rule of the same name
+   * has another one.
+   */
   readonly when: FaultRule['when'];
-  /** How often it had acted when the last request came. */
+  /** How often the rule had acted when the last request came. */
   hits: number;
 }
 
-/** The fault rules of one examination. They are known by what was put in, and never by their names alone. */
+/** The fault rules of one examination. Each is known by its conditions in force, never by its name alone. */
 export class OwnRules {
   readonly #rules: FaultRules;
   readonly #held = new Set<Held>();
@@ -28,7 +31,10 @@ export class OwnRules {
     this.#rules = rules;
   }
 
-  /** Puts in a rule under a name that nobody else has. @param about the check, for whoever reads the list of rules */
+  /**
+   * Puts a rule in force under a name that nobody else has.
+   * @param about name of the check, for readers of the list of rules
+   */
   put(about: string, { isSpoiling = true, ...written }: RuleWanted): OwnRule {
     let name = '';
     do name = `examine-${about}-${++this.#number}`;
@@ -52,7 +58,7 @@ export class OwnRules {
     for (const rule of this.#held) this.remove(rule);
   }
 
-  /** The spoiling rule that has acted since this was last called. Call it with each request. */
+  /** The spoiling rule that has acted since the last call. Call it with each request. */
   acted(): OwnRule | undefined {
     let acted: OwnRule | undefined;
     for (const rule of this.#held) {
@@ -64,7 +70,7 @@ export class OwnRules {
     return acted;
   }
 
-  /** Undefined when the rule is gone, also where another one has its name by now. */
+  /** The status of a rule; undefined when the rule is gone, also when another one has its name by now. */
   #statusOf({ name, when }: Held): RuleStatus | undefined {
     const status = this.#rules.get(name);
     return status?.rule.when === when ? status : undefined;

@@ -2,15 +2,21 @@ import { durationText } from '../../scenario/words.js';
 import type { Check, Exam } from './exam.js';
 import { type EndedCheck, type Judged, sure } from './verdict.js';
 
-/** A client that asks nothing for this long, in ms, or for so many poll periods or waits for a reply, is gone. */
+/**
+ * A client is gone when it asks nothing for this long: this many ms, or this many poll periods or waits for a
+ * reply, whichever is longest.
+ */
 const GONE_MS = 60_000;
 const GONE_TIMES = 5;
-/** Of a check that is ended from outside, so much silence in ms counts as a failure. */
+/** How long a client has to be silent, in ms, to fail a check that is ended from outside. */
 const SILENT_MS = 10_000;
-/** A poll to close the connection after is waited for so long, in ms and in poll periods. */
+/**
+ * How long to wait for a poll after which the connection is closed, in ms and in poll periods; the longer
+ * time counts.
+ */
 const HELP_MS = 10_000;
 const HELP_PERIODS = 5;
-/** Frames that show what a client did instead of polling. */
+/** How many exchanges show what a client did instead of polling. */
 const LAST_FRAMES = 4;
 
 /** Runs one check, and disturbs the client only while it polls as usual. */
@@ -29,12 +35,15 @@ export async function runCheck(check: Check, exam: Exam): Promise<EndedCheck> {
   }
 }
 
-/** A client that reads less than comes falls behind further with each reply, so it may have kept many. */
+/**
+ * How many requests get no reply. A client that reads less than comes falls behind further with each reply,
+ * so it may have kept many.
+ */
 const MANY_REQUESTS = 100;
 
 /**
- * Waits until the observer shows the value of good replies, so that a fault can be blamed when it does so no more. A client
- * that an earlier fault has put out of step is given requests without a reply.
+ * Waits until the observer shows the value of good replies, so that a fault can be blamed when it no longer
+ * does. A client that an earlier fault has put out of step is given requests without a reply.
  */
 async function seesGoodReplies(exam: Exam): Promise<void> {
   const { values } = exam.client;
@@ -46,7 +55,10 @@ async function seesGoodReplies(exam: Exam): Promise<void> {
   exam.mark();
 }
 
-/** Waits until the client polls as usual, helps it with a new connection, and then takes any polls for usual ones. */
+/**
+ * Waits until the client polls as usual. If it does not, helps it with a new connection, and then takes any
+ * polls for usual ones.
+ */
 async function pollsAsUsual(exam: Exam): Promise<boolean> {
   const { client } = exam;
   if (!client.isDisturbed || (await exam.recover())) return true;
@@ -70,9 +82,9 @@ function waited({ clock, log, since }: Exam): string {
 }
 
 /**
- * Gives a client that does not poll as usual a new connection. A client that has lost its place in the stream of
- * replies never finds it again on the old one, and nothing more could be examined.
- * @returns whether it polls as usual now; false at once where there are no connections
+ * Gives a client that does not poll as usual a new connection. A client that has lost its place in the stream
+ * of replies never finds it again on the old one, and nothing more could be examined.
+ * @returns whether the client polls as usual now; false at once where there are no connections
  */
 async function helpedByNewConnection(exam: Exam): Promise<boolean> {
   const { kind } = exam.client.line;
@@ -85,7 +97,10 @@ async function helpedByNewConnection(exam: Exam): Promise<boolean> {
   return exam.recover();
 }
 
-/** Waits for the client to ask anything after a check. @returns whether it did not */
+/**
+ * Waits for the client to ask anything after a check.
+ * @returns true when it did not
+ */
 export async function isGone(exam: Exam): Promise<boolean> {
   const { last } = exam.log;
   const limit = longestSilence(exam, GONE_MS) - silenceOf(exam);
@@ -101,7 +116,9 @@ function longestSilence({ periodMs, client: { waitMs } }: Exam, leastMs: number)
   return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, waitMs ?? 0));
 }
 
-/** What is known of a check that is ended from outside, by the limit; undefined when that is nothing. */
+/**
+ * The verdict on a check that is ended from outside, from what is known by then; undefined when nothing is.
+ */
 export function soFar(check: Check, exam: Exam, why: string): Judged | undefined {
   if (check.soFar) return check.soFar(exam);
   const silence = silenceOf(exam);
@@ -118,7 +135,10 @@ export function soFar(check: Check, exam: Exam, why: string): Judged | undefined
   return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
 }
 
-/** How a client has ended: in a headline with its exit code and last line, and with all that is known. */
+/**
+ * Says how a client has ended: in a headline with its exit code and last line, and in a text with all that is
+ * known.
+ */
 export function crashOf(
   how: string,
   whats: readonly string[],

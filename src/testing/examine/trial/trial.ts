@@ -14,37 +14,40 @@ import {
 import type { ValueMeaning } from './values.js';
 import { type Bounds, DECIDES, DISTURBED, type Judged, sure, type Trial, verdictOf } from './verdict.js';
 
-/** Requests that the client sent one after the other, each treated as was wanted, and how it went on after them. */
+/**
+ * Requests that the client sent one after the other, each treated as wanted, and how it went on after them.
+ */
 export interface Chain {
   readonly asked: readonly Exchange[];
   readonly continuation: Continuation;
 }
 
-/** Why a chain did not come about. */
+/** Says why a chain did not come about. */
 export interface BrokenChain {
-  /** `gone`: the client asked nothing any more. `stuck`: it did not poll as usual, so nothing was tried. */
+  /** `gone`: the client asked nothing more. `stuck`: it did not poll as usual, so nothing was tried. */
   readonly kind: 'gone' | 'stuck' | 'other';
   readonly why: string;
   readonly asked: readonly Exchange[];
 }
 
-/** Each request is waited for so long, in ms, and for so many poll periods, and as many waits for a reply. */
+/** How long to wait for each request: this many ms, and this many poll periods and waits for a reply more. */
 const NEXT_MS = 30_000;
 const NEXT_TIMES = 3;
-/** A client that is not known yet may wait so long for a reply, in ms. */
+/** How long a client may wait for a reply while that is not known, in ms. */
 const LONG_WAIT_MS = 15_000;
 
 /**
- * How long the next request of the client is waited for, in ms.
- * @param waitMs how long it waits for a reply, where that is not known
+ * How long to wait for the next request of the client, in ms.
+ * @param waitMs how long the client waits for a reply, where that is not known
  */
 export function patienceOf({ periodMs, client }: Exam, waitMs = 0): number {
   return NEXT_MS + NEXT_TIMES * (periodMs + (client.waitMs ?? waitMs));
 }
 
 /**
- * Treats requests that follow each other, beginning with a poll of the target while the client polls as usual.
- * @param moreMs the treatments themselves may take so long
+ * Treats requests that follow each other, beginning with a poll of the target while the client polls as
+ * usual.
+ * @param moreMs how long the treatments themselves may take, in ms
  */
 export async function runChain(
   exam: Exam,
@@ -91,60 +94,66 @@ export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chai
 }
 
 /**
- * Two behaviours that a check distinguishes, by what becomes of requests that follow each other. What the client does when it
- * is shown `shown` is held against what it does where the last reply is truly missing, and where it truly came.
+ * Two behaviours that a check distinguishes, by how requests that follow each other are treated. What the
+ * client does after `shown` is compared with what it does when the last reply is truly missing, and when it
+ * truly came.
  */
 export interface Contrast {
   readonly shown: readonly Treatment[];
   readonly ifTaken: readonly Treatment[];
   readonly ifLeft: readonly Treatment[];
-  /** A client that goes on as usual after this, too, shows nothing by going on as usual. */
+  /** If the client goes on as usual after this, too, going on as usual shows nothing. */
   readonly alsoUsual?: readonly Treatment[];
-  /** Why these requests show nothing, as a part of a sentence. */
+  /** Says why these requests show nothing, as a part of a sentence; undefined when they show something. */
   readonly isVoid?: (asked: readonly Exchange[]) => string | undefined;
 }
 
-/** One reply that is spoilt, against a good one and none. */
+/** The contrast between one spoilt reply, a good one, and none. */
 export function spoilt(faults: readonly object[]): Contrast {
   return { shown: [faults], ifTaken: ['good'], ifLeft: [LOST] };
 }
 
-/** A reply that comes twice, one right behind the other. */
+/** Faults that send a reply twice, one right behind the other. */
 export function twice({ client: { line } }: Exam): readonly object[] {
   return [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }];
 }
 
 const SHORTEST_GAP_MS = 1;
 
-/** Why a reply that was to come twice shows nothing; undefined where it came twice. */
+/** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
   if (exchange?.reply?.report.ended === 'complete') return undefined;
   return 'the client asked on before the reply could be sent twice';
 }
 
-/** What the reactions to `shown` say of a client. */
+/** What each reaction to `shown` says of a client. */
 export type ReactionMeaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
 
-/** A client has to take the reply. */
+/** The meaning when a client has to take the reply. */
 export const TAKES_IT: ReactionMeaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
-/** A client that goes on as if the last request had been answered has taken another reply for it. */
+/**
+ * The meaning when a client must not take the reply: one that goes on as if the last request had been
+ * answered has taken another reply for it.
+ */
 export const TAKES_NONE: ReactionMeaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 
-/** The first page's words on what is wrong. */
+/** The words of the first page on what is wrong. */
 export interface Blame {
   /** What the client was shown: `a reply with a wrong CRC`. */
   readonly what: string;
-  /** What is wrong with a client that shows `wrong`. */
+  /** What is wrong with a client whose trials show `wrong`. */
   readonly blame: string;
 }
 
-/** So often it is tried what a client does after some treatments. */
+/** How often to try what a client does after some treatments. */
 const LEARNT = 3;
-/** What it does when a reply is missing counts for all checks. */
+/** How often to try what a client does without a reply, because that counts for all checks. */
 const LEARNT_MISSING = 5;
 const MOST_FAILED = 2;
 
-/** What the client does after some treatments; tried out where it was not heard often enough. */
+/**
+ * Learns what the client does after some treatments, and tries them when they were not heard often enough.
+ */
 export async function learn(
   exam: Exam,
   treatments: readonly Treatment[],
@@ -168,12 +177,12 @@ export async function learn(
   }
 }
 
-/** Shows the client something, and says what it did; or why that came to nothing. */
+/** Shows the client something, and says what it did, or why that came to nothing. */
 async function reactionIn(
   exam: Exam,
   contrast: Contrast,
 ): Promise<(Reaction & { asked: readonly Exchange[] }) | BrokenChain> {
-  // Before it is shown anything: what it does afterwards may come from that.
+  // This is learned before the client is shown anything, because what it does afterwards may come from that.
   const missing = await learn(exam, [LOST]);
   if (isBroken(missing)) return missing;
   const chain = await runChain(exam, contrast.shown);
@@ -196,7 +205,7 @@ async function reactionIn(
   return { ...reaction, asked };
 }
 
-/** One trial on the line. */
+/** Makes one trial on the line. */
 export async function lineTrial(
   exam: Exam,
   contrast: Contrast,
@@ -231,18 +240,18 @@ function hasSpoiltBytes(exchanges: readonly Exchange[]): boolean {
   return exchanges.some((each) => each.rule && repliedFrom(each) !== undefined);
 }
 
-/** How long it took to send a reply, in ms. */
+/** How long sending the reply took, in ms. */
 function sentFor(exchange: Exchange): number {
   return (repliedUntil(exchange) ?? 0) - (repliedFrom(exchange) ?? 0);
 }
 
-/** No more trials can be made. */
+/** Bounds that allow no more trials. */
 const LAST: Bounds = { ...DISTURBED, most: 0 };
 
 /**
- * Makes trials until they decide, and then waits for the client to poll as before: one that does not has failed, whatever
- * it did at first.
- * @param next makes one trial; it gets those that were made
+ * Makes trials until they decide, and then waits for the client to poll as before. A client that does not has
+ * failed, whatever it did at first.
+ * @param next makes one trial, given those that were made
  */
 export async function decide(
   exam: Exam,
@@ -270,17 +279,21 @@ export async function decide(
   return verdictOf([wrong]) as Judged;
 }
 
-/** A disturbance and the two behaviours that it distinguishes: a row of a table. */
+/** A row of a table: a disturbance, and the two behaviours that it distinguishes. */
 export interface ContrastRow extends CheckText, CheckPlace, Blame {
   readonly rule: string;
   readonly meaning: ReactionMeaning;
-  /** @returns what this client is shown; a sentence when it can't be; or the verdict, where nothing need be shown */
+  /**
+   * Chooses what this client is shown.
+   * @returns a contrast; a sentence when the client can't be shown it; or the verdict, when nothing need be
+   *   shown
+   */
   readonly contrast: (exam: Exam) => Contrast | string | Judged | Promise<Contrast | Judged>;
-  /** What an observer of values says of a client, where it can say anything. */
+  /** What the values that an observer shows say of a client; absent when they say nothing. */
   readonly values?: ValueMeaning;
 }
 
-/** The check that a row describes. */
+/** Makes the check that a row describes. */
 export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
   const { meaning, contrast: contrastFor, values, blame, ...described } = row;
   return {
@@ -304,7 +317,10 @@ export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
   };
 }
 
-/** Values and the line are looked at in turn, as long as the values can be seen. */
+/**
+ * True when the next trial looks at values. Values and the line take turns, as long as the values can be
+ * seen.
+ */
 function isValuesTurn(trials: readonly Trial[]): boolean {
   const isUnseen = trials.some(({ isOfValues, shows }) => isOfValues && shows === 'unclear');
   return !isUnseen && trials.length % 2 === 0;

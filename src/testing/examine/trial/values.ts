@@ -7,7 +7,7 @@ import type { ClientFacts } from '../heard/found.js';
 import type { Observer } from '../observer/observer.js';
 import { DECIDES, type Trial } from './verdict.js';
 
-/** What is needed of the `Exam` of a check. */
+/** The part of the `Exam` of a check that is needed here. */
 interface Watching {
   readonly clock: Clock;
   readonly periodMs: number;
@@ -28,54 +28,63 @@ interface Watching {
 /** What an observer showed while the replies carried a known value. */
 export interface SeenByObserver {
   /**
-   * `kept`: nothing but the value of before, or none. `sent`: the value of the replies. `other`: a value that the
-   * replies did not carry.
+   * `kept`: the observer showed only the value from before, or none. `sent`: it showed the value of the
+   * replies. `other`: it showed a value that the replies did not carry.
    */
   readonly kind: 'kept' | 'sent' | 'other';
-  /** The value that it showed. */
+  /** The value that the observer showed. */
   readonly text: string;
 }
 
-/** What it says of a client that its observer has kept its value, or shows that of the spoilt reply, or another one. */
+/**
+ * What it says of a client that its observer has kept its value, shows that of the spoilt reply, or shows
+ * another one.
+ */
 export type ValueMeaning = Readonly<Record<SeenByObserver['kind'], Trial['shows']>>;
 
-/** Spoils the replies to a question for a while, and says what it means when the client takes their values. */
+/**
+ * Spoils the replies to a question for a while, and says what it means when the client takes their values.
+ */
 export interface ValueTrial {
-  /** What spoils the replies, or makes it for the mark that they carry. */
+  /** The faults that spoil the replies, or a function that makes them for the mark that the replies carry. */
   readonly faults: readonly object[] | ((mark: object) => readonly object[]);
   readonly meaning: ValueMeaning;
   /** What the client was shown. */
   readonly what: string;
-  /** What is wrong with one that takes it, for the first page. */
+  /** What is wrong with a client that takes the value, for the first page. */
   readonly blame: string;
-  /** Any client would take the spoilt reply to this request, so nothing is shown. */
+  /** True when any client would take the spoilt reply to this request, so that nothing is shown. */
   readonly isVoid?: (spoilt: Exchange) => boolean;
 }
 
-/** So many replies have marks that differ. */
+/** How many different marks there are. */
 const MARKS = 4;
-/** Bits that are needed to count to `MARKS`. */
+/** How many bits are needed to count to `MARKS`. */
 const FEWEST_BITS = 3;
-/** Steps between the values, tried in this order: small ones may be lost where the client rounds. */
+/** Steps between the marks, tried in this order: small ones may be lost where the client rounds. */
 const STEPS = [1, 16, 256] as const;
-/** How long an observer may take to show what the client has read, in ms, and in poll periods. */
+/**
+ * How long an observer may take to show what the client has read: this many ms, and this many poll periods
+ * more.
+ */
 const PATIENCE_MS = 5_000;
 const PATIENCE_PERIODS = 3;
-/** Once its delay is known, this many times as long is enough, and at least so many ms. */
+/** How long to watch an observer whose delay is known: this many times the delay, and this many ms more. */
 const DELAYS = 2;
 const SHORTEST_MS = 500;
-/** A poll with a new value is waited for so long, in ms and in poll periods. */
+/** How long to wait for a poll with a new value, in ms and in poll periods; the longer time counts. */
 const POLL_MS = 30_000;
 const POLL_PERIODS = 20;
-/** A client whose time-out and attempts are not known yet is taken for this one. */
+/** The time-out and the attempts of a client for which these are not known yet. */
 const USUAL_TIMEOUT_MS = 1_000;
 const USUAL_ATTEMPTS = 3;
-/** A value that was seen counts as two trials on the line. */
+/** How many trials on the line a value that was seen counts as. */
 const SEEN = 2;
 
 /**
- * Knows which value the client has taken: replies carry values of our own, and an observer shows what was read. What it
- * shows for each of them is learned first, because the client may scale, round or name what it reads.
+ * Knows which value the client has taken: replies carry values of our own (marks), and an observer shows what
+ * was read. The texts that it shows for the marks are learned first, because the client may scale, round or
+ * name what it reads.
  */
 export class ValueOracle {
   readonly #observer: Observer;
@@ -92,7 +101,10 @@ export class ValueOracle {
     this.#observer = observer;
   }
 
-  /** Learns how the observer shows values, once. @returns why it can't be used, as a sentence */
+  /**
+   * Learns how the observer shows values, once.
+   * @returns why the observer can't be used, as a sentence; undefined when it can
+   */
   async ready(exam: Watching): Promise<string | undefined> {
     if (!this.#isLearned) {
       this.#unusable = await this.#learn(exam);
@@ -102,14 +114,17 @@ export class ValueOracle {
     return this.#unusable;
   }
 
-  /** Three marks that differ, the first of which is the last one of before. */
+  /** Three marks that differ. The first one is the last one of the call before. */
   threeMarks(): readonly [number, number, number] {
     const first = this.#next;
     this.#next = (first + 2) % MARKS;
     return [first, (first + 1) % MARKS, this.#next];
   }
 
-  /** Gives good replies a mark. @returns false when the observer does not show it */
+  /**
+   * Gives good replies a mark.
+   * @returns false when the observer does not show it
+   */
   async settles(exam: Watching, mark: number): Promise<boolean> {
     const wanted = this.#texts[mark];
     const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
@@ -118,7 +133,7 @@ export class ValueOracle {
 
   /**
    * Gives good replies two values, one after the other: an observer that stands still may show one of them.
-   * @returns whether it shows both, as `isFollowing` does
+   * @returns whether the observer shows both, as `isFollowing` says from then on
    */
   async follows(exam: Watching): Promise<boolean> {
     const [, first, second] = this.threeMarks();
@@ -126,7 +141,10 @@ export class ValueOracle {
     return this.#isFollowing;
   }
 
-  /** The observer followed when it was last looked at with good replies. Without that, a fault can't be blamed. */
+  /**
+   * True when the observer followed good replies the last time that it was looked at. Otherwise no fault can
+   * be blamed.
+   */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }
@@ -136,7 +154,7 @@ export class ValueOracle {
     return SHORTEST_MS + DELAYS * this.#delayMs + 4 * this.#observer.paceMs;
   }
 
-  /** Watches the observer until it shows something else than before, for `limitMs` at most. */
+  /** Watches the observer until it shows something else than before, for at most `limitMs`. */
   async watch(
     exam: Watching,
     marks: { readonly before: number; readonly sent: number },
@@ -151,9 +169,9 @@ export class ValueOracle {
   }
 
   /**
-   * One trial that looks at the values. All replies to the question are spoilt for a while, and carry a value of their own: an
-   * observer that is slow to follow would miss a single one.
-   * @returns `kind`: what the observer showed; undefined where that is not known, and the trial is unclear
+   * Makes one trial that looks at the values. All replies to the question are spoilt for a while, and carry a
+   * value of their own: an observer that is slow to follow would miss a single one.
+   * @returns `kind`: what the observer showed; undefined when that is not known, and the trial is unclear
    */
   async trial(
     exam: Watching,
@@ -171,7 +189,7 @@ export class ValueOracle {
     const mark = (number: number) => ({ values: this.#marks[number] });
     exam.mark([mark(sent)]);
     const wait = exam.client.waitMs ?? exam.client.found.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
-    // Time for one poll with all its attempts.
+    // The limit has time for one poll with all its attempts.
     const limit = this.patienceMs + exam.periodMs + (exam.client.found.attempts ?? USUAL_ATTEMPTS) * wait;
     let seen: SeenByObserver | undefined;
     void this.watch(exam, { before, sent }, limit).then((result) => {
@@ -223,7 +241,7 @@ export class ValueOracle {
 
   /** What the observer shows for each mark; undefined when it does not show a new text for each. */
   async #textsFor(exam: Watching, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
-    // What the observer showed of earlier replies is over when the last mark has been sent for a while.
+    // When the last mark has been sent for a while, the observer no longer shows earlier replies.
     const last = marks.at(-1) ?? [];
     if (!(await this.#polledWith(exam, last))) return undefined;
     await exam.until(() => undefined, PATIENCE_MS);
@@ -238,7 +256,10 @@ export class ValueOracle {
     return texts;
   }
 
-  /** Gives the replies a value. @returns false when the client does not read it */
+  /**
+   * Gives the replies a value.
+   * @returns false when the client does not read it
+   */
   async #polledWith(exam: Watching, words: readonly number[]): Promise<boolean> {
     const since = exam.log.last;
     exam.mark([{ values: words }]);
@@ -266,7 +287,11 @@ export class ValueOracle {
     return shown;
   }
 
-  /** Reads the observer again and again. @param find gets what it shows, or undefined; @returns what that has found */
+  /**
+   * Reads the observer again and again.
+   * @param find gets the text that the observer shows, or undefined
+   * @returns what `find` has found
+   */
   async #read(
     exam: Watching,
     limitMs: number,
@@ -282,7 +307,10 @@ export class ValueOracle {
     return undefined;
   }
 
-  /** Where the client shows numbers, `null`, `bad` and the like say that it has no value. */
+  /**
+   * True for a text that is a value. Where the client shows numbers, `null`, `bad` and the like say that it
+   * has none.
+   */
   #isValue(text: string | undefined): text is string {
     return text !== undefined && (isNumber(text) || !this.#texts.every(isNumber));
   }
@@ -292,7 +320,9 @@ function isNumber(text: string): boolean {
   return text !== '' && Number.isFinite(Number(text));
 }
 
-/** A fault of the examination could not act on its reply, which then carried the mark as a good one. */
+/**
+ * True when a fault of the examination could not act on its reply, which then carried the mark as a good one.
+ */
 function isUnspoilt({ reply }: Exchange): boolean {
   return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
 }
@@ -306,9 +336,10 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
 }
 
 /**
- * Values for the replies to a question, each different from the others and from the true one, and near it, because a
- * client may refuse what is out of range. Every word is changed, so that values of each type and order change.
- * @returns the words of each, for the fault `values`; or why there can be none, as a sentence
+ * Makes marks for the replies to a question: values that differ from each other and from the true one, and
+ * are near it, because a client may refuse what is out of range. Every word is changed, so that values of
+ * each type and order change.
+ * @returns the words of each mark, for the fault `values`; or why there can be none, as a sentence
  */
 function marksFor(question: Question, step: number): readonly number[][] | string {
   if (!isReading(question)) return 'the client asks nothing that reads registers or bits';
@@ -325,7 +356,7 @@ function marksFor(question: Question, step: number): readonly number[][] | strin
   return numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number)));
 }
 
-/** The bytes two by two; an odd one at the end is the high byte of a word. */
+/** Joins bytes to words; an odd byte at the end is the high byte of a word. */
 function wordsOf(data: Uint8Array): number[] {
   return Array.from({ length: Math.ceil(data.length / 2) }, (_, i) => {
     return ((data[2 * i] as number) << 8) | (data[2 * i + 1] ?? 0);

@@ -1,7 +1,7 @@
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { Verdict } from '../../report/report.js';
 
-/** A question that was asked, and what became of it. */
+/** A question that was asked, and its reply. */
 interface AskedQuestion {
   readonly question: string;
   readonly request: FrameEvent;
@@ -18,22 +18,24 @@ export interface Trial {
   /** What the client did, as a part of a sentence. */
   readonly text: string;
   readonly evidence: Evidence;
-  /** Counts as so many trials; one when absent. */
+  /** How many trials this one counts as; one when absent. */
   readonly weight?: number;
-  /** It was seen which value the client has taken, which says more than what it did on the line. */
+  /**
+   * True when the trial has seen which value the client took, which says more than what it did on the line.
+   */
   readonly isOfValues?: boolean;
-  /** The client was away for a time, as a program is that was started again, which never passes. */
+  /** True when the client was away for a time, as a program is that was restarted. Its check never passes. */
   readonly wasAway?: boolean;
-  /** No more trials can be made. */
+  /** True when no more trials can be made. */
   readonly isLast?: boolean;
   /** What is wrong with the client, for the first page. */
   readonly conclusion?: string;
 }
 
-/** What trials have come to. */
+/** The verdict of trials. */
 export interface Judged {
   readonly verdict: 'pass' | 'fail' | 'inconclusive';
-  /** So many trials show it, of so many. */
+  /** How many trials show the verdict, and how many were made. */
   readonly confidence: { readonly agreeing: number; readonly trials: number };
   /** The reason, in one or two sentences. */
   readonly summary: string;
@@ -43,31 +45,34 @@ export interface Judged {
   readonly away?: string;
 }
 
-/** What became of a check, also of one that was not run. */
+/** What became of a check, even of one that was not run. */
 export interface EndedCheck extends Partial<Omit<Judged, 'verdict' | 'summary'>> {
   readonly verdict: Verdict;
   readonly summary: string;
 }
 
-/** When trials decide. */
+/** The bounds within which trials decide. */
 export interface Bounds {
-  /** Of the trials that show one or the other, this part has to be right, or wrong. */
+  /** The fraction of the trials that show one or the other which has to be right, or wrong. */
   readonly right: number;
   readonly wrong: number;
-  /** So many trials are made at most. */
+  /** How many trials are made at most. */
   readonly most: number;
 }
 
-/** Of disturbances: a client is disturbed nine times at most, and four of five trials agree. */
+/** The bounds for disturbances: a client is disturbed nine times at most, and four of five trials agree. */
 export const DISTURBED: Bounds = { right: 0.8, wrong: 0.8, most: 9 };
 
-/** So many trials decide. One that can't be made again, because the client is gone, counts as many. */
+/**
+ * How many trials decide. A trial that can't be made again, because the client is gone, counts as this many.
+ */
 export const DECIDES = 3;
 
 /**
- * The verdict on a client, from everything that was tried. It passes or fails where trials agree that count as three or
- * more; it is inconclusive where none of three shows anything, or the most that are made do not agree.
- * @returns undefined when it takes another trial
+ * The verdict on a client, from everything that was tried. It passes or fails when trials agree that count as
+ * three or more. It is inconclusive when trials that count as three show nothing and no other shows anything,
+ * or when the most that are made do not agree.
+ * @returns undefined when another trial is needed
  */
 export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Judged | undefined {
   const isTaken = all.some(({ isOfValues, shows }) => isOfValues && shows === 'wrong');
@@ -83,7 +88,10 @@ export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Ju
   return all.length < bounds.most ? undefined : judged('inconclusive', undefined, trials);
 }
 
-/** The verdict on what can be seen once, and is sure then. @param conclusion see `Trial` */
+/**
+ * The verdict on what can be seen once, and is sure then.
+ * @param conclusion as in `Trial`
+ */
 export function sure(
   shows: Trial['shows'],
   text: string,
@@ -94,7 +102,10 @@ export function sure(
   return verdictOf([trial]) as Judged;
 }
 
-/** @param shows the trials that decide it; undefined when they do not agree */
+/**
+ * Sums up trials in a verdict.
+ * @param shows which trials decide it; undefined when they do not agree
+ */
 function judged(
   verdict: Judged['verdict'],
   shows: Trial['shows'] | undefined,
@@ -114,7 +125,7 @@ function judged(
   };
 }
 
-/** What the client did in different trials, each thing once. */
+/** How many different things that the client did stand in a summary. */
 const MOST_KINDS = 3;
 
 function summaryOf(deciding: readonly Trial[], { agreeing, trials }: Judged['confidence']): string {
