@@ -23,7 +23,7 @@ const WRONG = 2;
 /** Examines the client that polls a line, and prints how it behaves. */
 export async function examine(request: ExamineRequest): Promise<number> {
   if (request.what === 'list') return list();
-  const read = readObserver(request.witness, (part) => `--witness-${part}`);
+  const read = readObserver(request.observer, (part) => `--witness-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
   const unwritable = reportsProblem(request);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
@@ -52,7 +52,7 @@ function list(): number {
 
 /** Examines the client of a line on a simulator that already runs. */
 function examineThere(
-  { line, unitId, checks, limitMs, seed, dut, token, witness: { register } }: ExaminationWanted,
+  { line, unitId, checks, limitMs, seed, dut, token, observer: { register } }: ExaminationWanted,
   url: string,
   stop: Promise<unknown>,
 ): Promise<ReportView | string> {

@@ -71,7 +71,7 @@ describe('the command line', () => {
       unitId: 9,
       checks: ['time-out', 'attempts'],
       limitMs: 90_000,
-      witness: { register: 'relay.seen' },
+      observer: { register: 'relay.seen' },
     };
     const options = '--unit 9 --checks time-out,attempts --limit 1.5m --witness-register relay.seen';
     for (const line of [`examine bus --config a.yaml ${options}`, `--config a.yaml examine bus ${options}`]) {

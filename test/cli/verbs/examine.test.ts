@@ -32,8 +32,8 @@ const config = () => newFile({ devices: DEVICES, lines: LINES });
 const examine = (...args: string[]) => run(['examine', ...args], newDirectory());
 
 /** Examines a client that takes replies of any transaction, and writes back what it has read. */
-const examineEcho = (...witness: string[]) =>
-  examine('bus', '--config', config(), '--dut', ECHO_POLLER, '--checks', 'wrong-transaction', ...witness);
+const examineEcho = (...observer: string[]) =>
+  examine('bus', '--config', config(), '--dut', ECHO_POLLER, '--checks', 'wrong-transaction', ...observer);
 
 describe.concurrent('modbus-sim examine', () => {
   it('starts a client on Modbus TCP, says how it behaves, and writes reports', async () => {

@@ -25,7 +25,7 @@ const ALL_SHAPES: Readonly<Record<string, Partial<Habits>>> = {
 const SHAPES = rows(ALL_SHAPES, ['of several questions, asked once']);
 
 /** With an observer the rhythm matters less. */
-const WITNESSED = Object.entries(SHAPES).filter(([name]) => /one question$|several.*once|grid/.test(name));
+const OBSERVED = Object.entries(SHAPES).filter(([name]) => /one question$|several.*once|grid/.test(name));
 
 describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
   it.each(Object.entries(SHAPES))('do no harm to a faultless client %s', async (_, habits) => {
@@ -34,7 +34,7 @@ describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
     expect(others.map(({ id, summary }) => `${id}: ${summary}`)).toEqual([]);
   });
 
-  it.each(WITNESSED)('are not believed by a faultless client %s', async (_, habits) => {
+  it.each(OBSERVED)('are not believed by a faultless client %s', async (_, habits) => {
     for (const [observer, more] of [
       [written, WRITES_BACK],
       [shownLater(400), {}],
@@ -95,7 +95,7 @@ const ROWS = [
 
 describe('with an observer', () => {
   it.each(ROWS)('$check on $on finds $mistakes', async ({ on, check, mistakes }) => {
-    for (const [, shape] of WITNESSED)
+    for (const [, shape] of OBSERVED)
       for (const [observer, more] of [
         [written, WRITES_BACK],
         [shownLater(400), {}],

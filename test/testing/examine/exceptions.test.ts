@@ -16,9 +16,9 @@ const ALL_SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
 const SHAPES = rows(ALL_SHAPES, ['of several questions']);
-const WITNESSED = Object.entries(SHAPES).filter(([name]) => !/rests|fast/.test(name));
+const OBSERVED = Object.entries(SHAPES).filter(([name]) => !/rests|fast/.test(name));
 const CODES = [1, 2, 3, 4, 5, 6, 10, 11];
-const WITNESSES = [
+const OBSERVERS = [
   { observer: written, more: WRITES_BACK },
   { observer: shownLater(400), more: {} },
 ] as const;
@@ -29,8 +29,8 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));
   });
 
-  it.each(WITNESSED)('pass one %s that shows what it reads', async (_, shape) => {
-    for (const { observer, more } of WITNESSES) {
+  it.each(OBSERVED)('pass one %s that shows what it reads', async (_, shape) => {
+    for (const { observer, more } of OBSERVERS) {
       const habits = { ...shape, ...more };
       const { report } = await examineModel({ on, habits, observer, checks: ['exceptions'] });
       expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));
@@ -56,8 +56,8 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
   });
 
   it.each([4, 6])('show to an observer a client that takes exception %d for 0', async (code) => {
-    for (const [, shape] of WITNESSED)
-      for (const { observer, more } of WITNESSES) {
+    for (const [, shape] of OBSERVED)
+      for (const { observer, more } of OBSERVERS) {
         const habits = { ...shape, ...more, mistakes: ['takes exceptions for zeros'] as const };
         const { finding } = await examineModel({ on, habits, observer, checks: [`exception-${code}`] });
         expect(finding(`exception-${code}`)).toMatchObject({ verdict: 'fail' });

@@ -16,7 +16,7 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'that connects anew at a bad reply': { atBadReply: 'connects anew' },
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
-const WITNESSES = {
+const OBSERVERS = {
   'by nobody': {},
   'by a page': { observer: shownLater(300) },
   'by a register': { observer: written, habits: WRITES_BACK },
@@ -27,15 +27,15 @@ const LIMIT_MS = 10 * 3_600_000;
 
 describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
   it.each(Object.keys(SHAPES))('fails no faultless client %s', async (name) => {
-    for (const [seed, witness] of Object.values(WITNESSES).entries()) {
-      const habits = { ...SHAPES[name], ...('habits' in witness && witness.habits), seed };
+    for (const [seed, watched] of Object.values(OBSERVERS).entries()) {
+      const habits = { ...SHAPES[name], ...('habits' in watched && watched.habits), seed };
       const lateness = (random: { next(): number }) => random.next() * 3;
       const wanted = { on, habits, lateness, seed, limitMs: LIMIT_MS, checks: ['real-world'] };
       const { report } = await examineModel({
         ...wanted,
-        ...('observer' in witness && { observer: witness.observer }),
+        ...('observer' in watched && { observer: watched.observer }),
       });
-      const allowed = 'observer' in witness ? VALID.map((id) => `real-world.${id}`) : [];
+      const allowed = 'observer' in watched ? VALID.map((id) => `real-world.${id}`) : [];
       expect(report.findings).toHaveLength(catalogueIds().length);
       expect(
         report.findings.filter(

@@ -14,13 +14,13 @@ const EXCEPTIONS = [1, 2, 3, 4, 5, 6, 10, 11].map((code) => `exception-${code}`)
 
 const BENCHES = (['serial', 'tcp'] as const).flatMap((on) =>
   [ONE, SEVERAL].flatMap((questions) =>
-    [false, true].map((hasWitness) => {
+    [false, true].map((hasObserver) => {
       const asks = questions === ONE ? 'one question' : 'several';
       return {
-        name: `${asks} on ${on} ${hasWitness ? 'with' : 'without'} an observer`,
+        name: `${asks} on ${on} ${hasObserver ? 'with' : 'without'} an observer`,
         on,
         questions,
-        hasWitness,
+        hasObserver,
       };
     }),
   ),
@@ -28,14 +28,14 @@ const BENCHES = (['serial', 'tcp'] as const).flatMap((on) =>
 
 /** All checks, from watching to connections: their verdicts by name. */
 async function verdictsOf(
-  { on, questions, hasWitness }: (typeof BENCHES)[number],
+  { on, questions, hasObserver }: (typeof BENCHES)[number],
   mistakes: readonly Mistake[] = [],
 ): Promise<Record<string, string>> {
   const { report } = await examineModel({
     on,
-    habits: { questions, mistakes, ...(hasWitness && WRITES_BACK) },
+    habits: { questions, mistakes, ...(hasObserver && WRITES_BACK) },
     limitMs: LONG_ENOUGH_MS,
-    ...(hasWitness && { observer: written }),
+    ...(hasObserver && { observer: written }),
   });
   return Object.fromEntries(report.findings.map(({ id, verdict }) => [id, verdict]));
 }
@@ -74,7 +74,7 @@ describe('a whole examination', () => {
     'finds that a client %s on %s, and nothing else',
     { timeout: 60_000 },
     async (mistake, on, failed) => {
-      const verdicts = await verdictsOf({ name: '', on, questions: SEVERAL, hasWitness: true }, [mistake]);
+      const verdicts = await verdictsOf({ name: '', on, questions: SEVERAL, hasObserver: true }, [mistake]);
       expect(
         Object.keys(verdicts)
           .filter((id) => verdicts[id] !== 'pass' && id !== 'broadcast-pause')

@@ -35,8 +35,8 @@ export type ExamineRequest =
         readonly dut?: string;
         /** Whether the client is started again when it has ended. */
         readonly restart?: boolean;
-        /** The observer, as the command line has it; empty when there is none. */
-        readonly witness: WrittenObserver;
+        /** The observer, as the options `--witness-…` name it; empty when there is none. */
+        readonly observer: WrittenObserver;
         /**
          * URL of REST of a simulator that already runs. Undefined: the examination starts a simulator of its
          * own.
@@ -128,7 +128,7 @@ function parseRequest({ values, words, token }: Given<Options>): ExamineRequest 
     line,
     source,
     ...examinationOrder(values),
-    witness: compact({
+    observer: compact({
       register: values['witness-register'],
       url: values['witness-url'],
       path: values['witness-path'],
