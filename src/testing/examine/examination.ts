@@ -32,7 +32,7 @@ export interface Audience {
   readonly note?: (text: string) => void;
 }
 
-/** Why an examination ends early. */
+/** Says why an examination ends early. */
 interface End {
   readonly verdict: Extract<Verdict, 'not run' | 'error'>;
   /** The reason, as a sentence. */
@@ -163,7 +163,7 @@ export class Examination {
     return this.report;
   }
 
-  /** The report on what is known by now. */
+  /** The report on what the examination has found by now. */
   get report(): Report {
     const ended = this.#endedAt ?? this.#clock.now();
     return examinationReport(this.order, this.#bench, {

@@ -56,7 +56,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   yield '</article>';
 }
 
-/** `2.5 s`, `4 min 32 s`. */
+/** Puts a duration into words: `2.5 s`, `4 min 32 s`. */
 function lastedText(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

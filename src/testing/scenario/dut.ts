@@ -32,7 +32,8 @@ export class Dut {
     }
     this.#gone = new Promise((resolve) => {
       process.once('error', (error) => resolve(`could not be started: ${error.message}`));
-      // `close` comes when the output is read to its end, which a child of the program may keep open.
+      // `exit` counts and not `close`, which comes when the output is read to its end: a child of the program
+      // may keep that open.
       process.once('exit', (code, signal) =>
         setImmediate(() =>
           resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
@@ -124,7 +125,7 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has no process any more.
+    // The group has no process any more, so there is nobody to signal.
   }
 }
 

@@ -130,9 +130,9 @@ export class InOrder implements GoalWatch {
     if (this.#count === 1) this.#taken.clear();
     this.#taken.set(question, seen);
     const isBounded = this.#count === 1 || same;
-    const outcome = `it came ${durationText(gap)} after ${this.#beforeText()}`;
-    if (isBounded && gap < after) return this.#failed(`${outcome}, sooner than ${durationText(after)}`);
-    if (gap > within) return this.#failed(`${outcome}, later than ${durationText(within)}`);
+    const arrival = `it came ${durationText(gap)} after ${this.#beforeText()}`;
+    if (isBounded && gap < after) return this.#failed(`${arrival}, sooner than ${durationText(after)}`);
+    if (gap > within) return this.#failed(`${arrival}, later than ${durationText(within)}`);
     const doubt = same || this.#isRepetition(seen) ? this.#doubt(seen) : undefined;
     if (doubt !== undefined) return { verdict: 'inconclusive', text: doubt };
     this.#before = seen;
@@ -164,17 +164,17 @@ export class InOrder implements GoalWatch {
     const { after, within } = this.#current;
     const { nextPoll, seen: spoilt } = this.#spoilt;
     const gap = seen.at - spoilt.at;
-    const outcome = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
+    const arrival = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
     if (!nextPoll) {
       if (within !== Number.POSITIVE_INFINITY) return undefined;
-      return `${outcome}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
+      return `${arrival}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
     // A client that asks all its questions in turn would have asked another one before its next poll.
     const { outOfTurn = 0 } = nextPoll;
     const isOutOfTurn = !this.#isInterrupted && gap < outOfTurn;
     if (isOutOfTurn || gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest))
       return undefined;
-    return `${outcome} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
+    return `${arrival} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
   }
 
   #passed(): GoalEnd {
@@ -207,7 +207,9 @@ export class InOrder implements GoalWatch {
     return `${same ? 'the same request again' : matcher.text}${times === '' ? '' : ` ${times}`}${place}`;
   }
 
-  /** `500 ms of the spoilt request (frame 7)`: how long the current entry was waited for, and from when. */
+  /**
+   * Says how long the current entry was waited for, and from when: `500 ms of the spoilt request (frame 7)`.
+   */
   #allowed(): string {
     const { within } = this.#current;
     if (this.#before && within !== Number.POSITIVE_INFINITY)

@@ -22,7 +22,7 @@ export interface Audience {
   readonly warn: (text: string) => void;
   /** Called when a step has ended. */
   readonly onFinding: (finding: Finding, number: number) => void;
-  /** Resolves when the test is to stop. */
+  /** Resolves when the test has to stop. */
   readonly stop: Promise<unknown>;
 }
 

@@ -39,7 +39,10 @@ const LAST_UNIT = 247;
  */
 const AWAY = 0x4000;
 
-/** Functions that have replies of the same shape: coils and discrete inputs, holding and input registers. */
+/**
+ * Pairs of functions whose replies have the same shape: coils and discrete inputs, holding and input
+ * registers, single writes, multiple writes.
+ */
 const TWINS = [
   [1, 2],
   [3, 4],
@@ -263,7 +266,7 @@ const split = contrastCheck('damaged', {
       shown: [[{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]],
       ifTaken: ['good'],
       ifLeft: [LOST],
-      // A client that takes half a reply need not have taken the whole one.
+      // A client that goes on as usual after half a reply need not have taken the whole one.
       alsoUsual: [halfOf(exam)],
       isVoid: ([first]) =>
         isRtu && pauseIn(first) > line.t15

@@ -135,7 +135,7 @@ async function play(exam: Exam, entry: Misbehaviour, player: EntryPlayer): Promi
   const { last } = log;
   const all = met(rules).filter(({ seq }) => seq <= last);
   await exam.until(() => all.every(({ reply }) => reply) || undefined, LATE_MS);
-  // The reply may have shown that a fault could not act.
+  // Only the reply may have shown that a fault could not act.
   const acted = all.filter((each) => isMet(each, { rules, entry, before }));
   for (const each of acted) each.rule ??= { name: entry.id, faults: [], isSpoiling: true };
   const isBack = await exam.recover();

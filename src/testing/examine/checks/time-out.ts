@@ -28,7 +28,7 @@ interface Pace {
    */
   readonly spread: number;
   readonly isSteady: boolean;
-  /** The polls without replies, and what came next. */
+  /** The polls without replies, and the requests that came next. */
   readonly evidence: Evidence;
 }
 
@@ -335,13 +335,13 @@ function count(probes: readonly Probe[], wanted: Probe['answer']): number {
 async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   const { silent, usual, replyMs, isSteady, tolerance, spread } = pace;
   const gone = goneAfter(pace);
-  // Where the times differ so much that the promise can't be kept, a closer look is no use.
+  // When the times differ too much for the promised precision, a closer look is no use.
   const isHopeless = FINEST_MS + (LATE * spread) / 2 > promised(gone);
   const kind = isSteady || isHopeless || silent.afterMs > SLOW_MS ? 'steady' : 'unsteady';
   const limits = new Limits(pace, AGREEING[kind]);
   const polls = LONGEST_SEARCH_POLLS * (exam.periodMs + gone);
   const end = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, polls);
-  // Most clients ask again, or ask the next question, as soon as they give up; or rest as long as after a
+  // Most clients ask again, or ask the next question, as soon as they give up. Others rest as long as after a
   // reply.
   const guesses = [gone, silent.afterMs - usual.afterMs + replyMs].flatMap((guess) =>
     [0, 2 * tolerance].flatMap((more) => {
@@ -355,7 +355,7 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Limits> {
   for (let tries = 0; tries < MOST_PROBES && exam.clock.now() < end; tries++) {
     if (unclear === MOST_UNCLEAR) {
       if (aim === Number.POSITIVE_INFINITY) break;
-      // The limits come no closer; what is left is to see whether they hold.
+      // The limits come no closer, so what remains is to see whether they hold.
       [aim, unclear] = [Number.POSITIVE_INFINITY, 0];
     }
     const guess = guesses.shift();

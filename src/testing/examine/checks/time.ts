@@ -102,7 +102,8 @@ const deadUnit: Check = {
   needs: ['time-out', 'attempts'],
   lastsMs: SHORTEST_DEAD_MS,
   async run(exam) {
-    // A write may pass on what was read from the dead unit, so that there is nothing to write meanwhile.
+    // Writes are left out: one may pass on what was read from the dead unit, and then there is nothing to
+    // write meanwhile.
     const others = exam.client.questions.filter((question) => {
       const { unitId, periodMs, isAnswered } = question;
       return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(question);

@@ -105,7 +105,7 @@ export interface Question {
   readonly unitId: number;
   readonly functionCode: number;
   readonly pdu: Uint8Array;
-  /** `unit 1 read holding registers 0–9`. */
+  /** The question in words: `unit 1 read holding registers 0–9`. */
   readonly text: string;
   readonly asked: readonly Exchange[];
   /** The times between one asking and the next. */

@@ -21,7 +21,7 @@ export class Waits {
     this.#heard = heard;
   }
 
-  /** Ends all waiting. */
+  /** Ends all waits: none of them resolves any more. */
   end(): void {
     this.#isOver = true;
     for (const stop of this.#stops) stop();

@@ -56,7 +56,7 @@ interface Watch {
   readonly unitId: number | undefined;
   /** The limit of the whole examination, in ms. */
   readonly limitMs: number;
-  /** Says what is waited for. */
+  /** Tells the followers of the examination what is waited for. */
   readonly note: (text: string) => void;
 }
 

@@ -129,7 +129,7 @@ export interface ExaminedClient {
   run?: AskingRun;
 }
 
-/** What one check of a client has for itself. */
+/** What each check of a client has for itself. */
 interface Own {
   /** The name of the check. */
   readonly name: string;
@@ -148,7 +148,7 @@ const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
 /**
  * How long to wait for the requests whose replies are suppressed: this many ms, and this many poll periods
- * more. With a client that polls less often than each `SLOWEST_MS` it would take too long.
+ * more. It would take too long with a client whose poll period is longer than `SLOWEST_MS`.
  */
 const QUIET_MS = 30_000;
 const QUIET_PERIODS = 5;
@@ -203,7 +203,7 @@ export class Exam {
     return this.#hasMisbehaved || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
   }
 
-  /** Ends all waiting. */
+  /** Ends all waits of the check, and takes back what `change` has begun. */
   end(): void {
     this.#waits.end();
     this.#undo();

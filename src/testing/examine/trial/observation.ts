@@ -5,7 +5,7 @@ import type { ExchangeLog } from '../heard/log.js';
 /** How the reply to a request is treated: it comes as it should, or faults act on it. */
 export type Treatment = 'good' | readonly object[];
 
-/** What was heard of a client. */
+/** What was heard of a client, and the question to look at. */
 export interface Heard {
   readonly log: ExchangeLog;
   /** The question that is disturbed. */

@@ -65,9 +65,9 @@ async function pollsAsUsual(exam: Exam): Promise<boolean> {
   for (const each of exam.log.after(exam.log.usualUntil)) each.isStuck = true;
   const { target, periodMs } = exam;
   const since = exam.askedAfter(exam.since);
-  const outcome = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
+  const arrivals = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
   const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
-  client.note(`waiting for the client to poll as it did, ${every}; ${outcome} in ${waited(exam)}`);
+  client.note(`waiting for the client to poll as it did, ${every}; ${arrivals} in ${waited(exam)}`);
   if (await helpedByNewConnection(exam)) return true;
   if (client.isWithoutRhythm) return false;
   client.isWithoutRhythm = true;

@@ -69,14 +69,14 @@ export async function runChain(
       treatment === 'good'
         ? undefined
         : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
-    const outcome = await exam.until(find, done ? 0 : limit);
-    if (!outcome)
+    const request = await exam.until(find, done ? 0 : limit);
+    if (!request)
       return broken(
         `asked nothing more for ${Math.round(limit / 1000)} s`,
         asked.length > 0 ? 'gone' : 'stuck',
       );
-    if (done && done.result !== outcome) return broken('another client asked in between');
-    asked.push(outcome);
+    if (done && done.result !== request) return broken('another client asked in between');
+    asked.push(request);
   }
   const of = asked.at(-1) as Exchange;
   // The reply must be over, too: only then it is known whether the fault could act.
@@ -222,7 +222,7 @@ export async function lineTrial(
   }
   const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
-  // A client that has not gone on as without a reply may have kept what was sent.
+  // A client that did anything else than going on as without a reply may have kept what was sent.
   if (kind !== 'missing' && hasSpoiltBytes(evidence)) await exam.suppressReplies(1);
   const more =
     kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';

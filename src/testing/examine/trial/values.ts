@@ -43,7 +43,8 @@ export interface SeenByObserver {
 export type ValueMeaning = Readonly<Record<SeenByObserver['kind'], Trial['shows']>>;
 
 /**
- * Spoils the replies to a question for a while, and says what it means when the client takes their values.
+ * A trial that spoils the replies to a question for a while, and what it means when the client takes their
+ * values.
  */
 export interface ValueTrial {
   /** The faults that spoil the replies, or a function that makes them for the mark that the replies carry. */

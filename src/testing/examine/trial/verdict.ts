@@ -8,12 +8,12 @@ interface AskedQuestion {
   readonly reply?: ReplyEvent | undefined;
 }
 
-/** The exchanges and events that show something. */
+/** The exchanges and events that show why a verdict is what it is. */
 export type Evidence = readonly (AskedQuestion | TrafficEvent)[];
 
 /** One disturbance of one question, or one thing that was watched, and what it showed. */
 export interface Trial {
-  /** `unclear`: it showed neither of the two behaviours that the check distinguishes. */
+  /** `unclear`: the trial showed neither of the two behaviours that the check distinguishes. */
   readonly shows: 'right' | 'wrong' | 'unclear';
   /** What the client did, as a part of a sentence. */
   readonly text: string;
@@ -76,7 +76,8 @@ export const DECIDES = 3;
  */
 export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Judged | undefined {
   const isTaken = all.some(({ isOfValues, shows }) => isOfValues && shows === 'wrong');
-  // A client may ask again and take the value all the same.
+  // Trials on the line that speak for the client do not count then: it may ask again and take the value all
+  // the same.
   const trials = isTaken ? all.filter(({ isOfValues, shows }) => isOfValues || shows !== 'right') : all;
   const weigh = (shows: Trial['shows']) =>
     trials.reduce((sum, each) => sum + (each.shows === shows ? (each.weight ?? 1) : 0), 0);
