@@ -58,7 +58,10 @@ if (values.minutes !== undefined) {
     console.error('--minutes is a number of minutes, more than 0');
     process.exit(2);
   }
-  const { parts, problems } = await soakEndurance(minutes, seed, values);
+  const { parts, problems } = await soakEndurance(minutes, seed, {
+    ...values,
+    say: (text) => console.error(text),
+  });
   if (values.json) console.log(JSON.stringify({ parts, problems }));
   else {
     console.log(partsTable(parts));

@@ -13,11 +13,12 @@ const PARTS = 6;
  * Seven lines of all kinds with a client each that comes and goes, one that asks for anything, and all of REST, for so long.
  * @param {number} minutes
  * @param {number} seed
- * @param {{broker?: string | undefined, snapshots?: string | undefined}} [options] `broker`: the URL of one that the program
- *   is on; `snapshots`: a directory for a heap snapshot of each side after each part, which takes seconds
+ * @param {{broker?: string | undefined, snapshots?: string | undefined, say?: (text: string) => void}} [options] `broker`: the URL of one that the program
+ *   is on; `snapshots`: a directory for a heap snapshot of each side after each part, which takes seconds; `say`: is told of
+ *   each part when it is over, as a soak that is broken off has no table
  * @returns {Promise<{parts: readonly import('./drift.mjs').Part[], problems: readonly string[]}>}
  */
-export async function soakEndurance(minutes, seed, { broker, snapshots } = {}) {
+export async function soakEndurance(minutes, seed, { broker, snapshots, say = () => {} } = {}) {
   const mqtt = broker && {
     url: broker,
     topic: 'modbus-sim/soak',
@@ -40,7 +41,13 @@ export async function soakEndurance(minutes, seed, { broker, snapshots } = {}) {
   for (let part = 0; part < PARTS; part++) {
     for (const client of clients) client.take();
     counts.rest = 0;
-    await delay((minutes * 60_000) / PARTS);
+    const waited = new AbortController();
+    const isOver = delay((minutes * 60_000) / PARTS, true, { signal: waited.signal });
+    if (!(await Promise.race([isOver, program.exited.then(() => false)]))) {
+      isOver.catch(() => {});
+      waited.abort();
+      break;
+    }
     const seen = clients.map((client) => client.take());
     const heap = { lines: 0, desk: 0 };
     for (const side of SIDES)
@@ -53,6 +60,10 @@ export async function soakEndurance(minutes, seed, { broker, snapshots } = {}) {
       rest: counts.rest,
       lines: Object.fromEntries(targets.map(({ line }, i) => [line, spread(seen[i]?.times ?? [])])),
     });
+    const { memory, descriptors, lost } = /** @type {import('./drift.mjs').Part} */ (parts.at(-1));
+    say(
+      `part ${part + 1} of ${PARTS}: heap of the lines ${heap.lines.toFixed(1)}, of the desk ${heap.desk.toFixed(1)}, memory ${memory.toFixed(1)} MB; ${descriptors} descriptors, ${lost} lost, ${counts.rest} requests to REST, ${counts.failed.length} of all failed`,
+    );
   }
   stopped.abort();
   await Promise.all(work);
@@ -61,7 +72,8 @@ export async function soakEndurance(minutes, seed, { broker, snapshots } = {}) {
   rmSync(directory, { recursive: true, force: true });
   const problems = [...counts.failed, ...driftOf(parts)];
   if (/thread of REST/.test(program.output.stderr)) problems.push(program.output.stderr);
-  if (exitCode !== 0) problems.push(`the program ended with ${exitCode}`);
+  if (exitCode !== 0 || parts.length < PARTS)
+    problems.push(`the program ended with ${exitCode} in part ${parts.length + 1}\n${program.output.stderr}`);
   return { parts, problems };
 }
 
