@@ -1,18 +1,20 @@
-/** Longer text is cut: nobody reads more, and its length has to fit. */
+/** The most characters of a text. Longer text is cut: nobody reads more, and the length has to fit. */
 const MAX_TEXT = 1024;
-/** Set in the length of a text whose characters take two bytes. */
+/** The flag in the length of a text whose characters take two bytes. */
 const WIDE = 0x8000;
 
-/** No fewer bytes than `Writer.text` takes for a text. */
+/** The most bytes that `Writer.text` can take for a text. */
 export function sizeOfText(text: string): number {
   return 2 + 2 * Math.min(text.length, MAX_TEXT);
 }
 
-/** Writes numbers, texts and bytes one after the other into memory. The caller sees to it that there is room. */
+/**
+ * Writes numbers, texts and bytes one after another into memory. The caller makes sure that there is room.
+ */
 export class Writer {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  /** Where the next value goes. */
+  /** The offset of the next value. */
   at = 0;
 
   constructor(bytes: Uint8Array) {
@@ -20,7 +22,7 @@ export class Writer {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** A copy of everything so far. */
+  /** A copy of everything written so far. */
   written(): Uint8Array {
     return this.#bytes.slice(0, this.at);
   }
@@ -39,13 +41,13 @@ export class Writer {
     this.at += 4;
   }
 
-  /** A number as it is, or that there is none. */
+  /** Writes a number, or that there is none. */
   number(value: number | undefined): void {
     this.#view.setFloat64(this.at, value ?? Number.NaN, true);
     this.at += 8;
   }
 
-  /** Bytes behind their length. */
+  /** Writes bytes behind their length. */
   bytes(value: Uint8Array): void {
     const { length } = value;
     this.long(length);
@@ -56,7 +58,9 @@ export class Writer {
     this.at = start + length;
   }
 
-  /** Text behind its length: a byte for each character, or two for each where one does not fit. */
+  /**
+   * Writes text behind its length: with one byte for each character, or two for each when one does not fit.
+   */
   text(value: string): void {
     const length = Math.min(value.length, MAX_TEXT);
     const [memory, start] = [this.#bytes, this.at + 2];
@@ -82,7 +86,7 @@ export class Writer {
 export class Reader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  /** Where the next value is. */
+  /** The offset of the next value. */
   at = 0;
 
   constructor(bytes: Uint8Array) {
@@ -110,7 +114,7 @@ export class Reader {
     return Number.isNaN(value) ? undefined : value;
   }
 
-  /** A copy: the memory is used again. */
+  /** Reads bytes into a copy, because the memory is used again. */
   bytes(): Uint8Array {
     const length = this.long();
     this.at += length;

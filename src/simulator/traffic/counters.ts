@@ -1,8 +1,8 @@
 import type { EventKind, NewEvent } from './event.js';
 
 /**
- * What each counter of a line counts, from the moment the line is made. docs/rest.md and the help texts of the metrics
- * have these sentences.
+ * The meaning of each counter of a line. All count from the moment the line is made. docs/rest.md and the
+ * help texts of the metrics have these sentences.
  */
 export const COUNTERS = {
   requests: 'Requests to our units, including broadcasts.',
@@ -29,7 +29,7 @@ export function newCounters(): LineCounters {
   return Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, 0])) as LineCounters;
 }
 
-/** The counter of each kind of event; the other kinds count for none, or as `countEvent` says. */
+/** The counter of each kind of event. Other kinds have none, or those that `countEvent` chooses. */
 const COUNTER_OF: Readonly<Partial<Record<EventKind, keyof LineCounters>>> = {
   request: 'requests',
   broadcast: 'requests',
@@ -53,7 +53,8 @@ export function countEvent(counters: LineCounters, event: NewEvent): void {
       counters.broadcasts++;
       break;
     case 'reply':
-      // If the first step was not achieved, nothing was sent: no client had the line open, or a newer request came.
+      // If the first step was not achieved, nothing was sent: no client had the line open, or a newer request
+      // came.
       if (event.report.steps[0]?.outcome === 'achieved') counters.replies++;
       break;
     case 'damaged':

@@ -6,23 +6,26 @@ import { decodeRequest, type FilePart, type Request } from '../../modbus/protoco
 import { SubFunction } from '../../modbus/protocol/sub-function.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 
-/** What a PDU says. `quantity` belongs to `address`; of the two ranges of function 23 both are those that are read. */
+/**
+ * The content of a PDU. `quantity` belongs to `address`. For function 23, both describe the range that is
+ * read.
+ */
 export interface Message {
-  /** Without the exception flag. */
+  /** The function code without the exception flag. */
   readonly functionCode: number;
-  /** `read holding registers`, as the specification names the function. */
+  /** The name of the function in the specification, such as `read holding registers`. */
   readonly name: string;
   readonly address: number | undefined;
   readonly quantity: number | undefined;
-  /** Registers, or coils as 0 and 1: those that are written, or those that a response brings. */
+  /** The registers, or coils as 0 and 1, that a request writes or a response brings. */
   readonly values: readonly number[] | undefined;
   /** The exception code of a response. */
   readonly exception: number | undefined;
-  /** All of it in words: `read holding registers 0–1: 1 256`. */
+  /** The whole content in words: `read holding registers 0–1: 1 256`. */
   readonly text: string;
 }
 
-/** What a message has besides its function and its first range. */
+/** The content of a message besides its function and its first range. */
 export interface Saying {
   readonly text: string;
   readonly values?: readonly number[] | undefined;
@@ -40,7 +43,9 @@ export function messageOf(
   return { functionCode, name: functionName(functionCode), address, quantity, values, exception, text };
 }
 
-/** What a request PDU asks for. One that its function does not allow is described with the exception that it deserves. */
+/**
+ * Decodes a request PDU. If its function does not allow it, the text names the exception that it deserves.
+ */
 export function requestMessage(pdu: Uint8Array): Message {
   const code = pdu[0] as number;
   const decoded = decodeRequest(pdu);
@@ -49,7 +54,7 @@ export function requestMessage(pdu: Uint8Array): Message {
 
 interface WrittenRange {
   readonly address: number;
-  /** Undefined for function 22, which changes some bits of a register. */
+  /** The values; undefined for function 22, which changes some bits of a register. */
   readonly values: readonly number[] | undefined;
 }
 
@@ -58,7 +63,7 @@ export interface WrittenValues extends WrittenRange {
   readonly table: 'coils' | 'holding';
 }
 
-/** What a request writes to registers or coils; undefined for other requests, and for those that are not valid. */
+/** The registers or coils that a request writes; undefined for other requests, and for invalid ones. */
 export function writtenBy(pdu: Uint8Array): WrittenValues | undefined {
   const decoded = decodeRequest(pdu);
   const written = decoded.ok ? writeOf(decoded.request) : undefined;
@@ -84,12 +89,15 @@ function writeOf(request: Request): WrittenRange | undefined {
   }
 }
 
-/** `file 4 records 1–2`. */
+/** A part of a file in words: `file 4 records 1–2`. */
 export function partText({ file, record, length }: FilePart): string {
   return `file ${file} record${length === 1 ? '' : 's'} ${rangeText(record, length)}`;
 }
 
-/** `diagnostics, return query data: a5 37`. A counter is a number; data that means nothing is left out. */
+/**
+ * A message of function 8 in words: `diagnostics, return query data: a5 37`. Counters are shown as numbers;
+ * data without meaning is left out.
+ */
 export function diagnosticsText(subFunction: number, data: Uint8Array, isResponse: boolean): string {
   const text = `diagnostics, ${subFunctionName(subFunction)}`;
   if (

@@ -14,8 +14,8 @@ import {
 import { exceptionText, functionName, objectName, rangeText, valuesText } from './words.js';
 
 /**
- * What a response PDU says.
- * @param requestPdu the request that it answers, which names the addresses; undefined when that is not known
+ * Decodes a response PDU.
+ * @param requestPdu the request that is answered, which has the addresses; undefined when that is not known
  */
 export function responseMessage(pdu: Uint8Array, requestPdu: Uint8Array | undefined): Message {
   const code = (pdu[0] as number) & ~EXCEPTION_FLAG;
@@ -24,7 +24,7 @@ export function responseMessage(pdu: Uint8Array, requestPdu: Uint8Array | undefi
   return messageOf(code, request, saying);
 }
 
-/** `read holding registers 0–9: exception 02 illegal data address`. */
+/** An exception in words: `read holding registers 0–9: exception 02 illegal data address`. */
 function refusal(pdu: Uint8Array, request: Uint8Array | undefined): Saying {
   const exception = pdu[1];
   const what = subjectText((pdu[0] as number) & ~EXCEPTION_FLAG, request);
@@ -75,7 +75,7 @@ function sayingOf(pdu: Uint8Array, request: Uint8Array | undefined): Saying {
   return { text, values };
 }
 
-/** The function and the addresses that a response is about. */
+/** The function and the addresses that a response is about, in words. */
 function subjectText(code: number, request: Uint8Array | undefined): string {
   const [range] = request === undefined ? [] : addressRanges(request);
   const name = functionName(code);
@@ -84,19 +84,24 @@ function subjectText(code: number, request: Uint8Array | undefined): string {
   return `${name}${reads} ${rangeText(range.address, range.quantity)}`;
 }
 
-/** Padding bits in the last byte are no values (Application Protocol V1.1b3, 6.1). */
+/**
+ * The values of a response. Padding bits in the last byte are left out (Application Protocol V1.1b3, 6.1).
+ */
 function valuesOf(data: Uint8Array, kind: 'bits' | 'words', request: Uint8Array | undefined): number[] {
   if (kind === 'words') return wordsAt(data, 0, data.length >> 1);
   const asked = request && addressRanges(request)[0]?.quantity;
   return bitsAt(data, 0, Math.min(asked ?? Number.POSITIVE_INFINITY, 8 * data.length)).map(Number);
 }
 
-/** A status of all ones means that a program command is still being processed (6.9). */
+/** The status in words. A status of all ones means that a program command is still being processed (6.9). */
 function statusText(status: number | undefined): string {
   return status === 0 ? 'ready' : 'busy';
 }
 
-/** Each part has its length, which counts the reference type, the reference type, and its data (6.14). */
+/**
+ * The records of a response of function 20. Each part is its length, which counts the reference type, then
+ * the reference type and the data (6.14).
+ */
 function fileRecords(parts: Uint8Array, request: Uint8Array | undefined): Saying {
   const decoded = request && decodeRequest(request);
   const asked =
@@ -117,7 +122,7 @@ function fileRecords(parts: Uint8Array, request: Uint8Array | undefined): Saying
   };
 }
 
-/** Objects, each with its number, its length and its text (6.21). */
+/** The objects of an identification, each with its number, its length and its text (6.21). */
 function identification(pdu: Uint8Array, objects: Uint8Array): string {
   if (pdu[1] !== READ_DEVICE_IDENTIFICATION)
     return `${functionName(pdu[0] as number)}: ${hex(pdu.subarray(1))}`;

@@ -17,20 +17,23 @@ import type {
 } from './event.js';
 import { rangeText } from './words.js';
 
-/** Reads another event of the stream, such as the request of a response. Undefined when it is not kept any more. */
+/**
+ * Reads another event of the stream, such as the request of a response. Undefined when that event is no
+ * longer kept.
+ */
 export type ReadEvent = (seq: number) => TrafficEvent | undefined;
 
 /** An event in words. */
 export interface Decoded {
-  /** What the frame says, or the request that it answers; undefined where there is no frame. */
+  /** The content of the frame, or of the request that it answers; undefined for an event without a frame. */
   readonly message: Message | undefined;
-  /** `unit 17 read holding registers 0–9`. */
+  /** The event in words, such as `unit 17 read holding registers 0–9`. */
   readonly text: string;
-  /** What a device of ours has written to its registers, as its response confirms. */
+  /** What one of our devices has written to its registers, as its response confirms. */
   readonly written?: WrittenValues | undefined;
 }
 
-/** Decodes an event. This takes some µs, so decode only what somebody reads. */
+/** Decodes an event. This takes some µs, so only events that are going to be shown should be decoded. */
 export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
   switch (event.kind) {
     case 'reply':
@@ -60,8 +63,8 @@ export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
 }
 
 /**
- * The request PDU that an event is about: its own, or the one that it answers. Undefined for events without one, and for
- * a response whose request was not heard.
+ * The request PDU that an event is about: its own, or the one that it answers. Undefined for events without
+ * one, and for a response whose request was not heard.
  */
 export function requestPduOf(event: TrafficEvent, read: ReadEvent): Uint8Array | undefined {
   switch (event.kind) {
@@ -103,7 +106,7 @@ const AFTER: Readonly<Partial<Record<FrameEvent['kind'], string>>> = {
   dropped: ', not executed: a reply is pending',
 };
 
-/** Nobody knows whether a frame is meant as a request or a response, so it is not read further. */
+/** Such a frame may be meant as a request or as a response, so it is not decoded further. */
 function decodeUnasked({ bytes, framing }: UnaskedEvent): Decoded {
   const content = framing.decode(bytes);
   const count = `${bytes.length} byte${bytes.length === 1 ? '' : 's'}`;
@@ -176,12 +179,13 @@ function noticeText({ kind, count }: NoticeEvent): string {
 }
 
 const CRC_LENGTH = 2;
-/** Carriage return and delimiter, behind the two digits of the LRC. */
+/** The number of bytes behind the two digits of the LRC: carriage return and delimiter. */
 const ASCII_END = 2;
 
 /**
- * What is wrong with bytes that are no valid frame: `CRC error: 1a2b, expected 3c4d`, with the bytes in the order in
- * which they are on the wire; `LRC error: F8, expected FA` on ASCII lines; `not Modbus TCP: protocol identifier 1, expected 0`.
+ * What is wrong with bytes that are no valid frame: `CRC error: 1a2b, expected 3c4d`, with the bytes in the
+ * order in which they are on the wire; `LRC error: F8, expected FA` on ASCII lines; `not Modbus TCP: protocol
+ * identifier 1, expected 0`.
  */
 export function damageText(bytes: Uint8Array, framing: Framing): string {
   const content = bytes.length <= framing.maxLength ? framing.fields(bytes) : undefined;
@@ -193,7 +197,7 @@ export function damageText(bytes: Uint8Array, framing: Framing): string {
       return `CRC error: ${crcOf(bytes)}, expected ${crcOf(right)}`;
     case 'ascii': {
       const [found, expected] = [lrcOf(bytes), lrcOf(right)];
-      // Where the check value fits, a character is none of an ASCII message.
+      // When the check value is right, some character must be one that an ASCII message can't have.
       return found.toUpperCase() === expected ? none : `LRC error: ${found}, expected ${expected}`;
     }
     case 'socket': {

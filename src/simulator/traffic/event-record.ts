@@ -12,12 +12,12 @@ import {
 import { itemAt, readClient, readFraming, sizeOfClient, writeClient, writeFraming } from './record-parts.js';
 import { readReply, sizeOfReply, writeReply } from './reply-record.js';
 
-/*
- * Events as bytes, one record each. 100,000 events as objects would keep the garbage collector busy, and every line
- * waits while it works. It never looks into bytes, and their size is known.
+/**
+ * Events as bytes, one record each. As objects, 100,000 events would keep the garbage collector busy, and
+ * every line waits while it works. The collector never looks into bytes, and their size is known.
  */
 
-/** Codes of states: their places in this list. */
+/** The states of a line. The code of a state is its place in this list. */
 const STATES = [
   'open',
   'lost',
@@ -29,26 +29,26 @@ const STATES = [
   'real device',
 ] as const satisfies readonly LineStateEvent['state'][];
 
-/** Codes of the states of a test: their places in this list. */
+/** The states of a test. The code of a state is its place in this list. */
 const TEST_STATES = ['began', 'step', 'over'] as const satisfies readonly TestEvent['state'][];
 
-/** A code for each kind of event: its place in the list of kinds. */
+/** The code of each kind of event: its place in the list of kinds. */
 const KIND_CODES = Object.fromEntries(EVENT_KINDS.map((kind, code) => [kind, code])) as Record<
   EventKind,
   number
 >;
 
-/** Of the kinds whose records have a unit identifier and a function code right behind the kind. */
+/** The last of the kinds whose records have a unit identifier and a function code right behind the kind. */
 const LAST_WITH_UNIT = KIND_CODES.reply;
 
-/** Bytes that came all at once, on a line where characters take no time. */
+/** The code for bytes that came all at once, on a line where characters take no time. */
 const AT_ONCE = 1;
 const OVER_TIME = 0;
 
-/** No fewer bytes than a record takes besides its bytes, texts and steps. */
+/** The most bytes of a record besides its bytes, texts and steps. */
 const FIXED_SIZE = 128;
 
-/** No fewer bytes than the record of `event` takes. */
+/** The most bytes that the record of `event` can take. */
 export function sizeOf(event: NewEvent): number {
   if (event.kind === 'reply') return FIXED_SIZE + sizeOfReply(event);
   const bytes = 'bytes' in event ? event.bytes.length : 0;
@@ -58,8 +58,8 @@ export function sizeOf(event: NewEvent): number {
 
 /**
  * Writes an event. `sizeOf` says how much room it needs.
- * @param seq of the event
- * @param before the event whose record is right before; undefined where that is in other memory
+ * @param seq the number of the event
+ * @param before the event whose record is right before; undefined when that is in other memory
  */
 export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewEvent | undefined): void {
   w.byte(KIND_CODES[event.kind]);
@@ -102,12 +102,12 @@ export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewE
   }
 }
 
-/** What is known of a record without reading all of it. */
+/** What can be read of a record without reading all of it. */
 export interface RecordOutline {
   readonly kind: EventKind;
-  /** Undefined where the event has none. */
+  /** The unit identifier; undefined when the event has none. */
   readonly unitId: number | undefined;
-  /** Undefined where the event has none. */
+  /** The function code; undefined when the event has none. */
   readonly functionCode: number | undefined;
 }
 
@@ -119,12 +119,12 @@ export function readOutline(r: Reader): RecordOutline {
   return { kind, unitId: r.byte(), functionCode: r.byte() };
 }
 
-/** Where an event stands in the stream. */
+/** The place of an event in the stream. */
 type Place = Pick<TrafficEvent, 'seq' | 'line' | 'time'>;
 
 /**
- * Reads the event that was written. Properties are named one by one all over, because spreading takes ten times as long
- * (10 µs for an event), and a filter may read 100,000 of them.
+ * Reads an event. All properties are named one by one, because spreading takes ten times as long (10 µs for
+ * an event), and a filter may read 100,000 of them.
  * @param before reads the event whose record is right before, from the same reader
  */
 export function readEvent(r: Reader, { seq, line, time }: Place, before: () => TrafficEvent): TrafficEvent {

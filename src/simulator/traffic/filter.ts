@@ -5,28 +5,34 @@ import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type Tra
 import type { Outline } from './kept-events.js';
 import { micros } from './time.js';
 
-/** Which events are wanted. An absent condition is met by every event. */
+/** Which events are wanted. Every event meets an absent condition. */
 export interface TrafficFilter {
   readonly lines?: ReadonlySet<string> | undefined;
   readonly units?: ReadonlySet<number> | undefined;
-  /** Addresses of ours that clients came to, on lines that have several. */
+  /** The addresses of this machine that clients connected to, on lines with several. */
   readonly hosts?: ReadonlySet<string> | undefined;
-  /** Without the exception flag. */
+  /** Function codes without the exception flag. */
   readonly functions?: ReadonlySet<number> | undefined;
-  /** The request, or the request that is answered, names one of these addresses. */
+  /** Addresses, one of which the request names; for a response, the request that it answers. */
   readonly addresses?: readonly AddressRange[] | undefined;
   readonly directions?: ReadonlySet<Direction> | undefined;
   readonly kinds?: ReadonlySet<EventKind> | undefined;
-  /** One of these fault rules was to act on the reply. */
+  /** The names of fault rules, one of which was to act on the reply. */
   readonly rules?: ReadonlySet<string> | undefined;
-  /** Only what went wrong: damage, what was not executed, and replies that are exceptions, changed by a fault or missing. */
+  /**
+   * True for problems only: damage, requests that were not executed, and replies that are exceptions, changed
+   * by a fault or missing.
+   */
   readonly problems?: boolean | undefined;
-  /** Wall-clock time in ms since 1970, ends included, to the µs as events show it. */
+  /** Wall-clock time in ms since 1970, both ends included, compared with the µs that events show. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
 
-/** Whether an event may pass, as far as its outline shows. Most events are turned away here, and never read. */
+/**
+ * False when the outline of an event already shows that it does not pass. Most events are rejected here, and
+ * never read.
+ */
 export function mayPass(filter: TrafficFilter, { line, time, kind, unitId, functionCode }: Outline): boolean {
   const { lines, units, functions, directions, kinds, rules, problems, since, until } = filter;
   return (
@@ -43,7 +49,7 @@ export function mayPass(filter: TrafficFilter, { line, time, kind, unitId, funct
   );
 }
 
-/** Kinds of events that are problems as such. Of replies, some are. */
+/** The kinds of events that are always problems. Replies are only sometimes. */
 const PROBLEMS: ReadonlySet<EventKind> = new Set([
   'damaged',
   'discarded',
@@ -56,7 +62,7 @@ const PROBLEMS: ReadonlySet<EventKind> = new Set([
   'client rejected',
 ]);
 
-/** Whether an event that may pass really does. */
+/** True when an event passes that `mayPass` has let through. */
 export function passes(
   { rules, problems, addresses, hosts }: TrafficFilter,
   event: TrafficEvent,
@@ -73,7 +79,7 @@ export function passes(
   );
 }
 
-/** Whether a reply is an exception, was changed by a fault, or was not sent as a whole. */
+/** True when a reply is an exception, was changed by a fault, or was not sent completely. */
 function isProblem(event: ReplyEvent, read: ReadEvent): boolean {
   const { acted, plan, report } = event;
   if (acted.length > 0 || plan.kind !== 'send' || report.ended !== 'complete') return true;

@@ -1,6 +1,6 @@
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 
-/** A request between others. `at` is when its last byte was read, in ms of `performance.now()`. */
+/** A request to another device. `at` is when its last byte was read, in ms of `performance.now()`. */
 interface ForeignRequest {
   readonly seq: number;
   readonly unitId: number;
@@ -10,31 +10,31 @@ interface ForeignRequest {
 
 interface ForeignResponse {
   readonly unitId: number;
-  /** With the exception flag. */
+  /** The function code with the exception flag. */
   readonly functionCode: number;
   readonly startedAt: number;
 }
 
-/** How many unanswered requests are remembered. */
+/** The most unanswered requests that are remembered. */
 const MOST = 32;
-/** A request whose answer is missing for this long is not answered any more, in ms. */
+/** The longest time, in ms, after which a request can still be answered. */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Requests between others that nobody has answered yet, in the order in which they came. A response answers the newest
- * request with its unit identifier and its function; older requests to that unit will not be answered any more. A slow
- * device may answer when its master has already asked another unit.
+ * Unanswered requests to other devices, in the order in which they came. A response answers the newest
+ * request with its unit identifier and its function; older requests to that unit will not be answered any
+ * more. A slow device may answer when its master has already asked another unit.
  */
 export class ForeignRequests {
   #requests: readonly ForeignRequest[] = [];
 
   asked({ seq, unitId, functionCode, at }: ForeignRequest): void {
-    // Nobody answers a broadcast.
+    // A broadcast is never answered.
     if (unitId !== 0) this.#requests = [...this.#requests, { seq, unitId, functionCode, at }].slice(-MOST);
   }
 
   /**
-   * The request that a response answers, which is then forgotten; undefined when that request was not heard.
+   * Finds the request that a response answers, and forgets it; undefined when that request was not heard.
    * @param startedAt when the first byte of the response came, in ms of `performance.now()`
    */
   answered({ unitId, functionCode, startedAt }: ForeignResponse): ForeignRequest | undefined {

@@ -5,37 +5,41 @@ import { type RecordOutline, readEvent, readOutline } from './event-record.js';
 /** What can be read of an event without decoding all of it. */
 export interface Outline extends RecordOutline {
   readonly line: string;
-  /** By the wall clock, in ms since 1970. */
+  /** The time by the wall clock, in ms since 1970. */
   readonly time: number;
 }
 
 /**
- * Where the records of a block begin: behind the counts of its events and of the names they need, whether a reader waits, how
- * often the memory was used again, and whether a reader is reading.
+ * The offset of the first record of a block. Before it are the counts of events and of the names that they
+ * need, whether a reader waits, how often the memory was used again, and whether a reader is reading.
  */
 export const RECORDS_AT = 24;
 
 /**
- * Events side by side in shared memory, so that another thread reads them without a copy. The records grow from the front.
- * From the end grows a list of 32-bit offsets: where each record begins. The count of the events is written last.
+ * Events side by side in shared memory, so that another thread reads them without a copy. The records grow
+ * from the front. From the end grows a list of 32-bit offsets: where each record begins. The count of the
+ * events is written last.
  *
- * Memory is used again for newer events, whether or not the other thread has heard of it. Each use has a number, and the reader
- * holds the memory while it reads. Each of the two says what it does before it looks at what the other has said, so that
- * at least one of them sees the other.
+ * Memory is used again for newer events, whether or not the other thread has heard of it. Each use has a
+ * number, and the reader holds the memory while it reads. Each of the two threads says what it does before it
+ * looks at what the other has said, so that at least one of them sees the other.
  */
 export class EventBlock {
   readonly memory: SharedArrayBuffer;
-  /** Sequence number of the first event in it. */
+  /** The sequence number of the first event in the block. */
   readonly first: number;
   readonly reader: Reader;
-  /** Which use of its memory this is. */
+  /** The number of the use of the memory that this block is. */
   readonly use: number;
-  /** How many events there are, how many names of lines are needed to read them, whether a reader waits for another, the use, and whether it is held. */
+  /**
+   * The number of events, the number of line names that are needed to read them, whether a reader waits for
+   * another event, the number of the use, and whether a reader holds the memory.
+   */
   readonly #head: Int32Array;
   readonly #starts: Uint32Array;
   #count: number;
 
-  /** @param use as `begin` has returned it */
+  /** @param use the number that `begin` has returned */
   constructor(memory: SharedArrayBuffer, first: number, use: number) {
     this.memory = memory;
     this.first = first;
@@ -48,8 +52,8 @@ export class EventBlock {
   }
 
   /**
-   * Begins another use of memory: nothing is in it.
-   * @returns the number of the use; undefined where a reader holds the memory
+   * Begins another use of memory, which is then empty.
+   * @returns the number of the use; undefined while a reader holds the memory
    */
   static begin(memory: SharedArrayBuffer): number | undefined {
     const head = new Int32Array(memory, 0, 5);
@@ -59,7 +63,7 @@ export class EventBlock {
     return use;
   }
 
-  /** Keeps the memory from being used again, until `letGo`. @returns false if it was used again before */
+  /** Keeps the memory from being used again, until `letGo`. @returns false if it was already used again */
   hold(): boolean {
     Atomics.store(this.#head, 4, 1);
     if (this.isKept) return true;
@@ -67,7 +71,7 @@ export class EventBlock {
     return false;
   }
 
-  /** Whether its events are still there. */
+  /** True while the events of the block are still in its memory. */
   get isKept(): boolean {
     return Atomics.load(this.#head, 3) === this.use;
   }
@@ -76,24 +80,27 @@ export class EventBlock {
     Atomics.store(this.#head, 4, 0);
   }
 
-  /** The last that was known, where the memory was used again. */
+  /** The number of events; once the memory was used again, the last known number. */
   get count(): number {
     const count = Atomics.load(this.#head, 0);
     if (this.isKept) this.#count = count;
     return this.#count;
   }
 
-  /** At least those of all events that `count` said before. */
+  /** The number of line names that are needed to read the events that `count` has reported, or more. */
   get names(): number {
     return Atomics.load(this.#head, 1);
   }
 
-  /** Bytes between the end of the newest record and the list of offsets. */
+  /** The number of bytes between the end of the newest record and the list of offsets. */
   room(end: number, count: number): number {
     return this.memory.byteLength - 4 * (count + 1) - end;
   }
 
-  /** Lets readers see one more event, whose record is complete. @returns whether one has waited for it */
+  /**
+   * Lets readers see one more event, whose record is complete.
+   * @returns true when a reader has waited for it
+   */
   publish(start: number, count: number, lineNumber: number): boolean {
     this.#starts[this.#starts.length - count] = start;
     if (lineNumber >= (this.#head[1] as number)) Atomics.store(this.#head, 1, lineNumber + 1);
@@ -101,7 +108,7 @@ export class EventBlock {
     return Atomics.load(this.#head, 2) === 1 && Atomics.exchange(this.#head, 2, 0) === 1;
   }
 
-  /** A reader wants to be told of the next event. */
+  /** Asks to be told of the next event. */
   wait(): void {
     Atomics.store(this.#head, 2, 1);
   }
@@ -114,19 +121,19 @@ export class EventBlock {
 /** The newest events of all lines, as far as they are kept. Sequence numbers have no gaps. */
 export abstract class KeptEvents {
   protected readonly lines: string[] = [];
-  /** In the order of their events. */
+  /** The blocks in the order of their events. */
   protected readonly blocks: EventBlock[] = [];
 
-  /** Sequence number of the oldest event that is kept; one more than `last` when there is none. */
+  /** The sequence number of the oldest event that is kept; one more than `last` when there is none. */
   abstract get first(): number;
 
-  /** Sequence number of the newest event; 0 before the first. */
+  /** The sequence number of the newest event; 0 before the first. */
   abstract get last(): number;
 
-  /** Resolves when there is an event after this one; at once when there is. */
+  /** Resolves when there is an event after this one; at once when there already is. */
   abstract next(after: number): Promise<void>;
 
-  /** The names of all lines that there have been. The list grows with lines that are added. */
+  /** The names of all lines that have existed. The list grows with lines that are added. */
   get lineNames(): readonly string[] {
     return this.lines;
   }
@@ -142,7 +149,7 @@ export abstract class KeptEvents {
     }
   }
 
-  /** What `read` would return, in outline: this costs a tenth of it. */
+  /** Reads only the outline of an event, at a tenth of the cost of `read`. */
   outline(seq: number): Outline | undefined {
     const block = this.#blockOf(seq);
     if (!block || !this.hold(block)) return undefined;
@@ -158,7 +165,10 @@ export abstract class KeptEvents {
     }
   }
 
-  /** To be called before a block is read, and `letGo` afterwards. @returns whether its events are still there */
+  /**
+   * Must be called before a block is read, and `letGo` afterwards.
+   * @returns true when the events of the block are still there
+   */
   protected abstract hold(block: EventBlock): boolean;
 
   protected abstract letGo(block: EventBlock): void;
@@ -168,7 +178,7 @@ export abstract class KeptEvents {
     reader.at = block.startOf(seq);
     const line = this.lines[reader.word()] as string;
     const time = reader.number() ?? 0;
-    // The record before is there as long as its block, even if its event is given up.
+    // The record before is there as long as its block, even if its event was dropped.
     return readEvent(reader, { seq, line, time }, () => this.#read(block, seq - 1));
   }
 

@@ -4,25 +4,29 @@ import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { damageText, decodeEvent } from './decode.js';
 import type { ClientOf, EventKind, LineStateEvent, NewEvent } from './event.js';
 
-/** Limit of the bytes in one log entry. Faults can make long replies. */
+/** The most bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 256;
 
-/** The time between two warnings of a kind, in ms. */
+/** The shortest time between two warnings of a kind, in ms. */
 const INTERVAL_MS = 10_000;
 
 interface Passed {
   at: number;
-  /** Those of the kind that were left out since then. */
+  /** The number of warnings of the kind that were left out since then. */
   leftOut: number;
 }
 
-/** Lets the first warning of each kind through, and then at most one in ten seconds. A flooded line causes thousands. */
+/**
+ * Lets the first warning of each kind through, and then at most one in ten seconds. A flooded line causes
+ * thousands.
+ */
 class WarningLimit<Kind> {
   readonly #passed = new Map<Kind, Passed>();
 
   /**
-   * @param at now, in ms of `performance.now()`
-   * @returns how many warnings of this kind were left out since the last one; undefined if this one is to be left out
+   * @param at the present time, in ms of `performance.now()`
+   * @returns how many warnings of this kind were left out since the last one; undefined if this one is to be
+   * left out
    */
   pass(kind: Kind, at: number): number | undefined {
     const last = this.#passed.get(kind);
@@ -36,8 +40,8 @@ class WarningLimit<Kind> {
 }
 
 /**
- * Logs the events of a line: its states; as warnings, what is wrong on the bus; at level `debug` everything. The texts
- * at level `debug` are made only when they are logged.
+ * Logs the events of a line: its states; as warnings, what is wrong on the bus; at level `debug` everything.
+ * The texts at level `debug` are made only when they are logged.
  */
 export class EventLog {
   readonly #log: Logger;
@@ -73,13 +77,13 @@ export class EventLog {
       this.#log[level](key === undefined ? {} : { [key]: text }, message);
       return;
     }
-    // A client that writes where nothing may be written does so again and again.
+    // A client that writes to a device which takes no writes usually does so again and again.
     const leftOut = this.#warnings.pass(kind, at);
     if (leftOut !== undefined) this.#log.warn(withLeftOut(`real device ${text}`, leftOut));
   }
 }
 
-/** How each state of a line is logged, and under which key the text of its event. */
+/** How each state of a line is logged, and the key of the text of its event. */
 const STATES: Readonly<
   Record<
     Exclude<LineStateEvent['state'], 'real device'>,
@@ -95,7 +99,7 @@ const STATES: Readonly<
   changed: { level: 'info', key: 'settings', message: 'line changed' },
 };
 
-/** The text of an event that somebody should know of; undefined for all others. */
+/** The text of an event that deserves a warning; undefined for all others. */
 function warningOf(event: NewEvent): (() => string) | undefined {
   switch (event.kind) {
     case 'damaged':

@@ -1,11 +1,11 @@
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import type { NewEvent } from './event.js';
 
-/** How many values fell between which bounds. */
+/** A histogram: counts of values between bounds. */
 class Histogram {
-  /** Ascending. A value counts in the first bucket whose bound it does not exceed. */
+  /** The bounds in ascending order. A value counts in the first bucket whose bound it does not exceed. */
   readonly bounds: readonly number[];
-  /** One for each bound, and a last one for greater values. */
+  /** The counts: one for each bound, and a last one for greater values. */
   readonly counts: number[];
   sum = 0;
 
@@ -25,7 +25,7 @@ class Histogram {
 
 /** Frames with one unit identifier and one function code. */
 export interface FrameCounts {
-  /** Undefined in the counts of everything beyond `MAX_PAIRS`. */
+  /** The unit identifier; undefined in the counts of everything beyond `MAX_PAIRS`. */
   readonly unitId: number | undefined;
   readonly functionCode: number | undefined;
   requests: number;
@@ -34,28 +34,31 @@ export interface FrameCounts {
   foreignResponses: number;
 }
 
-/** A hostile client can send 65,536 pairs of unit identifier and function code. Those beyond this many share one count. */
+/**
+ * The most pairs that are counted apart. A hostile client can send 65,536 pairs of unit identifier and
+ * function code; further pairs share one count.
+ */
 export const MAX_PAIRS = 1000;
 
-/** Bounds of the histograms, in ms. */
+/** The bounds of the histograms, in ms. */
 const TURNAROUNDS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000];
 const LATENESSES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
 /**
- * What is measured on a line besides its counters. Each event costs some ten nanoseconds: nothing is allocated, except
- * for a new pair of unit identifier and function code.
+ * The measurements of a line besides its counters. Each event costs some ten nanoseconds: nothing is
+ * allocated, except for a new pair of unit identifier and function code.
  */
 export class LineMeters {
   readonly #pairs = new Map<number, FrameCounts>();
   #others: FrameCounts | undefined;
   /** How often an exception with each code was sent. */
   readonly exceptions = new Map<number, number>();
-  /** From the end of a request to the beginning of its reply, in ms. */
+  /** The time from the end of a request to the beginning of its reply, in ms. */
   readonly turnaround = new Histogram(TURNAROUNDS);
   /** How much later than planned each step of a reply began, in ms. */
   readonly lateness = new Histogram(LATENESSES);
 
-  /** In the order in which the pairs were seen. */
+  /** The counts in the order in which the pairs were first seen. */
   get frames(): FrameCounts[] {
     const pairs = [...this.#pairs.values()];
     return this.#others ? [...pairs, this.#others] : pairs;
@@ -112,7 +115,8 @@ function newCounts(unitId: number | undefined, functionCode: number | undefined)
 /** The code of the exception that a reply begins with; undefined when it begins with something else. */
 function sentException({ plan, framing }: Extract<NewEvent, { kind: 'reply' }>): number | undefined {
   const step = plan.kind === 'send' ? plan.steps[0] : undefined;
-  // One byte more than the shortest ADU, which has a function code alone: two digits of ASCII.
+  // A reply with an exception has one byte more than the shortest ADU, which has only a function code. In
+  // ASCII, that is two digits.
   const length = framing.minLength + (framing.name === 'ascii' ? 2 : 1);
   if (step?.kind !== 'bytes' || step.bytes.length !== length) return undefined;
   const pdu = framing.fields(step.bytes)?.pdu;

@@ -1,16 +1,16 @@
 import { EventBlock, KeptEvents } from './kept-events.js';
 import type { StreamChange } from './stream.js';
 
-/** A stream of another thread, for reading. It sees an event as soon as the stream has it. */
+/** Reads a stream of another thread. It sees an event as soon as the stream has it. */
 export class TrafficMirror extends KeptEvents {
   readonly #events: number;
-  /** Nothing before this event is kept. */
+  /** The number of the first event that may be kept: all before were cleared. */
   #floor = 1;
   /** The newest event that was known to be readable. */
   #last = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param events how many the stream keeps */
+  /** @param events how many events the stream keeps */
   constructor(events: number) {
     super();
     this.#events = events;
@@ -20,7 +20,7 @@ export class TrafficMirror extends KeptEvents {
     const { blocks } = this;
     let gone = 0;
     while (gone < blocks.length && !blocks[gone]?.isKept) gone++;
-    // The stream may have given up blocks without this thread having heard of it.
+    // The stream may have dropped blocks of which this thread has not been told yet.
     const kept = gone === 0 ? this.#floor : (blocks[gone]?.first ?? this.last + 1);
     return Math.max(this.#floor, kept, this.last - this.#events + 1);
   }
@@ -35,14 +35,14 @@ export class TrafficMirror extends KeptEvents {
 
   async next(after: number): Promise<void> {
     while (true) {
-      // Asked before the look at what is there: an event between the two is told.
+      // `wait` is called before the check, so that an event between the two is reported.
       this.blocks.at(-1)?.wait();
       if (this.last > after) return;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  /** Takes a change of the stream. */
+  /** Takes over a change of the stream. */
   take(change: StreamChange): void {
     switch (change.kind) {
       case 'line':
@@ -63,7 +63,7 @@ export class TrafficMirror extends KeptEvents {
         break;
       case 'event':
     }
-    // Those who wait look again.
+    // All waiting callers look again.
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 

@@ -2,7 +2,7 @@ import { Reader, sizeOfText, Writer } from './bytes.js';
 import type { TrafficEvent } from './event.js';
 import { readEvent, sizeOf, writeEvent } from './event-record.js';
 
-/** Before each record: sequence number, wall-clock time, name of the line. */
+/** The bytes before each record: sequence number, wall-clock time, name of the line. */
 const HEAD_SIZE = 8 + 8;
 
 /** Events as bytes, for another thread. An event has functions, which can't be passed there. */
@@ -24,7 +24,7 @@ export function unpackEvents(bytes: Uint8Array): TrafficEvent[] {
   const events: TrafficEvent[] = [];
   while (reader.at < bytes.length) {
     const [seq, time] = [reader.number() ?? 0, reader.number() ?? 0];
-    // A record that leans on the one before it is never written here.
+    // A record that refers to the one before it is never written here.
     events.push(readEvent(reader, { seq, time, line: reader.text() }, () => events.at(-1) as TrafficEvent));
   }
   return events;

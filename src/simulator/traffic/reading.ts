@@ -2,17 +2,17 @@ import type { EventKind, EventOf, TrafficEvent } from './event.js';
 import { mayPass, passes, type TrafficFilter } from './filter.js';
 import type { KeptEvents } from './kept-events.js';
 
-/** Which events are wanted, by their sequence numbers. */
+/** A range of sequence numbers. */
 interface Span {
-  /** Only those with higher numbers; all when absent. */
+  /** Only events with higher numbers are read; all when absent. */
   readonly after?: number;
-  /** None with a higher number; up to the newest one when absent. */
+  /** No event with a higher number is read; without it, reading ends at the newest one. */
   readonly until?: number;
 }
 
 /**
- * The events of some kinds, the newest first. Each is read when it is asked for, so
- * a slow reader keeps nothing in memory. Events that the stream has given up meanwhile are left out.
+ * The events of some kinds, the newest first. Each is read when it is requested, so a slow reader keeps
+ * nothing in memory. Events that the stream has dropped meanwhile are left out.
  */
 export function* newestFirst<Kind extends EventKind>(
   stream: KeptEvents,
@@ -25,8 +25,8 @@ export function* newestFirst<Kind extends EventKind>(
 }
 
 /**
- * The events that pass a filter, the newest first, read like those of `newestFirst`. Yields undefined from time to time
- * where none passes, so that a caller can pause in a long search.
+ * The events that pass a filter, the newest first, read like those of `newestFirst`. Sometimes yields
+ * undefined while none passes, so that the caller can pause in a long search.
  */
 export function* wantedNewestFirst(
   stream: KeptEvents,
@@ -40,7 +40,7 @@ export function* wantedNewestFirst(
   }
 }
 
-/** All events that pass a filter, the oldest first, in the same way. */
+/** All events that pass a filter, the oldest first, read like those of `newestFirst`. */
 export function wantedOldestFirst(
   stream: KeptEvents,
   filter: TrafficFilter,
@@ -48,12 +48,12 @@ export function wantedOldestFirst(
   return new TrafficCursor(stream, filter, stream.first - 1).events();
 }
 
-/** So many events that are not wanted are passed over before the caller may pause: a few µs. */
+/** The number of unwanted events that are passed over before the caller may pause. They take a few µs. */
 const PASSED_OVER = 64;
 
 /**
- * Reads a stream forward from a sequence number, as fast as its caller asks, while the stream goes on. Nothing is read
- * twice. Of what the stream gives up before it is read, the number is kept.
+ * Reads a stream forward from a sequence number, as fast as its caller asks, while the stream grows. Nothing
+ * is read twice. Events that the stream drops before they are read are counted.
  */
 export class TrafficCursor {
   readonly #stream: KeptEvents;
@@ -61,31 +61,40 @@ export class TrafficCursor {
   #after: number;
   #missed = 0;
 
-  /** @param after only events with higher numbers are read. A number that the stream has not reached means the newest. */
+  /**
+   * @param after only events with higher numbers are read; a number that the stream has not reached stands
+   * for the newest event
+   */
   constructor(stream: KeptEvents, filter: TrafficFilter, after: number) {
     this.#stream = stream;
     this.#filter = filter;
     this.#after = Math.min(after, stream.last);
   }
 
-  /** Sequence number up to which everything was looked at. Another cursor that begins after it misses nothing. */
+  /**
+   * The sequence number up to which everything was looked at. Another cursor that begins after it misses
+   * nothing.
+   */
   get after(): number {
     return this.#after;
   }
 
-  /** Whether everything was looked at. */
+  /** True when everything was looked at. */
   get isAtEnd(): boolean {
     return this.#after >= this.#stream.last;
   }
 
-  /** How many events the stream had given up before they could be looked at, whether or not the filter wanted them. */
+  /**
+   * How many events the stream has dropped before they could be looked at, whether or not the filter wanted
+   * them.
+   */
   get missed(): number {
     return this.#missed;
   }
 
   /**
-   * The wanted events up to the number `until`, the oldest first. Yields undefined from time to time where none is
-   * wanted, so that a caller can pause in a long search.
+   * The wanted events up to the number `until`, the oldest first. Sometimes yields undefined while none is
+   * wanted, so that the caller can pause in a long search.
    */
   *events(until = this.#stream.last): Generator<TrafficEvent | undefined> {
     for (let looked = 1; this.#after < until; looked++) {
@@ -95,14 +104,14 @@ export class TrafficCursor {
       const event = wanted(this.#stream, this.#filter, seq);
       if (event) yield event;
       else {
-        // It was given up while it was looked at.
+        // The event was dropped while it was looked at.
         if (seq < this.#stream.first) this.#missed++;
         if (looked % PASSED_OVER === 0) yield undefined;
       }
     }
   }
 
-  /** The next number that is kept. Counts those that are not kept any more. */
+  /** The next number that is kept. Dropped events are counted as missed. */
   #next(): number {
     const next = this.#after + 1;
     const { first } = this.#stream;
@@ -114,8 +123,9 @@ export class TrafficCursor {
 }
 
 /**
- * Goes back from the newest event until `count` wanted ones are found. Returns the number after which they begin.
- * Yields from time to time, so that a caller can pause in a long search.
+ * Goes back from the newest event until `count` wanted ones are found. Sometimes yields, so that the caller
+ * can pause in a long search.
+ * @returns the number after which these events begin
  */
 export function* beginningOfNewest(
   stream: KeptEvents,
@@ -128,7 +138,7 @@ export function* beginningOfNewest(
     if (event && --left === 0) return event.seq - 1;
     yield undefined;
   }
-  // What the stream gives up from now on was not looked at, so it is not missed.
+  // Events that the stream drops from now on were not looked at, so they do not count as missed.
   return stream.first - 1;
 }
 

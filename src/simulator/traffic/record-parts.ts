@@ -3,9 +3,9 @@ import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf } from './event.js';
 
-/* What several records have in them. */
+/** Parts that several kinds of records have. */
 
-/** Codes of framings: their places in this list. */
+/** The names of framings. The code of a framing is its place in this list. */
 const FRAMING_NAMES = ['rtu', 'ascii', 'socket'] as const satisfies readonly Framing['name'][];
 
 export function writeFraming(w: Writer, { name, delimiter = 0 }: Framing): void {
@@ -19,7 +19,7 @@ export function readFraming(r: Reader): Framing {
   return delimiter === framing.delimiter ? framing : (framing.withDelimiter?.(delimiter) ?? framing);
 }
 
-/** No fewer bytes than the texts of `writeClient` take. */
+/** The most bytes that the texts of `writeClient` can take. */
 export function sizeOfClient({ client = '', host = '' }: ClientOf): number {
   return sizeOfText(client) + sizeOfText(host);
 }

@@ -12,25 +12,26 @@ import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { EventOf, FrameEvent, NewEvent, ReplyEvent, TrafficEvent } from './event.js';
 import { itemAt, readClient, readFraming, sizeOfClient, writeClient, writeFraming } from './record-parts.js';
 
-/*
- * What became of a request, as bytes: the plan of its reply, where each step stands beside its report, and what acted on it.
+/**
+ * The outcome of a request as bytes: the plan of its reply, where each step stands beside its report, and the
+ * faults that acted.
  *
- * Nearly every reply is what a well-behaved device sends, at once, and its record comes right behind that of its request.
- * Then the record has the bytes of the reply alone, and the rest is read from the record before: 55 bytes in place of
- * 161. Fewer bytes are written to memory that is in no cache.
+ * Nearly every reply is the one of a well-behaved device, sent at once, and its record comes right behind
+ * that of its request. Such a record has only the bytes of the reply, and the rest is read from the record
+ * before: 55 bytes in place of 161. That is less memory to write, and this memory is in no cache.
  */
 
-/** An event with what the stream adds left out. */
+/** An event without the fields that the stream adds. */
 type New<Event> = Omit<Event, 'seq' | 'line' | 'time'>;
 
-/** Whether a reply is plain: see above. */
+/** The code of a plain reply (see above). */
 const PLAIN = 1;
 const NOT_PLAIN = 0;
 
-/** In the place of a code of `REFUSALS`. */
+/** The code that stands in place of one of `REFUSALS`. */
 const NOT_REFUSED = 0xff;
 
-/** No fewer bytes than a reply takes besides those of fixed size. */
+/** The most bytes that a reply can take besides those of fixed size. */
 export function sizeOfReply(event: New<ReplyEvent>): number {
   const { requestAdu, plan, report, acted } = event;
   let size = sizeOfClient(event) + requestAdu.length + sizeOfPlan(plan, report);
@@ -41,8 +42,8 @@ export function sizeOfReply(event: New<ReplyEvent>): number {
 }
 
 /**
- * Writes what the record of a reply has behind its time.
- * @param seq of the event
+ * Writes the record of a reply from behind its time.
+ * @param seq the number of the event
  * @param before the event whose record is right before
  */
 export function writeReply(
@@ -69,12 +70,12 @@ export function writeReply(
   const { refused } = event;
   w.byte(refused === undefined ? NOT_REFUSED : REFUSALS.indexOf(refused.why));
   if (refused === undefined) return;
-  // One more than the last address may be meant.
+  // The address may be one more than the last address.
   w.long(refused.address);
   w.word(refused.quantity);
 }
 
-/** What the record of a reply has before these bytes. */
+/** The fields of a reply that stand in its record before these bytes. */
 type Head = Pick<ReplyEvent, 'seq' | 'line' | 'time' | 'at' | 'unitId' | 'functionCode'>;
 
 /** @param before reads the event whose record is right before, from the same reader */
@@ -129,8 +130,8 @@ function sentAtOnce(bytes: Uint8Array, requestedAt: number, at: number): ReturnT
 }
 
 /**
- * The bytes of a plain reply, if `event` is one; otherwise undefined.
- * @param seq of `event`
+ * The bytes of a plain reply; undefined when `event` is none.
+ * @param seq the number of `event`
  * @param before the event whose record is right before
  */
 function plainReplyBytes(
@@ -174,21 +175,21 @@ function isAchievedAtOnce({ at, requestedAt, report }: New<ReplyEvent>): boolean
   );
 }
 
-/** Codes of the ends of a plan: their places in this list. */
+/** The ends of a plan. The code of an end is its place in this list. */
 const ENDS = ['complete', 'superseded', 'disconnected'] as const satisfies readonly PlayReport['ended'][];
 
 const SILENCE = 0;
 const REPLY = 1;
 const EARLY_REPLY = 2;
 
-/** Code of an achieved step without a reason, which nearly all steps are. */
+/** The code of an achieved step without a reason; nearly all steps are such. */
 const ACHIEVED = 1;
 const NOT_ACHIEVED = 0;
 
-/** No fewer bytes than a step takes with its report, besides its bytes and its reason. */
+/** The most bytes of a step with its report, besides its bytes and its reason. */
 const STEP_SIZE = 64;
 
-/** No fewer bytes than `writePlan` takes. */
+/** The most bytes that `writePlan` can take. */
 function sizeOfPlan(plan: ReplyPlan, report: PlayReport): number {
   if (plan.kind === 'silence') return sizeOfText(plan.reason);
   let size = 0;

@@ -10,26 +10,26 @@ import type { ReplyEvent } from './event.js';
 import { micros } from './time.js';
 
 /**
- * The most that is shown of one reply. A reply can have 64 KiB and thousands of pieces, and the lines are not served
- * while a view is made.
+ * The most that is shown of one reply. A reply can have 64 KiB and thousands of pieces, and the lines are not
+ * served while a view is made.
  */
 const MAX_STEPS = 64;
 const MAX_BYTES = 1024;
 
-/** What became of a reply, for output as JSON. */
+/** The outcome of a reply, for output as JSON. */
 export interface ReplyView {
   /** Why nothing was sent; null when there was something to send. */
   readonly silence: string | null;
   /** The faults that were to act on the reply, in order. */
   readonly faults: FaultView[];
-  /** Faults that are not shown: those between the 63rd and the last one. */
+  /** The number of faults that are not shown: those between the 63rd and the last one. */
   readonly omittedFaults: number;
   readonly steps: StepView[];
-  /** Steps that are not shown: those after the 64th. */
+  /** The number of steps that are not shown: those after the 64th. */
   readonly omittedSteps: number;
-  /** Bytes omitted from the shown steps: those after the 1024th. */
+  /** The number of bytes that are not shown of the shown steps: those after the 1024th. */
   readonly omittedBytes: number;
-  /** `not sent`: the plan was played to its end, but no byte of it was sent. */
+  /** How the plan ended. `not sent`: the plan was played to its end, but no byte of it was sent. */
   readonly ended: PlayReport['ended'] | 'not sent';
 }
 
@@ -40,20 +40,20 @@ interface FaultView {
   readonly reason?: string;
 }
 
-/** Times are in µs since the last byte of the request was received. */
+/** A step of a reply. Times are in µs since the last byte of the request was received. */
 interface StepView {
   readonly kind: Step['kind'];
   readonly bytes?: string;
   readonly plannedUs: number;
   readonly achievedUs: number | null;
-  /** When its last character left, or the break ended. */
+  /** When the last character of the step left, or the break ended. */
   readonly endedUs: number | null;
   readonly uncertaintyUs: number | null;
   readonly outcome: StepReport['outcome'];
   readonly reason?: string;
 }
 
-/** What a view needs of a reply. */
+/** The fields of a reply that its view needs. */
 type ViewedReply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
 
 export function replyView({ plan, acted, omittedFaults, report, requestedAt }: ViewedReply): ReplyView {
@@ -79,7 +79,7 @@ function endOf(plan: ReplyPlan, report: PlayReport): ReplyView['ended'] {
   return report.steps.some(({ outcome }) => outcome === 'achieved') ? 'complete' : 'not sent';
 }
 
-/** Steps cut down to the bytes that are shown. */
+/** Shortens steps to the bytes that are shown. */
 function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number } {
   let bytes = 0;
   const shown = steps.map((step) => {

@@ -3,11 +3,11 @@ import type { NewEvent, TrafficEvent } from './event.js';
 import { sizeOf, writeEvent } from './event-record.js';
 import { EventBlock, KeptEvents, RECORDS_AT } from './kept-events.js';
 
-/** How much is kept: the newest events, as long as they are no more than this. */
+/** How much is kept: the newest events within these limits. */
 export interface TrafficLimits {
-  /** 0 keeps nothing. */
+  /** The most events; 0 keeps none. */
   readonly events: number;
-  /** Bytes of memory. */
+  /** The most bytes of memory. */
   readonly bytes: number;
 }
 
@@ -15,7 +15,7 @@ export const DEFAULT_LIMITS: TrafficLimits = { events: 100_000, bytes: 64 * 1024
 
 type Listener = (event: TrafficEvent) => void;
 
-/** What a mirror of a stream in another thread has to know; plain data and shared memory. */
+/** What a mirror of a stream in another thread has to know: plain data and shared memory. */
 export type StreamChange =
   | { readonly kind: 'line'; readonly name: string }
   | {
@@ -24,31 +24,34 @@ export type StreamChange =
       readonly memory: SharedArrayBuffer;
       readonly use: number;
     }
-  /** The oldest block is given up. Its memory may be in use again before the mirror hears of it. */
+  /** The oldest block was dropped. Its memory may be in use again before the mirror hears of it. */
   | { readonly kind: 'dropped' }
   /** There is an event that the mirror has waited for. */
   | { readonly kind: 'event' }
   /** Nothing before this event is kept. */
   | { readonly kind: 'cleared'; readonly first: number };
 
-/** The end of a stream that a mirror is connected to. */
+/** The connection of a stream to its mirror. */
 export interface Feed {
   end(): void;
 }
 
-/** Memory is taken in pieces of this size, or of some of them for a larger event. */
+/** The size of a block in bytes. An event that is larger gets a block of several times this size. */
 const BLOCK_SIZE = 512 * 1024;
-/** How often the wall clock is read: it may be set while this program runs. A Raspberry Pi has no clock of its own. */
+/**
+ * How often the wall clock is read, in ms: it may be set while this program runs. A Raspberry Pi has no clock
+ * of its own.
+ */
 const CLOCK_INTERVAL_MS = 1000;
 
-/** Before each record: number of the line, wall-clock time. */
+/** The bytes before each record: number of the line, wall-clock time. */
 const HEAD_SIZE = 2 + 8;
-/** The offset of a record in its block. */
+/** The bytes of the offset of a record in its block. */
 const START_SIZE = 4;
 
 /**
- * The newest events of everything that passed the lines, kept as bytes in shared memory. A `TrafficMirror` in another thread
- * reads the same memory, so a reader there costs the lines one message for each 512 KiB.
+ * The newest events of everything that passed the lines, kept as bytes in shared memory. A `TrafficMirror` in
+ * another thread reads the same memory, so a reader there costs the lines one message for each 512 KiB.
  */
 export class TrafficStream extends KeptEvents {
   readonly limits: TrafficLimits;
@@ -61,15 +64,15 @@ export class TrafficStream extends KeptEvents {
   #count = 0;
   /** The event that was kept last, while its record is in the newest block. */
   #newest: NewEvent | undefined;
-  /** Of all blocks. */
+  /** The bytes of all blocks. */
   #size = 0;
-  /** The memory of blocks that were given up, to be used again: a collector would come too late. */
+  /** The memory of dropped blocks, to be used again: the garbage collector would free it too late. */
   readonly #spares: SharedArrayBuffer[] = [];
   #send: ((change: StreamChange) => void) | undefined;
   #wallOffset = 0;
   #wallReadAt = Number.NEGATIVE_INFINITY;
 
-  /** @param wallClock the moment of `performance.now()` 0 on the wall clock, in ms since 1970 */
+  /** @param wallClock the wall-clock time, in ms since 1970, at which `performance.now()` is 0 */
   constructor(limits = DEFAULT_LIMITS, wallClock = () => Date.now() - performance.now()) {
     super();
     this.limits = limits;
@@ -84,12 +87,12 @@ export class TrafficStream extends KeptEvents {
     return this.#last;
   }
 
-  /** Memory taken, in bytes. */
+  /** The memory of all blocks, in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** A number for a line, to add its events by. */
+  /** The number of a line, which `add` takes. */
   lineNumber(name: string): number {
     const known = this.lines.indexOf(name);
     if (known >= 0) return known;
@@ -99,7 +102,7 @@ export class TrafficStream extends KeptEvents {
 
   /**
    * Calls `listener` with each event from now on. It must not throw and must be quick: the line waits for it.
-   * @returns a function that ends this
+   * @returns a function that ends the subscription
    */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -117,8 +120,9 @@ export class TrafficStream extends KeptEvents {
   }
 
   /**
-   * Feeds a mirror. There is one at a time.
-   * @param send is called with each change from now on, beginning with those that make up what is kept now
+   * Feeds a mirror. Only one mirror can be fed at a time.
+   * @param send is called with each change from now on, beginning with the changes that lead to what is kept
+   * now
    */
   feed(send: (change: StreamChange) => void): Feed {
     for (const name of this.lines) send({ kind: 'line', name });
@@ -139,14 +143,15 @@ export class TrafficStream extends KeptEvents {
     if (this.limits.events > 0) this.#keep(seq, lineNumber, time, event);
     else this.#first = seq + 1;
     if (this.#listeners.size > 0) {
-      // What was kept is read back: copying the event takes 10 µs, because V8 spreads objects of many shapes slowly.
+      // What was kept is read back: copying the event takes 10 µs, because V8 spreads objects of many shapes
+      // slowly.
       const kept = this.read(seq) ?? { ...event, seq, line: this.lines[lineNumber] as string, time };
       for (const listener of this.#listeners) listener(kept);
     }
     return seq;
   }
 
-  /** Forgets all events. Sequence numbers go on. */
+  /** Forgets all events. Sequence numbers continue. */
   clear(): void {
     while (this.blocks.length > 0) this.#dropOldestBlock();
     this.#first = this.#last + 1;
@@ -175,10 +180,13 @@ export class TrafficStream extends KeptEvents {
     if (seq - this.#first >= this.limits.events) this.#forgetBefore(seq - this.limits.events + 1);
   }
 
-  /** The writer of the block that has room for `size` bytes. The oldest blocks give up theirs when all memory is taken. */
+  /**
+   * The writer of a block that has room for `size` bytes. When all memory is taken, the oldest blocks are
+   * dropped.
+   */
   #writerFor(size: number, seq: number): Writer {
     const newest = this.blocks.at(-1);
-    // A block for an event that is longer than everything may be has no other event.
+    // An event that is longer than all memory may be has a block of its own.
     const writer = this.#size <= this.limits.bytes ? this.#writer : undefined;
     if (newest && writer && size <= newest.room(writer.at, this.#count)) return writer;
     const blockSize = Math.ceil((size + RECORDS_AT) / BLOCK_SIZE) * BLOCK_SIZE;
@@ -198,7 +206,7 @@ export class TrafficStream extends KeptEvents {
     return this.#writer;
   }
 
-  /** Forgets the events before `seq`, and gives up the memory of blocks without others. */
+  /** Forgets the events before `seq`, and drops blocks that have no others. */
   #forgetBefore(seq: number): void {
     this.#first = seq;
     while (this.blocks.length > 1 && (this.blocks[1] as EventBlock).first <= seq) this.#dropOldestBlock();
@@ -211,7 +219,10 @@ export class TrafficStream extends KeptEvents {
     this.#send?.({ kind: 'dropped' });
   }
 
-  /** Memory with nothing in it, and which use of it this is. What a mirror is reading at the moment is used again later. */
+  /**
+   * Empty memory, and the number of its use. Memory that a mirror is reading at the moment is used again
+   * later.
+   */
   #memoryOf(size: number): [memory: SharedArrayBuffer, use: number] {
     for (const [i, spare] of this.#spares.entries()) {
       const use = spare.byteLength === size ? EventBlock.begin(spare) : undefined;
@@ -219,7 +230,7 @@ export class TrafficStream extends KeptEvents {
       this.#spares.splice(i, 1);
       return [spare, use];
     }
-    // No more stays beside what is kept than one block, which a mirror may be reading.
+    // Beside what is kept, at most one spare block stays, which a mirror may be reading.
     let taken = this.#size + this.#spares.reduce((sum, { byteLength }) => sum + byteLength, 0);
     while (this.#spares.length > 0 && taken + size > this.limits.bytes + BLOCK_SIZE)
       taken -= this.#spares.shift()?.byteLength ?? 0;
@@ -227,7 +238,7 @@ export class TrafficStream extends KeptEvents {
     return [memory, EventBlock.begin(memory) ?? 0];
   }
 
-  /** In this thread nothing is used again while somebody reads it. */
+  /** In this thread, no memory is used again while it is read. */
   protected hold(): boolean {
     return true;
   }

@@ -6,31 +6,36 @@ import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type Tra
 import { type ReplyView, replyView } from './reply-view.js';
 import { isoTime, micros } from './time.js';
 
-/** Bytes shown of an event; the others are counted. */
+/** The most bytes of an event that are shown. Further bytes are counted. */
 const MAX_BYTES = 1024;
 
-/** An event for output as JSON. Keys that an event of its kind does not have are absent; `null` means not known. */
+/**
+ * An event for output as JSON. Keys that an event of its kind does not have are absent; `null` means not
+ * known.
+ */
 export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly seq: number;
   readonly line: string;
   readonly kind: EventKind;
   readonly direction: Direction;
-  /** ISO 8601 with µs. Of received bytes, the moment of the last one; of a reply, that of its first. */
+  /**
+   * The time in ISO 8601 with µs: for received bytes, that of the last byte; for a reply, that of the first.
+   */
   readonly time: string;
   /** The same moment in µs since the program started. It never jumps, unlike the wall clock. */
   readonly monotonicUs: number;
-  /** Of received bytes: when the first of them came, by the clock of `monotonicUs`. */
+  /** For received bytes: when the first of them came, by the clock of `monotonicUs`. */
   readonly startedUs?: number;
-  /** Silence on the line before the first byte. */
+  /** The silence on the line before the first byte, in µs. */
   readonly pauseUs?: number | null;
-  /** The same in characters of the line; absent where characters take no time. */
+  /** The same silence in characters of the line; absent when characters take no time. */
   readonly pauseCharacters?: number | null;
-  /** Hexadecimal: what came in, or what was really sent. */
+  /** The bytes that were received or really sent, in hexadecimal. */
   readonly bytes?: string;
-  /** Bytes that `bytes` does not show: those after the 1024th. */
+  /** The number of bytes that `bytes` does not show: those after the 1024th. */
   readonly omittedBytes?: number;
   readonly unit?: number;
-  /** Without the exception flag. */
+  /** The function code without the exception flag. */
   readonly function?: number;
   readonly name?: string;
   readonly address?: number;
@@ -38,19 +43,19 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly values?: readonly number[];
   readonly exception?: number;
   readonly text: string;
-  /** Of a reply that confirms a write: what was written to the registers. */
+  /** For a reply that confirms a write: what was written to the registers. */
   readonly written?: WrittenValues;
-  /** Who is at the other end of a socket. */
+  /** The address of the client at the other end of a socket. */
   readonly client?: string;
-  /** The address of ours that the client came to, on a line that has several. */
+  /** The address of this machine that the client connected to, on a line with several. */
   readonly host?: string;
-  /** Number of the test that this is about. */
+  /** The number of the test that the event is about. */
   readonly test?: number;
-  /** Of a response: sequence number of the request that it answers. */
+  /** For a response: the sequence number of the request that it answers. */
   readonly request?: number;
-  /** Of a reply: when the last byte of the request was read, by the clock of `monotonicUs`. */
+  /** For a reply: when the last byte of the request was read, by the clock of `monotonicUs`. */
   readonly requestedUs?: number;
-  /** From the last byte of the request to the first of the response. */
+  /** The time from the last byte of the request to the first of the response, in µs. */
   readonly responseTimeUs?: number | null;
 }
 

@@ -3,7 +3,7 @@ import { namesOf } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { SubFunction } from '../../modbus/protocol/sub-function.js';
 
-/** The standard objects of a device identification (6.21). */
+/** The names of the standard objects of a device identification (6.21). */
 const OBJECT_NAMES = [
   'vendor name',
   'product code',
@@ -17,36 +17,44 @@ const OBJECT_NAMES = [
 const subFunctions = namesOf(SubFunction);
 const exceptions = namesOf(ExceptionCode);
 
-/** `read holding registers`; `function 65` for a code that the specification does not have. */
+/**
+ * The name of a function: `read holding registers`; `function 65` for a code that the specification does not
+ * have.
+ */
 export function functionName(code: number): string {
   return functionOf(code)?.name ?? `function ${code}`;
 }
 
-/** `return query data`; `sub-function 99` for one that function 8 does not have. */
+/**
+ * The name of a sub-function: `return query data`; `sub-function 99` for one that function 8 does not have.
+ */
 export function subFunctionName(code: number): string {
   return subFunctions.get(code) ?? `sub-function ${code}`;
 }
 
-/** `exception 02 illegal data address`; `exception 7f` for a code that the specification does not have. */
+/**
+ * An exception in words: `exception 02 illegal data address`; `exception 7f` for a code that the
+ * specification does not have.
+ */
 export function exceptionText(code: number): string {
   const name = exceptions.get(code);
   return `exception ${code.toString(16).padStart(2, '0')}${name === undefined ? '' : ` ${name}`}`;
 }
 
-/** `vendor name`, `object 128`. */
+/** The name of an object: `vendor name`, `object 128`. */
 export function objectName(id: number): string {
   return OBJECT_NAMES[id] ?? `object ${id}`;
 }
 
-/** `0–9`, or `5` when it is one. */
+/** A range of addresses: `0–9`, or `5` for a single address. */
 export function rangeText(address: number, quantity: number): string {
   return quantity === 1 ? String(address) : `${address}–${address + quantity - 1}`;
 }
 
-/** More values than a frame has registers would make a text that nobody reads. */
+/** The most values that are shown: more than a frame has registers would make a text that nobody reads. */
 export const MAX_SHOWN = 128;
 
-/** `1 256 0`; of more than 128 values the first, and the number of the others. */
+/** Values in words: `1 256 0`; of more than 128 values, the first ones and the number of the others. */
 export function valuesText(values: readonly number[]): string {
   const more = values.length - MAX_SHOWN;
   return more > 0 ? `${values.slice(0, MAX_SHOWN).join(' ')} … ${more} more` : values.join(' ');

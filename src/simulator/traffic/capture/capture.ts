@@ -19,10 +19,10 @@ export class Capture {
   readonly #lines: CaptureLines;
   readonly #formName: FormName;
   readonly #form: Form;
-  /** Number of the interface for each line and link type. */
+  /** The number of the interface for each line and link type. */
   readonly #interfaces = new Map<string, number>();
   #missed = 0;
-  /** How many of those a comment has counted. */
+  /** How many of the missed events a comment has counted. */
   #commented = 0;
 
   constructor(formName: FormName, lines: CaptureLines) {
@@ -43,7 +43,7 @@ export class Capture {
     return blocks;
   }
 
-  /** The blocks of an event; none where it is not shown. */
+  /** The blocks of an event; none when the event is not shown. */
   blocksOf(event: TrafficEvent): Uint8Array[] {
     const line = this.#lines.get(event.line);
     if (!line) return [];
@@ -55,12 +55,18 @@ export class Capture {
     return blocks;
   }
 
-  /** So many events of all could not be read, because the stream has given them up. The comment on the next packet counts the new ones. */
+  /**
+   * Sets how many events in all could not be read, because the stream has dropped them. The comment on the
+   * next packet counts the new ones.
+   */
   missed(count: number): void {
     this.#missed = count;
   }
 
-  /** A block that says nothing, for readers that have to know that the capture goes on. @param time in ms since 1970 */
+  /**
+   * A block without content, for readers that have to know that the capture goes on.
+   * @param time in ms since 1970
+   */
   stillAlive(time: number): Uint8Array[] {
     return this.#interfaces.size > 0 ? [interfaceStatistics(0, time)] : [];
   }
@@ -73,7 +79,7 @@ export class Capture {
     return comment === undefined ? count : `${count}\n${comment}`;
   }
 
-  /** The number of an interface, which is described in `blocks` if it was not before. */
+  /** The number of an interface. A new interface is described in `blocks`. */
   #interfaceOf(line: CaptureLine, link: LinkType, blocks: Uint8Array[]): number {
     const key = `${link} ${line.name}`;
     const known = this.#interfaces.get(key);
@@ -86,8 +92,8 @@ export class Capture {
 }
 
 /**
- * The packets of the events up to `until`, made one after the other. Yields an empty piece where there are none, so that
- * whoever asks for pieces can pause.
+ * The packets of the events up to `until`, made one after another. Yields an empty piece when there are none,
+ * so that the caller can pause.
  */
 export function* capturePieces(
   capture: Capture,
@@ -104,7 +110,7 @@ export function* capturePieces(
 
 const NOTHING = new Uint8Array();
 
-/** Everything as it was on the wire: each line in the protocols that it has. */
+/** Shows everything as it was on the wire: each line in its own protocols. */
 export function wireForm(): Form {
   const connections = new CapturedConnections();
   return (event, line) => {

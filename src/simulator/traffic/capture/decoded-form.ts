@@ -13,17 +13,17 @@ import {
   silenceComments,
 } from './packet.js';
 
-/** Where devices are in the decoded form, whatever port they really have. */
+/** The port of devices in the decoded form, whatever port they really have. */
 const DECODED_PORT = 5020;
-/** What is no frame has its own port, so that nobody reads it as Modbus. */
+/** The port of bytes that are no frame, so that no reader takes them for Modbus. */
 const NO_FRAME_PORT = 5021;
 
-/** Of the master of a serial line, which has no address (RFC 5737: for documentation). */
+/** The address of the master of a serial line, which has none (RFC 5737: for documentation). */
 const MASTER: IpEndpoint = { address: Uint8Array.of(192, 0, 2, 1), port: 49_152 };
 
 /**
- * Each frame as a UDP datagram with Modbus RTU, whatever framing and transport its line has. Each line has an address
- * of its own, so that Wireshark pairs requests and responses on each.
+ * Shows each frame as a UDP datagram with Modbus RTU, whatever framing and transport its line has. Each line
+ * has an address of its own, so that Wireshark pairs requests and responses on each.
  */
 export function decodedForm(): Form {
   const lines: string[] = [];
@@ -49,7 +49,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
       from === 'client' ? udpPacket(client, server, payload) : udpPacket(server, client, payload);
     return packetOf(event, 'raw', at, datagram, comments);
   };
-  // What happened to the line or to a client is no frame.
+  // Events of the line itself or of a client are no frames.
   if (!('framing' in event)) return [];
   switch (event.kind) {
     case 'reply': {
@@ -79,12 +79,18 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
 
 const NOTHING = new Uint8Array();
 
-/** Wireshark's dissector takes no frame of four bytes, which requests of the functions 7, 11, 12 and 17 have. */
+/**
+ * The comment on a frame of four bytes, as requests of functions 7, 11, 12 and 17 have: Wireshark's dissector
+ * does not read these.
+ */
 function shortComment(rtu: Uint8Array | undefined): string[] {
   return rtu?.length === MIN_RTU_LENGTH ? [`unit ${rtu[0]}, function ${rtu[1]}, without data`] : [];
 }
 
-/** An address of the client's kind for a line: 198.18.0.1, 198.18.0.2 … (RFC 2544), or 2001:db8::1 … (RFC 3849). */
+/**
+ * An address for a line, of the client's kind: 198.18.0.1, 198.18.0.2 … (RFC 2544), or 2001:db8::1 … (RFC
+ * 3849).
+ */
 function lineAddress({ address }: IpEndpoint, lineNumber: number): Uint8Array {
   const number = [lineNumber >>> 8, lineNumber & 0xff];
   if (address.length === 4) return Uint8Array.of(198, 18, ...number);
@@ -98,7 +104,9 @@ interface SentFrame {
   readonly comments: readonly string[];
 }
 
-/** The frames of a reply. A step without bytes adds its comments to the frame before it, or is shown as an empty one. */
+/**
+ * The frames of a reply. The comments of a step without bytes go to the frame before it, or to an empty one.
+ */
 function framesOf(event: ReplyEvent): SentFrame[] {
   const frames: { at: number; pieces: Uint8Array[]; comments: string[] }[] = [];
   for (const { step, at, comments } of doneSteps(event)) {
@@ -124,8 +132,8 @@ function stepComment(step: DoneStep['step']): string[] {
 }
 
 /**
- * A frame in RTU framing. A damaged frame has a wrong CRC: its own, or, in another framing, one that is inverted.
- * Undefined where the bytes are too few for a frame.
+ * A frame in RTU framing. A damaged frame has a wrong CRC: its own, or, from another framing, an inverted
+ * one. Undefined when the bytes are too few for a frame.
  */
 function asRtu(bytes: Uint8Array, framing: Framing): Uint8Array | undefined {
   if (framing.name === 'rtu') return bytes.length >= MIN_RTU_LENGTH ? bytes : undefined;

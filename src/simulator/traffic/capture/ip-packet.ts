@@ -7,13 +7,13 @@ export interface IpEndpoint {
   readonly port: number;
 }
 
-/** The address of a client as events have it: `192.168.0.7:40112` or `[fe80::1%eth0]:40112`. */
+/** Reads the address of a client in an event: `192.168.0.7:40112` or `[fe80::1%eth0]:40112`. */
 export function endpointOf(client: string): IpEndpoint {
   const colon = client.lastIndexOf(':');
   return { address: addressOf(client.slice(0, colon)), port: Number(client.slice(colon + 1)) };
 }
 
-/** The bytes of an address; a name, which is no address, yields 0.0.0.0. */
+/** The bytes of an address. For a name, the result is 0.0.0.0. */
 export function addressOf(text: string): Uint8Array {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (IPV4.test(bare)) return Uint8Array.from(bare.split('.'), Number);
@@ -22,7 +22,10 @@ export function addressOf(text: string): Uint8Array {
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
-/** Fills up what `::` stands for. The last four bytes may be written as an IPv4 address. */
+/**
+ * The bytes of an IPv6 address. Fills up what `::` stands for. The last four bytes may be written as an IPv4
+ * address.
+ */
 function ipv6(text: string): Uint8Array {
   const [front = '', back] = text.split('::');
   const [head, tail] = [groups(front), groups(back ?? '')];
@@ -65,7 +68,7 @@ export function udpPacket(from: IpEndpoint, to: IpEndpoint, payload: Uint8Array)
   setWord(header, 2, to.port);
   setWord(header, 4, header.length + payload.length);
   const datagram = concatBytes(header, payload);
-  // 0 would mean that there is no checksum (RFC 768).
+  // The checksum 0 would mean that there is none (RFC 768).
   setWord(datagram, 6, checksum(UDP, from, to, datagram) || 0xffff);
   return ipPacket(UDP, from, to, datagram);
 }
@@ -97,14 +100,14 @@ function ipPacket(protocol: number, from: IpEndpoint, to: IpEndpoint, payload: U
   return concatBytes(header, payload);
 }
 
-/** RFC 791, 3.1: without options, not to be fragmented. */
+/** The header of an IPv4 packet (RFC 791, 3.1): without options, not to be fragmented. */
 function ipv4Header(protocol: number, length: number): Uint8Array {
   const header = Uint8Array.of(0x45, 0, 0, 0, 0, 0, 0x40, 0, HOP_LIMIT, protocol, ...new Array(10).fill(0));
   setWord(header, 2, header.length + length);
   return header;
 }
 
-/** RFC 8200, 3. */
+/** The header of an IPv6 packet (RFC 8200, 3). */
 function ipv6Header(protocol: number, length: number): Uint8Array {
   const header = new Uint8Array(40);
   header[0] = 0x60;

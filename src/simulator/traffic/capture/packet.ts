@@ -8,13 +8,13 @@ export type FormName = 'wire' | 'decoded';
 
 export const FORM_NAMES = ['wire', 'decoded'] as const satisfies readonly FormName[];
 
-/** What a capture has to know about a line beside its events. */
+/** What a capture needs to know of a line besides its events. */
 export interface CaptureLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'udp' | 'tls';
   /** The line in words, for the description of its interface. */
   describe(): string;
-  /** Where a socket listens; absent on a serial line. */
+  /** The address at which a socket listens; absent on a serial line. */
   readonly host?: string;
   readonly port?: number;
 }
@@ -28,7 +28,7 @@ export interface CaptureLines {
 /** A packet of a capture. */
 export interface Packet {
   readonly link: LinkType;
-  /** When its first byte was on the line, in ms since 1970. */
+  /** When the first byte was on the line, in ms since 1970. */
   readonly time: number;
   readonly bytes: Uint8Array;
   readonly comment: string | undefined;
@@ -37,10 +37,7 @@ export interface Packet {
 /** Makes packets of the events of a line, in the order of the events. */
 export type Form = (event: TrafficEvent, line: CaptureLine) => readonly Packet[];
 
-/**
- * A packet of what happened in an event.
- * @param at when its first byte was on the line, in ms of `performance.now()`
- */
+/** Makes a packet of an event. @param at when its first byte was on the line, in ms of `performance.now()` */
 export function packetOf(
   event: TrafficEvent,
   link: LinkType,
@@ -52,16 +49,14 @@ export function packetOf(
   return { link, time: event.time + (at - event.at), bytes, comment };
 }
 
-/*
- * Comments stand only on what was not as usual, so that it can be found in Wireshark.
- */
+/** Only what was unusual has comments, so that it can be found in Wireshark. */
 
 /** A step of a reply that was done. */
 export interface DoneStep {
   readonly step: Step;
-  /** In ms of `performance.now()`. */
+  /** When the step was done, in ms of `performance.now()`. */
   readonly at: number;
-  /** What was not as usual about it. */
+  /** Comments on what was unusual about the step. */
   readonly comments: readonly string[];
 }
 
@@ -74,7 +69,7 @@ const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = 
   dropped: 'dropped: not executed, because replies were pending',
 };
 
-/** The comments on bytes that came in, or were sent unasked. */
+/** The comments on bytes that were received, or sent unasked. */
 export function receivedComments(event: FrameEvent | DamageEvent | UnaskedEvent): string[] {
   switch (event.kind) {
     case 'damaged':
@@ -91,8 +86,8 @@ export function receivedComments(event: FrameEvent | DamageEvent | UnaskedEvent)
 }
 
 /**
- * The steps of a reply that were done. The comments of the first one name the rules that acted, those of the last one
- * what was not done.
+ * The steps of a reply that were done. The comments of the first step name the rules that acted; those of the
+ * last step say what was not done.
  */
 export function doneSteps(event: ReplyEvent): DoneStep[] {
   const { plan, report } = event;
@@ -110,7 +105,7 @@ export function doneSteps(event: ReplyEvent): DoneStep[] {
   return done;
 }
 
-/** Why there is no reply, when nothing of it was sent. */
+/** Comments that say why there is no reply, when nothing of it was sent. */
 export function silenceComments(event: ReplyEvent): string[] {
   const { plan } = event;
   const why = plan.kind === 'silence' ? [`no reply: ${plan.reason}`] : ['no reply', ...notDone(event)];
@@ -135,7 +130,7 @@ function stepComment({ plan, requestedAt }: ReplyEvent, i: number, report: StepR
   return `${which}planned ${planned} after the request, achieved ${microseconds(achievedAt - requestedAt)}${atMost}`;
 }
 
-/** Steps that were not done for the same reason are counted together. */
+/** Comments on steps that were not done. Steps with the same reason are counted together. */
 function notDone({ report }: ReplyEvent): string[] {
   const counts = new Map<string, number>();
   for (const { outcome, reason = report.ended } of report.steps) {

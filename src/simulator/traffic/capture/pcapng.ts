@@ -3,7 +3,7 @@
  * a section header, a description of each interface, and packets.
  */
 
-/** Link types that captures use, with their numbers in the registry of tcpdump.org. */
+/** The link types that captures use, with their numbers in the registry of tcpdump.org. */
 const LINK_TYPES = {
   /** IPv4 or IPv6, without a header before it. */
   raw: 101,
@@ -26,10 +26,10 @@ const OPTION_INTERFACE_NAME = 2;
 const OPTION_INTERFACE_DESCRIPTION = 3;
 const OPTION_APPLICATION = 4;
 
-/** Type and length before a block, its length again behind it. */
+/** The bytes around the content of a block: type and length before it, the length again behind it. */
 const AROUND_BLOCK = 12;
 const TWO_TO_32 = 2 ** 32;
-/** Longer text of an option is cut. */
+/** The most characters of the text of an option. Longer text is cut. */
 const MAX_TEXT = 16 * 1024;
 
 /** @param application the program that writes the file */
@@ -38,7 +38,10 @@ export function sectionHeader(application: string): Uint8Array {
   return block(SECTION_HEADER, fixed, [[OPTION_APPLICATION, application]]);
 }
 
-/** Interfaces count from 0 in the order of their descriptions. Times of their packets are in µs. */
+/**
+ * Describes an interface. Interfaces count from 0 in the order of their descriptions. Times of their packets
+ * are in µs.
+ */
 export function interfaceDescription(linkType: LinkType, name: string, description: string): Uint8Array {
   return block(INTERFACE_DESCRIPTION, words(LINK_TYPES[linkType], 0), [
     [OPTION_INTERFACE_NAME, name],
@@ -97,13 +100,13 @@ function words(...values: readonly number[]): Uint8Array {
   return bytes;
 }
 
-/** In µs since 1970, the upper half first. */
+/** A time in µs since 1970, the upper half first. */
 function timestamp(ms: number): [upper: number, lower: number] {
   const us = Math.round(ms * 1000);
   return [Math.floor(us / TWO_TO_32), us % TWO_TO_32];
 }
 
-/** Everything in a block is filled up to a multiple of four bytes. */
+/** The length with padding: everything in a block is filled up to a multiple of four bytes. */
 function padded(length: number): number {
   return (length + 3) & ~3;
 }

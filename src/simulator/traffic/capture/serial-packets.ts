@@ -2,7 +2,10 @@ import { decodeEvent } from '../decode.js';
 import type { TrafficEvent } from '../event.js';
 import { doneSteps, type Packet, packetOf, receivedComments, silenceComments } from './packet.js';
 
-/** What passed a serial line, as link type 250. Each step of a reply is a packet of its own, at its own time. */
+/**
+ * The packets of a serial line, with link type 250. Each step of a reply is a packet of its own, at its own
+ * time.
+ */
 export function serialPackets(event: TrafficEvent): Packet[] {
   const packet = (
     kind: keyof typeof SERIAL_EVENTS,
@@ -52,9 +55,9 @@ export function serialPackets(event: TrafficEvent): Packet[] {
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/** What a record on a serial line is about, with the codes of link type 250 (RTAC Serial). */
+/** The kinds of records on a serial line, with their codes in link type 250 (RTAC Serial). */
 export const SERIAL_EVENTS = {
-  /** The comment alone says what happened. */
+  /** Only the comment says what happened. */
   status: 0x00,
   sent: 0x01,
   received: 0x02,
@@ -67,8 +70,8 @@ export const SERIAL_EVENTS = {
 const HEADER_LENGTH = 12;
 
 /**
- * Bytes on a serial line behind the header of link type 250, big-endian: seconds and microseconds, event, control lines,
- * two bytes of footer. The control lines are not known here, so all of them are 0.
+ * Bytes on a serial line behind the header of link type 250, big-endian: seconds and microseconds, event,
+ * control lines, two bytes of footer. The control lines are not known here, so all of them are 0.
  * @param time in ms since 1970
  */
 export function serialRecord(event: keyof typeof SERIAL_EVENTS, time: number, bytes: Uint8Array): Uint8Array {

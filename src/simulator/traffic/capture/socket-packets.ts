@@ -18,8 +18,8 @@ import {
 } from './packet.js';
 
 /**
- * What passed a line on TCP, or what a TLS line has decrypted, as the TCP of its connections. Sequence numbers,
- * handshakes and acknowledgements are made up; addresses, bytes and times are those of the line.
+ * Shows what passed a TCP line, or what a TLS line has decrypted, as the TCP of its connections. Sequence
+ * numbers, handshakes and acknowledgements are made up; addresses, bytes and times are those of the line.
  */
 export function tcpPackets(
   event: TrafficEvent,
@@ -64,7 +64,7 @@ function textOf(what: string, text: string): string[] {
   return text === '' ? [] : [`${what}: ${text}`];
 }
 
-/** What passed a line on UDP, a packet for each datagram. Where there is no reply, there is no packet. */
+/** Shows what passed a UDP line, with a packet for each datagram. Silence has no packet. */
 export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
   if (!('client' in event) || event.client === undefined) return [];
   const client = endpointOf(event.client);
@@ -88,15 +88,18 @@ export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
   }
 }
 
-/** More connections than a line may have. Of the oldest ones the sequence numbers are forgotten. */
+/**
+ * The most connections that are remembered, which is more than a line may have. The sequence numbers of the
+ * oldest are forgotten.
+ */
 const MAX_CONNECTIONS = 65_536;
-/** 2^32 divided by the golden ratio: multiples of it are far from each other. */
+/** 2^32 divided by the golden ratio: its multiples are far from each other. */
 const SPREAD = 0x9e37_79b1;
 
 /** The TCP connections of all lines of a capture. */
 export class CapturedConnections {
   readonly #byClient = new Map<string, CapturedConnection>();
-  /** The ports of clients that are in the capture. */
+  /** The client ports that the capture has seen. */
   readonly #ports = new Set<string>();
 
   of(line: CaptureLine, of: ClientOf, client: string): CapturedConnection {
@@ -123,8 +126,9 @@ export class CapturedConnections {
 }
 
 /**
- * Where a line listens, as its client sees it: the address that the client came to, or the address of the line, if it has
- * one of the client's kind. Otherwise it is the client's own address for a client on this machine, and else the address that means any.
+ * The address of a server as its client sees it: the address that the client connected to, or that of the
+ * line, if it is of the client's kind. Otherwise it is the client's own address for a client on this machine,
+ * and else the unspecified address.
  */
 function serverOf({ host = '', port = 0 }: CaptureLine, of: ClientOf, client: IpEndpoint): IpEndpoint {
   const address = addressOf(of.host ?? host);
@@ -141,31 +145,31 @@ const { ack, fin, psh, rst, syn } = TCP_FLAGS;
 
 type Side = 'client' | 'server';
 
-/** A longer piece goes into several segments. */
+/** The most bytes of a segment. A longer piece takes several segments. */
 const MAX_SEGMENT = 32 * 1024;
 
 /**
- * One TCP connection as packets. Both directions begin with the same sequence number. A connection whose beginning is not in
- * the capture begins with data, unless its client has used the port before: without a handshake, Wireshark takes what
- * follows for the earlier connection.
+ * One TCP connection as packets. Both directions begin with the same sequence number. A connection whose
+ * beginning is not in the capture begins with data, unless its client has used the port before: without a
+ * handshake, Wireshark takes what follows for the earlier connection.
  */
 export class CapturedConnection {
   readonly #ends: Readonly<Record<Side, IpEndpoint>>;
-  /** The next sequence number of each side: the one behind its SYN. */
+  /** The next sequence number of each side: at first, the one behind its SYN. */
   readonly #next: Record<Side, number>;
-  /** Sides that have sent a FIN or a RST. */
+  /** The sides that have sent a FIN or a RST. */
   readonly #closed = new Set<Side>();
 
   #needsOpening: boolean;
 
-  /** @param initial the initial sequence number. A client may use a port again: then it has to be another one. */
+  /** @param initial the initial sequence number; it has to be another one when a client uses a port again */
   constructor(client: IpEndpoint, server: IpEndpoint, initial: number, isPortUsedAgain = false) {
     this.#ends = { client, server };
     this.#needsOpening = isPortUsedAgain;
     this.#next = { client: (initial + 1) >>> 0, server: (initial + 1) >>> 0 };
   }
 
-  /** The handshake that a connection needs before its first data and does not have yet. */
+  /** The handshake of a connection that needs one before its first data and has had none yet. */
   openAgain(): Uint8Array[] {
     return this.#needsOpening ? this.open() : [];
   }
@@ -182,7 +186,7 @@ export class CapturedConnection {
     ];
   }
 
-  /** Bytes that one side has sent; without bytes, an acknowledgement alone. */
+  /** The packets for bytes that one side has sent; without bytes, a single acknowledgement. */
   data(from: Side, bytes: Uint8Array): Uint8Array[] {
     if (bytes.length === 0) return [this.#packet(from, ack)];
     const packets = [];
