@@ -151,7 +151,7 @@ export class Changes {
   /** Does what `changeSignal` does, as work that can pause. Reports when the device was removed meanwhile. */
   *changingSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): Work<true | undefined> {
     const cost = costOf(at.value).bytes;
-    const spent = this.budget.whyNot(cost, this.budget.ofSignal(point));
+    const spent = this.budget.whyNot(cost, this.budget.ofSignal(device, point));
     if (spent !== undefined) return at.wrong(spent, 'memory.spent');
     const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#plant.directory));
     if (!signal) return undefined;

@@ -129,6 +129,21 @@ export function costOfRegisters(quantity: number, growth: number): number {
   return OBJECT + NUMBER * quantity + 2 * CELL * growth;
 }
 
+/** What a device takes, in bytes, and the signals that its values were given later. */
+interface CountedDevice {
+  bytes: number;
+  readonly signals: Map<Point, { readonly signal: PlacedSignal; readonly bytes: number }>;
+}
+
+function usedBy({ bytes, signals }: CountedDevice): number {
+  let used = bytes;
+  for (const [point, { signal, bytes: more }] of signals) {
+    if (point.placedSignal === signal) used += more;
+    else signals.delete(point);
+  }
+  return used;
+}
+
 /**
  * Counts the memory of what REST has added: devices and copies of them, signals, fault rules. What a
  * configuration defines is not counted: its owner knows the machine. Without this limit, a few hundred
@@ -139,11 +154,10 @@ export class MemoryBudget {
   readonly limit: number;
   readonly #devices: ReadonlyMap<string, Device>;
   readonly #rules: FaultRules;
-  readonly #ofDevices = new Map<Device, number>();
-  readonly #ofSignals = new Map<
-    Point,
-    { readonly device: Device; readonly signal: PlacedSignal; readonly bytes: number }
-  >();
+  /** A device that was removed is not kept from the collector by what was counted for it. */
+  readonly #ofDevices = new WeakMap<Device, CountedDevice>();
+  /** Of the devices with something counted. */
+  readonly #names = new Set<string>();
   readonly #ofRules = new Map<string, number>();
 
   constructor(devices: ReadonlyMap<string, Device>, rules: FaultRules) {
@@ -155,23 +169,17 @@ export class MemoryBudget {
   /** The memory in use, in bytes. What was removed or replaced since is no longer counted. */
   get used(): number {
     let used = 0;
-    for (const [device, bytes] of this.#ofDevices) {
-      if (this.#isThere(device)) used += bytes;
-      else this.#ofDevices.delete(device);
-    }
-    for (const [point, { device, signal, bytes }] of this.#ofSignals) {
-      if (this.#isThere(device) && point.placedSignal === signal) used += bytes;
-      else this.#ofSignals.delete(point);
+    for (const name of this.#names) {
+      const device = this.#devices.get(name);
+      const counted = device && this.#ofDevices.get(device);
+      if (counted) used += usedBy(counted);
+      else this.#names.delete(name);
     }
     for (const [name, bytes] of this.#ofRules) {
       if (this.#rules.has(name)) used += bytes;
       else this.#ofRules.delete(name);
     }
     return used;
-  }
-
-  #isThere(device: Device): boolean {
-    return this.#devices.get(device.name) === device;
   }
 
   /**
@@ -185,14 +193,14 @@ export class MemoryBudget {
     return `what REST adds may take ${sizes[0]} of memory, it takes ${sizes[1]}, and this would take ${sizes[2]} more; remove devices, signals or fault rules, or put them into the configuration`;
   }
 
-  /** The bytes that are counted for the signal that a value was given. */
-  ofSignal(point: Point): number {
-    return this.#ofSignals.get(point)?.bytes ?? 0;
+  /** The bytes that are counted for the signal that a value of the device was given. */
+  ofSignal(device: Device, point: Point): number {
+    return this.#ofDevices.get(device)?.signals.get(point)?.bytes ?? 0;
   }
 
   /** The bytes that are counted for a device, without signals that it was given later. */
   ofDevice(device: Device): number {
-    return this.#ofDevices.get(device) ?? 0;
+    return this.#ofDevices.get(device)?.bytes ?? 0;
   }
 
   ofRule(name: string): number {
@@ -200,11 +208,18 @@ export class MemoryBudget {
   }
 
   countDevice(device: Device, bytes: number): void {
-    this.#ofDevices.set(device, (this.#ofDevices.get(device) ?? 0) + bytes);
+    this.#countedOf(device).bytes += bytes;
   }
 
   countSignal(device: Device, point: Point, signal: PlacedSignal, bytes: number): void {
-    this.#ofSignals.set(point, { device, signal, bytes });
+    this.#countedOf(device).signals.set(point, { signal, bytes });
+  }
+
+  #countedOf(device: Device): CountedDevice {
+    const counted = this.#ofDevices.get(device) ?? { bytes: 0, signals: new Map() };
+    this.#ofDevices.set(device, counted);
+    this.#names.add(device.name);
+    return counted;
   }
 
   countRule(name: string, bytes: number): void {

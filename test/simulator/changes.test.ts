@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { At } from '../../src/common/schema/at.js';
 import { Findings } from '../../src/common/schema/findings.js';
@@ -58,4 +60,29 @@ test('a device that comes, changes and goes lets the values of other devices be'
     error: 'a signal of device new needs a value of the device',
   });
   expect(await changes.removeDevice('new')).toEqual({ ok: true });
+});
+
+test('a device that was removed over REST, and signals that its values were given, take no memory any more', async () => {
+  const { simulator } = await startSimulator(nativeSetup(PLANT));
+  const { changes, devices } = simulator;
+  const cameAndWent = async () => {
+    const level = { address: 0, value: 1, name: 'level', write: true };
+    expect(await changes.createDevice('guest', { registers: { holding: [level] } })).toMatchObject({
+      ok: true,
+    });
+    const guest = devices.get('guest') as Device;
+    const at = new At({ sine: { amplitude: 9, period: '1s' } }, new Findings());
+    expect(changes.changeSignal(guest, guest.points.named.get('level') as Point, at)).toBe(true);
+    expect(changes.budget.used).toBeGreaterThan(changes.budget.ofDevice(guest));
+    expect(await changes.removeDevice('guest')).toEqual({ ok: true });
+    return new WeakRef(guest);
+  };
+  const guest = await cameAndWent();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // A WeakRef holds its target until the turn is over.
+  await new Promise((resolve) => setTimeout(resolve));
+  collect();
+  expect(guest.deref()).toBeUndefined();
+  expect(changes.budget.used).toBe(0);
 });
