@@ -1,5 +1,6 @@
-import { constants, openSync, statSync } from 'node:fs';
-import { inspect } from 'node:util';
+import { constants, fstat, open, openSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { inspect, promisify } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { printable, printableLine } from '../../common/rest-client/printable.js';
@@ -106,6 +107,9 @@ function fieldText(value: unknown): string {
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOCTTY, O_NONBLOCK } = constants;
+/** A terminal may be named, too. */
+const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK;
+const MODE = 0o666;
 
 /**
  * Opens a log file. Entries that can't be written, for example on a full disk, are lost. The simulator
@@ -121,6 +125,7 @@ function openLogFile(file: string): Outlet | string {
     // The file may be a terminal, which must not become the controlling one or block.
     const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0o666);
     const outlet = openOutlet(descriptor, true);
+    outlet.reopen = (written) => reopen(file, written);
     outlet.onFailure = (error) => {
       outlet.onFailure = () => {};
       complain(`log entries are lost: ${error.message}`);
@@ -128,6 +133,21 @@ function openLogFile(file: string): Outlet | string {
     return outlet;
   } catch (error) {
     return reasonOf(error as NodeJS.ErrnoException);
+  }
+}
+
+/**
+ * Opens the file of a log again where it was moved or removed, as logrotate does: entries would go where nobody looks for them.
+ * @returns undefined while the file is in its place, or where it can't be opened; then the old one is written
+ */
+async function reopen(file: string, descriptor: number): Promise<number | undefined> {
+  try {
+    const written = await promisify(fstat)(descriptor);
+    const found = await stat(file).catch(() => undefined);
+    if (found?.ino === written.ino && found.dev === written.dev) return undefined;
+    return found && !found.isFile() ? undefined : await promisify(open)(file, FLAGS, MODE);
+  } catch {
+    return undefined;
   }
 }
 

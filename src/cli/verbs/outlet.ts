@@ -1,4 +1,4 @@
-import { write, writeSync } from 'node:fs';
+import { close, write, writeSync } from 'node:fs';
 
 /** Most bytes that may wait for a reader; further entries of a log are lost. */
 const MOST_WAITING = 256 * 1024;
@@ -7,6 +7,8 @@ const MOST_AT_ONCE = 16 * 1024;
 /** Pause between two attempts to write, in ms. It doubles after each attempt that finds no room. */
 const FIRST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 50;
+/** Between two looks whether the file is still in its place, in ms. */
+const LOOK_MS = 1000;
 
 /**
  * The errors of a pipe or socket whose reader is gone, and of a terminal that was hung up. Files never have
@@ -30,7 +32,13 @@ export class Outlet {
   failure: NodeJS.ErrnoException | undefined;
   /** Resolves when nobody reads any more. That is noticed at the next write. */
   readonly unread: Promise<void>;
-  readonly #descriptor: number;
+  /**
+   * For a file that may be moved or removed while it is written, as logrotate does: asked from time to time before a write, and
+   * resolves with a new descriptor, or with undefined while the file is in its place.
+   */
+  reopen: ((descriptor: number) => Promise<number | undefined>) | undefined;
+  #descriptor: number;
+  #lookAt = 0;
   readonly #blocks: boolean;
   readonly #waiting: Buffer[] = [];
   #bytes = 0;
@@ -87,6 +95,12 @@ export class Outlet {
     this.#isWriting = true;
     const bytes = this.#next();
     if (this.#blocks) {
+      const now = performance.now();
+      if (this.reopen && now >= this.#lookAt) {
+        this.#lookAt = now + LOOK_MS;
+        void this.reopen(this.#descriptor).then((descriptor) => this.#goOnWith(descriptor));
+        return;
+      }
       write(this.#descriptor, bytes, (error, taken) => (error ? this.#failed(error) : this.#took(taken)));
       return;
     }
@@ -162,6 +176,15 @@ export class Outlet {
       ended++;
     }
     return ended;
+  }
+
+  #goOnWith(descriptor: number | undefined): void {
+    if (descriptor !== undefined) {
+      // What an error would say of the old file, its last write has said.
+      close(this.#descriptor, () => {});
+      this.#descriptor = descriptor;
+    }
+    this.#writeSome();
   }
 
   #goOn(): void {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../../src/cli/verbs/log.js';
 import { hex } from '../../../src/modbus/protocol/bytes.js';
 import { dist, type RunningProgram, startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
@@ -136,6 +137,25 @@ describe('the log', () => {
       expect(program.output.stderr).toBe('');
     }
     expect(messages(readFileSync(file, 'utf8')).filter((message) => message === 'line open')).toHaveLength(2);
+  });
+
+  it.each([
+    ['moved, as logrotate does', (file: string) => renameSync(file, `${file}.1`)],
+    ['removed', (file: string) => rmSync(file)],
+  ])('goes on in a new file when its file is %s', async (_, takeAway) => {
+    const file = join(newDirectory(), 'log');
+    const log = createLog({ level: 'info', file });
+    if (typeof log === 'string') return expect.fail(log);
+    log.info('before');
+    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('before');
+    takeAway(file);
+    const isBack = () => {
+      log.info('after');
+      return existsSync(file);
+    };
+    await expect.poll(isBack, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('after');
+    expect(readFileSync(file, 'utf8')).not.toContain('before');
   });
 
   it('on a full disk loses its entries, tells it once, and the program goes on', async () => {
