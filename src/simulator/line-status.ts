@@ -13,7 +13,7 @@ export interface LineStatus {
   readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
   /** Why the line is not open, as a sentence. */
   readonly reason: string | undefined;
-  /** Where clients reach the line: the path of the port, or address and port. */
+  /** The address at which clients reach the line: the path of a port, or host and port. */
   readonly endpoint: string;
   /** The permanent link to the port of a virtual line. */
   readonly link: string | undefined;

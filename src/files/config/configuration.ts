@@ -143,7 +143,7 @@ export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
   /** The answer to a request for a missing unit: exception 11, or silence. */
   readonly missingUnit: 'exception' | 'silence';
-  /** For a line with several addresses: the device of which each address has a copy of its own. */
+  /** The device of which each address of a line with several addresses has a copy of its own. */
   readonly each?: string;
 }
 

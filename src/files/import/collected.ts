@@ -23,7 +23,7 @@ export interface ImportedValue {
   readonly write?: boolean;
   /** The value as it is stored, before `scale`. */
   readonly value?: number | string;
-  /** Where the value stands in the file: `line 12` or `inputs.modbus[0].coils[2]`. */
+  /** The place of the value in the file: `line 12` or `inputs.modbus[0].coils[2]`. */
   readonly location: string;
 }
 

@@ -40,20 +40,20 @@ export interface Armed {
  * Makes a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or
  * nothing.
  */
-export async function armMisbehaviour(room: CommandContext, arming: Arming): Promise<Outcome<Armed>> {
-  const lines = linesFor(room, arming);
+export async function armMisbehaviour(context: CommandContext, arming: Arming): Promise<Outcome<Armed>> {
+  const lines = linesFor(context, arming);
   if (!lines.ok) return lines;
   const changed: LineChange[] = [];
   for (const { name, definition } of lines.value) {
     const before = lineSource(definition);
-    const result = await changeLine(room, { line: name, settings: arming.line ?? {} });
-    if (!result.ok) return refused(room, changed, result);
+    const result = await changeLine(context, { line: name, settings: arming.line ?? {} });
+    if (!result.ok) return refused(context, changed, result);
     changed.push({ line: name, settings: sourceChange(result.value.settings, before) });
   }
-  const armed = armDevices(room, arming);
+  const armed = armDevices(context, arming);
   return armed.ok
     ? done({ ...armed.value, lines: changed.map(({ line }) => line) })
-    : refused(room, changed, armed);
+    : refused(context, changed, armed);
 }
 
 interface LineChange {
@@ -62,18 +62,22 @@ interface LineChange {
 }
 
 /** Restores the previous settings of lines. */
-async function refused(room: CommandContext, changed: readonly LineChange[], why: Refusal): Promise<Refusal> {
-  for (const change of changed) await changeLine(room, change);
+async function refused(
+  context: CommandContext,
+  changed: readonly LineChange[],
+  why: Refusal,
+): Promise<Refusal> {
+  for (const change of changed) await changeLine(context, change);
   return why;
 }
 
 /** The lines whose settings are changed. An entry with settings of lines needs at least one. */
-function linesFor(room: CommandContext, { line: settings, target }: Arming): Outcome<Line[]> {
-  const devices = devicesOf(room, target);
+function linesFor(context: CommandContext, { line: settings, target }: Arming): Outcome<Line[]> {
+  const devices = devicesOf(context, target);
   if (!devices.ok) return devices;
   if (settings === undefined) return done([]);
   const kind = transportOf(settings);
-  const lines = Array.from(room.simulator.lines.values()).filter(
+  const lines = Array.from(context.simulator.lines.values()).filter(
     ({ name, bus, definition }) =>
       definition.kind === kind &&
       ('line' in target ? name === target.line : devices.value.some((device) => bus.has(device))),
@@ -82,9 +86,12 @@ function linesFor(room: CommandContext, { line: settings, target }: Arming): Out
   return refusal('line.invalid', Object.keys(target)[0] ?? '', `the entry is for ${kind} lines`);
 }
 
-function armDevices(room: CommandContext, { manners, rules, target }: Arming): Outcome<Omit<Armed, 'lines'>> {
-  const { simulator } = room;
-  const meant = devicesOf(room, target);
+function armDevices(
+  context: CommandContext,
+  { manners, rules, target }: Arming,
+): Outcome<Omit<Armed, 'lines'>> {
+  const { simulator } = context;
+  const meant = devicesOf(context, target);
   if (!meant.ok) return meant;
   const devices = manners ? meant.value : [];
   const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
@@ -100,7 +107,7 @@ function armDevices(room: CommandContext, { manners, rules, target }: Arming): O
   }
   for (const device of devices) device.manners = { ...device.manners, ...manners };
   simulator.changes.ofLines++;
-  for (const [rule, written] of checked) accept(room, rule, written);
+  for (const [rule, written] of checked) accept(context, rule, written);
   return done({ devices: devices.map(({ name }) => name), rules: checked.map(([{ name }]) => name) });
 }
 
@@ -109,15 +116,15 @@ function armDevices(room: CommandContext, { manners, rules, target }: Arming): O
  * have them, and its settings on lines that still have them. These settings get their defaults.
  */
 export async function disarmMisbehaviour(
-  room: CommandContext,
+  context: CommandContext,
   { id, manners = {}, line: settings }: EntryChanges & { readonly id: string },
 ): Promise<Outcome<Armed>> {
-  const { simulator } = room;
+  const { simulator } = context;
   const lines: string[] = [];
   for (const { name, definition } of settings ? [...simulator.lines.values()] : []) {
     const isAsWanted = isDeepStrictEqual(settingsAt(lineSource(definition), settings ?? {}), settings);
     if (!isAsWanted) continue;
-    const changed = await changeLine(room, { line: name, settings: defaultsOf(settings ?? {}) });
+    const changed = await changeLine(context, { line: name, settings: defaultsOf(settings ?? {}) });
     if (!changed.ok) return changed;
     lines.push(name);
   }

@@ -50,12 +50,12 @@ const applying = new WeakSet<CommandContext['simulator']>();
 
 /** Reads a configuration as `applyConfiguration` does, and says what it would change. Nothing is changed. */
 export async function checkConfiguration(
-  room: CommandContext,
+  context: CommandContext,
   input: OfConfiguration,
 ): Promise<Outcome<ConfigurationChange>> {
-  const read = await readConfiguration(room, input);
+  const read = await readConfiguration(context, input);
   if (!read.ok) return read;
-  const difference = await inSlices(room.simulator.changes.comparing(read.value));
+  const difference = await inSlices(context.simulator.changes.comparing(read.value));
   return 'devices' in difference
     ? done(changeOf(difference, read.value))
     : refusal(difference.code ?? 'configuration.invalid', '', difference.error);
@@ -67,14 +67,14 @@ export async function checkConfiguration(
  * and hosts have the limits of what REST adds.
  */
 export async function applyConfiguration(
-  room: CommandContext,
+  context: CommandContext,
   input: OfConfiguration,
 ): Promise<Outcome<ConfigurationChange>> {
-  const { simulator } = room;
+  const { simulator } = context;
   if (applying.has(simulator)) return refusal('configuration.busy', '', 'another one is being applied');
   applying.add(simulator);
   try {
-    const read = await readConfiguration(room, input);
+    const read = await readConfiguration(context, input);
     if (!read.ok) return read;
     const { faults } = read.value;
     const outcome = await simulator.changes.become(read.value);
@@ -83,7 +83,7 @@ export async function applyConfiguration(
     for (const { name, when, faults: acts } of faults)
       simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]).bytes);
     const change = changeOf(outcome.changed, read.value);
-    room.log.info(change, 'configuration applied');
+    context.log.info(change, 'configuration applied');
     return done(change);
   } finally {
     applying.delete(simulator);
@@ -91,10 +91,10 @@ export async function applyConfiguration(
 }
 
 async function readConfiguration(
-  room: CommandContext,
+  context: CommandContext,
   { configuration: written }: OfConfiguration,
 ): Promise<Outcome<Configuration>> {
-  const { simulator } = room;
+  const { simulator } = context;
   const other = Object.keys(written).find((key) => !SECTIONS.includes(key));
   if (other !== undefined)
     return refusal(
@@ -104,11 +104,11 @@ async function readConfiguration(
     );
   const tooLarge = whyTooLarge(written);
   if (tooLarge) return tooLarge;
-  const outside = await whyNotHere(room, written);
+  const outside = await whyNotHere(context, written);
   if (outside) return outside;
   const spent = simulator.changes.budget.whyNot(costOf(written).bytes, simulator.changes.budget.used);
   if (spent !== undefined) return refusal('memory.spent', '', spent);
-  const recordings = (await openRecordings(room, written)) ?? recordingsIn(simulator.directory);
+  const recordings = (await openRecordings(context, written)) ?? recordingsIn(simulator.directory);
   const devices = deviceReader(recordings);
   const findings = new Findings();
   const { port: httpPort } = simulator.running.api;
@@ -150,17 +150,17 @@ function whyTooLarge({ devices, lines }: Readonly<Record<string, unknown>>): Ref
 
 /** Why devices or lines may not use what they name, by the limits of REST. What they use already may stay. */
 async function whyNotHere(
-  room: CommandContext,
+  context: CommandContext,
   { devices, lines }: Readonly<Record<string, unknown>>,
 ): Promise<Refusal | undefined> {
   for (const [name, line] of Object.entries(isMapping(lines) ? lines : {})) {
     const wrong =
-      isMapping(line) && (await wrongFiles(room, line, room.simulator.lines.get(name)?.definition));
+      isMapping(line) && (await wrongFiles(context, line, context.simulator.lines.get(name)?.definition));
     if (wrong) return below(wrong, `lines.${name}`);
   }
   for (const [name, device] of Object.entries(isMapping(devices) ? devices : {})) {
-    if (!isMapping(device) || isDeepStrictEqual(device.real, presentReal(room, name))) continue;
-    const wrong = await wrongReal(room, device);
+    if (!isMapping(device) || isDeepStrictEqual(device.real, presentReal(context, name))) continue;
+    const wrong = await wrongReal(context, device);
     if (wrong) return below(wrong, `devices.${name}`);
   }
   return undefined;

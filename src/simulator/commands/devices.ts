@@ -36,16 +36,16 @@ export function* listDevices({ simulator }: CommandContext): Generator<DeviceVie
  * Adds a device whose entry is that of a native file. The device answers once a line has it among its units.
  */
 export async function addDevice(
-  room: CommandContext,
+  context: CommandContext,
   { name, ...source }: { readonly name: string } & Readonly<Record<string, unknown>>,
 ): Promise<Outcome<DeviceView>> {
-  const { simulator } = room;
-  const refused = await wrongReal(room, source);
+  const { simulator } = context;
+  const refused = await wrongReal(context, source);
   if (refused) return refused;
-  const recordings = await openRecordings(room, source);
+  const recordings = await openRecordings(context, source);
   const added = await simulator.changes.createDevice(name, source, recordings);
   if (added.ok) {
-    const armed = await armLike(room, name, source.like);
+    const armed = await armLike(context, name, source.like);
     if (!armed.ok) await simulator.changes.removeDevice(name);
     return armed.ok ? done(deviceView(simulator, added.added)) : armed;
   }
@@ -58,11 +58,11 @@ export async function addDevice(
  * Puts the fault rules of the entry of the catalogue that `like` of a new device names in force. The device
  * already has the manners of the entry.
  */
-async function armLike(room: CommandContext, device: string, like: unknown): Promise<Outcome<unknown>> {
+async function armLike(context: CommandContext, device: string, like: unknown): Promise<Outcome<unknown>> {
   const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
   if (typeof entry !== 'object') return done(null);
   const target = { device };
-  return armMisbehaviour(room, { rules: rulesOf(entry, target), target });
+  return armMisbehaviour(context, { rules: rulesOf(entry, target), target });
 }
 
 /** Adds a device of a configuration that was read and checked. */

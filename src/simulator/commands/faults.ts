@@ -34,23 +34,23 @@ export function getRule({ simulator }: CommandContext, { name }: OfRule): Outcom
 
 /** Adds a rule, which acts after the present ones. */
 export function addRule(
-  room: CommandContext,
+  context: CommandContext,
   { rule: written }: { readonly rule: WrittenRule },
 ): Outcome<RuleView> {
-  const checked = checkedRule(room.simulator, written);
+  const checked = checkedRule(context.simulator, written);
   if (!checked.ok) return checked;
   const { name } = checked.value;
-  if (!room.simulator.faults.rules.has(name)) return accept(room, checked.value, written);
+  if (!context.simulator.faults.rules.has(name)) return accept(context, checked.value, written);
   return refusal('rule.name_taken', 'name', `there is a rule ${name} already; PUT replaces it`);
 }
 
 /** Adds a rule, or replaces the one with its name, whose counts start again at zero. */
 export function replaceRule(
-  room: CommandContext,
+  context: CommandContext,
   { rule }: { readonly rule: WrittenRule },
 ): Outcome<RuleView> {
-  const checked = checkedRule(room.simulator, rule);
-  return checked.ok ? accept(room, checked.value, rule) : checked;
+  const checked = checkedRule(context.simulator, rule);
+  return checked.ok ? accept(context, checked.value, rule) : checked;
 }
 
 /** Switches a rule on or off. Switching on resets its counts. */

@@ -28,12 +28,12 @@ export function getLine(
  * started. A line that can't be opened is removed again.
  */
 export async function addLine(
-  room: CommandContext,
+  context: CommandContext,
   { name, ...source }: { readonly name: string } & Settings,
 ): Promise<Outcome<LineView>> {
-  const wrong = await wrongFiles(room, source);
+  const wrong = await wrongFiles(context, source);
   if (wrong) return wrong;
-  const added = await room.simulator.changes.createLine(name, source);
+  const added = await context.simulator.changes.createLine(name, source);
   if (added.ok) return done(lineView(added.added));
   return 'issues' in added ? refusalOf(added.issues, 'line.invalid') : notOpened(added);
 }
@@ -42,14 +42,14 @@ export async function addLine(
  * Changes settings of a line while it serves. When the port or the system refuses, the line stays as it was.
  */
 export async function changeLine(
-  room: CommandContext,
+  context: CommandContext,
   { line: name, settings }: { readonly line: string; readonly settings: Settings },
 ): Promise<Outcome<LineView>> {
-  const { simulator } = room;
+  const { simulator } = context;
   const line = simulator.lines.get(name);
   if (!line) return unknownLine(name);
   const { definition } = line;
-  const wrong = await wrongFiles(room, settings, definition);
+  const wrong = await wrongFiles(context, settings, definition);
   if (wrong) return wrong;
   const changed = await simulator.changes.changeLine(line, settings);
   if (changed.ok) return done(lineView(line));
@@ -58,15 +58,15 @@ export async function changeLine(
 
 /** Changes settings of several lines together: all of them, or none. */
 export async function changeLines(
-  room: CommandContext,
+  context: CommandContext,
   changes: readonly { readonly line: string; readonly settings: Settings }[],
 ): Promise<Outcome<null>> {
-  const { simulator } = room;
+  const { simulator } = context;
   const wanted: { readonly line: Line; readonly change: Settings }[] = [];
   for (const { line: name, settings } of changes) {
     const line = simulator.lines.get(name);
     if (!line) return unknownLine(name);
-    const wrong = await wrongFiles(room, settings, line.definition);
+    const wrong = await wrongFiles(context, settings, line.definition);
     if (wrong) return wrong;
     wanted.push({ line, change: settings });
   }

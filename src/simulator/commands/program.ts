@@ -123,7 +123,7 @@ export interface ProgramMetrics {
   readonly hits: readonly { readonly rule: string; readonly hits: number }[];
   readonly lastEvent: number;
   readonly firstEvent: number;
-  /** In bytes: the memory of what REST has added, and the limit. */
+  /** The memory of what REST has added, and its limit, in bytes. */
   readonly memory: { readonly used: number; readonly limit: number };
   /** Seconds for each of `QUANTILES`; undefined at the first request. */
   readonly lag: readonly number[] | undefined;

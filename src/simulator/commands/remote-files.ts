@@ -32,12 +32,12 @@ const TLS_FILES = ['cert', 'key', 'ca'] as const;
  * @param present the present definition of the line: its files may stay wherever they are
  */
 export async function wrongFiles(
-  room: CommandContext,
+  context: CommandContext,
   settings: Readonly<Record<string, unknown>>,
   present?: LineDefinition,
 ): Promise<Refusal | undefined> {
-  if (room.isOwner) return undefined;
-  const { directory } = room.simulator;
+  if (context.isOwner) return undefined;
+  const { directory } = context.simulator;
   const files = present && 'files' in present ? present.files : undefined;
   for (const key of TLS_FILES) {
     const path = sectionOf(settings.tls, key);
@@ -47,7 +47,7 @@ export async function wrongFiles(
   }
   return (
     (await wrongPort(settings, present && 'path' in present ? present.path : undefined)) ??
-    wrongLink(room, settings, present && 'link' in present ? present.link : undefined)
+    wrongLink(context, settings, present && 'link' in present ? present.link : undefined)
   );
 }
 

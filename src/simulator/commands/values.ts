@@ -239,11 +239,11 @@ function undefinedRanges(device: Device, table: TableName, from: number, end: nu
 
 /** Gives a value a signal, which replaces its present one. */
 export async function setSignal(
-  room: CommandContext,
+  context: CommandContext,
   { signal, ...of }: OfValue & { readonly signal: Readonly<Record<string, unknown>> },
 ): Promise<Outcome<RegisterView>> {
-  const { simulator } = room;
-  const recordings = await openRecordings(room, signal);
+  const { simulator } = context;
+  const recordings = await openRecordings(context, signal);
   const found = findValue(simulator, of);
   if ('ok' in found) return found;
   const { point } = found;

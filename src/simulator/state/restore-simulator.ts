@@ -20,11 +20,11 @@ const OTHER_FILE = 'the file defines it differently now';
 
 /** Gives a simulator that is not started yet the devices, lines and rules of the earlier run. */
 export async function restoreSimulator(
-  room: CommandContext,
+  context: CommandContext,
   file: FileContent,
   { devices, lines, faults }: KeptState,
 ): Promise<RestoredSimulator> {
-  const { simulator } = room;
+  const { simulator } = context;
   const done: string[] = [];
   const problems: string[] = [];
   const restored = new Set<string>();
@@ -41,10 +41,13 @@ export async function restoreSimulator(
 
   // Rules may name lines and devices that are removed, or that do not exist yet. So all rules are taken out
   // until lines and devices are right.
-  if (known) for (const { rule } of simulator.faults.rules.list()) removeRule(room, rule);
+  if (known) for (const { rule } of simulator.faults.rules.list()) removeRule(context, rule);
   for (const { name, fingerprint } of lines.removed) {
     const same = lineInFile.get(name) === fingerprint;
-    note(`removal of line ${name}`, same ? problemText(await removeLine(room, { line: name })) : OTHER_FILE);
+    note(
+      `removal of line ${name}`,
+      same ? problemText(await removeLine(context, { line: name })) : OTHER_FILE,
+    );
   }
   const removed = new Map(devices.removed.map(({ name, fingerprint }) => [name, fingerprint]));
   // A device that stands in place of one of the file is restored only if the file still defines that one in
@@ -52,7 +55,7 @@ export async function restoreSimulator(
   const isPlaced = ({ name }: { readonly name: string }) =>
     !deviceInFile.has(name) || deviceInFile.get(name) === removed.get(name);
   const { added, copies = [] } = devices;
-  const { left, release } = await restoreDevices(room, {
+  const { left, release } = await restoreDevices(context, {
     written: new Map(added.filter(isPlaced).map(({ name, source }) => [name, source])),
     copies: new Map(copies.filter(isPlaced).map(({ name, copyOf }) => [name, copyOf])),
   });
@@ -63,18 +66,18 @@ export async function restoreSimulator(
     const same = line && lineInFile.get(name) === fingerprint;
     note(
       `line ${name}`,
-      same ? problemText(await changeLine(room, { line: name, settings: change })) : OTHER_FILE,
+      same ? problemText(await changeLine(context, { line: name, settings: change })) : OTHER_FILE,
       name,
     );
   }
   for (const { name, source } of lines.added) {
-    note(`line ${name}`, problemText(await addLine(room, { ...source, name })), name);
+    note(`line ${name}`, problemText(await addLine(context, { ...source, name })), name);
   }
   release();
   const placed = new Set([...added, ...copies].map(({ name }) => name));
   const toRemove = Array.from(removed.keys()).filter((name) => !placed.has(name));
   const stay = await removeDevices(
-    room,
+    context,
     toRemove.filter((name) => isPlaced({ name })),
   );
   for (const name of toRemove)
@@ -82,7 +85,7 @@ export async function restoreSimulator(
   if (known) {
     for (const [i, rule] of faults.rules.entries()) {
       const written = isMapping(rule) ? rule : {};
-      note(`fault rule ${written.name ?? i + 1}`, problemText(replaceRule(room, { rule: written })));
+      note(`fault rule ${written.name ?? i + 1}`, problemText(replaceRule(context, { rule: written })));
     }
   } else if (faults) problems.push('fault rules: those of the file are other ones now');
   return { done, problems, lines: restored };
@@ -93,17 +96,17 @@ export async function restoreSimulator(
  * @returns why some stay, by their names
  */
 async function removeDevices(
-  room: CommandContext,
+  context: CommandContext,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const refused = new Map<string, string>();
   for (const name of names) {
     // Copies are removed together with their device.
-    if (!room.simulator.devices.has(name)) continue;
-    const problem = problemText(await removeDevice(room, { device: name, force: false }));
+    if (!context.simulator.devices.has(name)) continue;
+    const problem = problemText(await removeDevice(context, { device: name, force: false }));
     if (problem !== undefined) refused.set(name, problem);
   }
   return refused.size === 0 || refused.size === names.length
     ? refused
-    : removeDevices(room, [...refused.keys()]);
+    : removeDevices(context, [...refused.keys()]);
 }

@@ -49,7 +49,7 @@ export interface FrameEvent extends Common, Received {
   readonly unitId: number;
   /** The function code of the frame, with the exception flag. */
   readonly functionCode: number;
-  /** For a foreign response whose request was heard: that request, and how long the device took, in ms. */
+  /** The request of a foreign response, if it was heard, and how long the device took, in ms. */
   readonly answers: { readonly seq: number; readonly after: number } | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly time: string;
   /** The same moment in µs since the program started. It never jumps, unlike the wall clock. */
   readonly monotonicUs: number;
-  /** For received bytes: when the first of them came, by the clock of `monotonicUs`. */
+  /** When the first of received bytes came, by the clock of `monotonicUs`. */
   readonly startedUs?: number;
   /** The silence on the line before the first byte, in µs. */
   readonly pauseUs?: number | null;
@@ -43,7 +43,7 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly values?: readonly number[];
   readonly exception?: number;
   readonly text: string;
-  /** For a reply that confirms a write: what was written to the registers. */
+  /** The registers that were written, for a reply that confirms a write. */
   readonly written?: WrittenValues;
   /** The address of the client at the other end of a socket. */
   readonly client?: string;
@@ -51,9 +51,9 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly host?: string;
   /** The number of the test that the event is about. */
   readonly test?: number;
-  /** For a response: the sequence number of the request that it answers. */
+  /** The sequence number of the request that a response answers. */
   readonly request?: number;
-  /** For a reply: when the last byte of the request was read, by the clock of `monotonicUs`. */
+  /** When the last byte of the request of a reply was read, by the clock of `monotonicUs`. */
   readonly requestedUs?: number;
   /** The time from the last byte of the request to the first of the response, in µs. */
   readonly responseTimeUs?: number | null;

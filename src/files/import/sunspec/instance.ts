@@ -7,7 +7,7 @@ import type { Collector } from '../collected.js';
  */
 export interface ModelInstance {
   readonly model: SunspecModel;
-  /** Where the model stands in the dump. */
+  /** The place of the model in the dump. */
   readonly location: string;
   /** The values by point; null for a point that is not available. */
   readonly values: ReadonlyMap<string, unknown>;
