@@ -156,7 +156,7 @@ export class MemoryBudget {
   readonly #rules: FaultRules;
   /** A device that was removed is not kept from the collector by what was counted for it. */
   readonly #ofDevices = new WeakMap<Device, CountedDevice>();
-  /** Of the devices with something counted. */
+  /** The devices with something counted. */
   readonly #names = new Set<string>();
   readonly #ofRules = new Map<string, number>();
 

@@ -26,3 +26,21 @@ describe('the names of types', () => {
     );
   });
 });
+
+describe('a comment that documents', () => {
+  /** Words that go on with the name that is documented, or with nothing: the sentence can't be read alone. */
+  const BARE =
+    /^(?:Of|For|In|At|On|By|With|Without|From|To|Behind|Beside|Before|After|Between|Until) [^:,]*\.$/;
+
+  it('is a sentence that can be read alone', () => {
+    const bare = FILES.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\/\*\*\s*(?:\n\s*\* )?([^\n*]+)/g)].flatMap(
+        ([, line = '']) => {
+          const [sentence = ''] = line.trim().split(/(?<=[.:;])\s/);
+          return BARE.test(sentence) ? `${file}: ${sentence}` : [];
+        },
+      ),
+    );
+    expect(bare, 'begin these with a subject').toEqual([]);
+  });
+});

@@ -98,7 +98,7 @@ export interface Write {
   readonly at: Date;
 }
 
-/** For how many pages the last writes are remembered. */
+/** The number of pages whose last writes are remembered. */
 const MAX_PAGES = 64;
 
 /** The last write of each cell. */

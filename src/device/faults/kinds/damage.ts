@@ -25,7 +25,7 @@ const NOT_CARRIED = 'an ASCII line carries no byte above 7f';
 
 /** Faults that spoil the bytes of a frame, after its check value was computed. */
 export const DAMAGE = {
-  /** On an ASCII line only the seven data bits are flipped. */
+  /** Only the seven data bits are flipped on an ASCII line. */
   corrupt: fault({
     does: 'Flips n different bits, anywhere in the frame.',
     schema: wholeNumber(1, 2048, 'a number of bits'),
