@@ -4,7 +4,7 @@ import { descriptorLimit } from './common/descriptors.js';
 
 /*
  * Node reads many modules at a time, and ends with a stack trace when the system does not let it open enough
- * files. So this module checks that limit before it imports the others, and statically imports only the check.
+ * files. So this module checks that limit before it imports the others. The check is its only static import.
  */
 
 /** Fewest file descriptors. Starting takes about 120; each line and each client takes one more. */

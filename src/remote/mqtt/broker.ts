@@ -312,8 +312,9 @@ export class Broker {
   }
 
   /**
-   * The package leaves an attempt that takes too long, and the look-up of the broker's name goes on in the system. So the
-   * name is looked up before the next attempt: where no name server answers, there is only one look-up, however many attempts.
+   * Looks up the name of the broker, and then makes the next attempt. The package gives up an attempt that takes
+   * too long, but its look-up goes on in the system. With this, there is only one look-up at a time while no
+   * name server answers, however many attempts were made.
    */
   #tryAgain(): void {
     lookUpName(this.#url.hostname.replace(/[[\]]/g, ''), {}, (error) => {
