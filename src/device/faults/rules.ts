@@ -28,10 +28,10 @@ export interface RuleStatus {
    * state.
    */
   readonly temporary: boolean;
-  /** For a temporary rule: why none of its faults could act on the last reply; absent where one did. */
+  /** Why none of the faults of a temporary rule could act on the last reply; absent where one did. */
   readonly notAchieved?: string;
   /**
-   * For a temporary rule: true when the last reply is made. The reply of a real device comes later than its
+   * True, for a temporary rule, when the last reply is made. The reply of a real device comes later than its
    * request.
    */
   readonly isDecided: boolean;

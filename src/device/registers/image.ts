@@ -24,7 +24,7 @@ export interface LiveValues {
    * cells.
    */
   written(address: number, count: number): void;
-  /** Tells whether so many changes are still to come that writes which cause further ones are refused. */
+  /** Tells whether the limit of changes to come is reached, so that writes which cause more are refused. */
   isFull(): boolean;
 }
 
