@@ -1,5 +1,5 @@
+import { type PlayedRule, playRule } from '../device/faults/apply.js';
 import { startWorkTime } from '../device/faults/budget.js';
-import { type PlayedRule, playRule } from '../device/faults/preview.js';
 import type { FaultRule } from '../device/faults/rule.js';
 import { achieved, type ReplyPlan, type StepReport } from '../modbus/protocol/reply-plan.js';
 import { factsOf, type LikeRequest } from './like-request.js';

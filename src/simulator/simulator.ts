@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../device/faults/ability.js';
-import type { FindValue } from '../device/faults/rule.js';
-import type { RuleHome } from '../device/faults/usable-rule.js';
+import type { FindValue, RuleHome } from '../device/faults/rule.js';
 import type { ActionSource } from '../device/registers/actions.js';
 import type {
   Configuration,

@@ -13,7 +13,7 @@ export interface FaultContext {
   readonly requestPdu: Uint8Array;
   readonly framing: Framing;
   readonly random: Random;
-  /** The budget of the faults on this reply. The helpers of `plan.ts` and `random.ts` spend from it. */
+  /** The budget of the faults on this reply. The helpers of `plan.ts` spend from it. */
   readonly budget: Budget;
   /** The time of a character on the line, in ms; 0 when the line has no character time. */
   readonly characterTime: number;

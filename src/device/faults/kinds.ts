@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { oneOfKinds } from '../../common/schema/kind.js';
 import { documentAs } from '../../common/schema/written-as.js';
 import { DAMAGE } from './kinds/damage.js';
-import { FIELDS } from './kinds/fields.js';
-import { HEADER } from './kinds/header.js';
+import { FIELDS, HEADER } from './kinds/fields.js';
 import { REPLIES } from './kinds/replies.js';
 import { TIMING } from './kinds/timing.js';
 

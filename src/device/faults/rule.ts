@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_SEED } from '../../common/random.js';
+import { MAX_SEED, type Random } from '../../common/random.js';
 import type { At } from '../../common/schema/at.js';
 import {
   bounded,
@@ -12,13 +12,23 @@ import {
 import type { Issue } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
 import { documentAs } from '../../common/schema/written-as.js';
-import { type FaultLine, lackOf } from './ability.js';
-import { refusal } from './budget.js';
-import { aimsAt, type Condition, conditionSchema, stateName } from './condition.js';
-import type { Fault } from './kind.js';
+import { AsciiFraming } from '../../modbus/protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../../modbus/protocol/framing.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { MAX_PDU_LENGTH } from '../../modbus/protocol/limits.js';
+import { plainReply } from '../../modbus/protocol/reply-plan.js';
+import { abilities, type FaultLine, lackOf, type Medium } from './ability.js';
+import { Budget, type Excess, refusal } from './budget.js';
+import {
+  aimsAt,
+  type Condition,
+  conditionSchema,
+  scheduleSchema,
+  stateName,
+  type Window,
+} from './condition.js';
+import { act, type Fault } from './kind.js';
 import { faultSchema, writtenFault } from './kinds.js';
-import { excessOf } from './trial.js';
-import { scheduleSchema, type Window } from './window.js';
 
 const MAX_NAME_LENGTH = 64;
 
@@ -206,4 +216,110 @@ function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine
     const impossible = when.line !== undefined || lacks.length === lines.length;
     return message && impossible ? [{ path: ['do', i, kind], message, code: 'rule.impossible' }] : [];
   });
+}
+
+/** The lines and the named values that a rule is checked against. */
+export interface RuleHome {
+  /** The lines; undefined where some lines are not known, and the rule may be for one of them. */
+  readonly lines: readonly FaultLine[] | undefined;
+  /** Finds the named values; undefined where some values are not known. */
+  readonly find: FindValue | undefined;
+}
+
+export type UsableRule =
+  | { readonly ok: true; readonly rule: FaultRule }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/**
+ * Decides whether a rule can be used here; no other place does. A usable rule has the addresses of the values
+ * that it names. Otherwise the issues say what is missing, with paths in the rule.
+ */
+export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRule {
+  const issues = lines ? lineProblems(rule, lines) : [];
+  const resolved = find ? resolveNames(rule, find) : { ok: true as const, rule };
+  if (!resolved.ok) return { ok: false, issues: [...issues, resolved.issue] };
+  return issues.length > 0 ? { ok: false, issues } : resolved;
+}
+
+/**
+ * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first
+ * limit that a fault exceeds, or undefined when all faults can act. These lines have no connection to close,
+ * because a reply that is cut short is more easily within the limits.
+ *
+ * A fault may do more at run time than here: `change` with a probability acts on none of these replies. At
+ * run time the budget of each reply applies.
+ */
+function excessOf(faults: readonly Fault[]): Excess | undefined {
+  const usesPrevious = faults.some(({ kind }) => kind === 'stale');
+  for (const reply of REPLIES) {
+    // Only `stale` becomes longer with a previous reply, so for all other faults these two cases are the
+    // same.
+    if (reply.previousReply === undefined && !usesPrevious) continue;
+    const excess = excessOn(reply, faults);
+    if (excess) return excess;
+  }
+  return undefined;
+}
+
+interface TrialReply {
+  readonly framing: Framing;
+  readonly line: FaultLine;
+  readonly adu: Uint8Array;
+  /**
+   * The reply that `stale` sends. When undefined, the reply stays as the faults before `stale` have made it.
+   */
+  readonly previousReply: Uint8Array | undefined;
+}
+
+const IDS = { unitId: 1, transactionId: 1 };
+
+/** A PDU that can stand for a request and for its response. All bytes after the byte count are data. */
+const PDU = Uint8Array.from({ length: MAX_PDU_LENGTH }, (_, i) =>
+  i === 0 ? FunctionCode.readHoldingRegisters : 0,
+);
+
+const REPLIES: readonly TrialReply[] = [
+  ...repliesIn(new AsciiFraming(), 'serial'),
+  ...repliesIn(RTU, 'serial'),
+  ...repliesIn(SOCKET, 'udp'),
+];
+
+function repliesIn(framing: Framing, medium: Medium): TrialReply[] {
+  const line = { name: framing.name, abilities: abilities(medium, framing.name) };
+  const adu = framing.encode({ ...IDS, pdu: PDU });
+  return [adu, undefined].map((previousReply) => ({ framing, line, adu, previousReply }));
+}
+
+/** The duration of a character of 12 bits at 50 baud, the slowest possible line, in ms. */
+const SLOWEST_CHARACTER_MS = 240;
+
+/**
+ * A clock that stands still, so that whether a rule is accepted does not depend on the time that trying it
+ * takes.
+ */
+const NEVER_LATE = () => () => 0;
+
+/** Always draws the greatest number, so a delay with jitter is as long as it can be. */
+const GREATEST: Random = {
+  next: () => 1 - Number.EPSILON / 2,
+  below: (limit) => limit - 1,
+};
+
+function excessOn({ adu, line, ...reply }: TrialReply, faults: readonly Fault[]): Excess | undefined {
+  const context = {
+    ...IDS,
+    ...reply,
+    requestPdu: PDU,
+    random: GREATEST,
+    characterTime: SLOWEST_CHARACTER_MS,
+    budget: new Budget(NEVER_LATE),
+  };
+  let plan = plainReply(adu);
+  for (const fault of faults) {
+    const result = act(fault, plan, line, context);
+    if (typeof result === 'string') continue;
+    if (result.kind === 'excess') return result;
+    plan = result;
+  }
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import { newSeed, type Random, seededRandom } from '../../common/random.js';
-import { isSo } from './condition.js';
+import { isOpen, isSo } from './condition.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
-import { isOpen } from './window.js';
 
 /** A rule that acts on a request, with the random numbers for this time. */
 export interface ActingRule {

@@ -1,8 +1,7 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
-import { type FaultRule, ruleSchema, THEN } from '../../device/faults/rule.js';
+import { type FaultRule, ruleSchema, THEN, usableRule } from '../../device/faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../../device/faults/rules.js';
-import { usableRule } from '../../device/faults/usable-rule.js';
 import { hex } from '../../modbus/protocol/bytes.js';
 import { type FaultPreview, previewFault } from '../fault-preview.js';
 import { type LikeRequest, likeEvent, likeMadeUp, likeRule } from '../like-request.js';

@@ -1,8 +1,7 @@
 import { quote } from '../../common/schema/problem.js';
 import type { FaultLine } from '../../device/faults/ability.js';
-import { type FindValue, THEN } from '../../device/faults/rule.js';
+import { type FindValue, THEN, usableRule } from '../../device/faults/rule.js';
 import type { RuleStatus } from '../../device/faults/rules.js';
-import { usableRule } from '../../device/faults/usable-rule.js';
 import type {
   ApiDefinition,
   LineDefinition,

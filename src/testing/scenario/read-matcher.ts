@@ -1,7 +1,6 @@
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import type { Condition } from '../../device/faults/condition.js';
-import { hintAtQuantities } from '../../device/faults/quantity-hint.js';
+import { type Condition, hintAtQuantities } from '../../device/faults/condition.js';
 import { resolveNames } from '../../device/faults/rule.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Matcher } from './matcher.js';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { abilities, type FaultLine } from '../../../src/device/faults/ability.js';
 import { type Circumstances, numbersOf } from '../../../src/device/faults/condition.js';
-import { ruleSchema, THEN } from '../../../src/device/faults/rule.js';
+import { ruleSchema, THEN, usableRule } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';
-import { usableRule } from '../../../src/device/faults/usable-rule.js';
 
 const LAN: FaultLine = { name: 'lan', abilities: abilities('tcp', 'socket') };
 const BUS: FaultLine = { name: 'bus', abilities: abilities('serial', 'rtu') };

@@ -4,12 +4,18 @@ import { At } from '../../../src/common/schema/at.js';
 import { Findings } from '../../../src/common/schema/findings.js';
 import { pathText } from '../../../src/common/schema/problem.js';
 import { abilities } from '../../../src/device/faults/ability.js';
+import { playRule } from '../../../src/device/faults/apply.js';
 import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
 import type { RequestFacts } from '../../../src/device/faults/matching.js';
-import { playRule } from '../../../src/device/faults/preview.js';
-import { lineProblems, namesIn, ruleSchema, THEN } from '../../../src/device/faults/rule.js';
+import {
+  lineProblems,
+  namesIn,
+  type RuleHome,
+  ruleSchema,
+  THEN,
+  usableRule,
+} from '../../../src/device/faults/rule.js';
 import { FaultRules, MAX_RULES, type RuleStatus } from '../../../src/device/faults/rules.js';
-import { type RuleHome, usableRule } from '../../../src/device/faults/usable-rule.js';
 import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
 import { addressRanges } from '../../../src/modbus/protocol/pdu.js';
 import { Bus } from '../../../src/simulator/bus/bus.js';

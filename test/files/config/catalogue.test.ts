@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../../src/device/faults/ability.js';
-import { ruleSchema } from '../../../src/device/faults/rule.js';
-import { usableRule } from '../../../src/device/faults/usable-rule.js';
+import { ruleSchema, usableRule } from '../../../src/device/faults/rule.js';
 import {
   catalogueIds,
   findMisbehaviour,

@@ -3,8 +3,7 @@ import { hexadecimal, wholeNumber } from '../../../common/schema/parts.js';
 import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import { WORK } from '../budget.js';
 import { type FaultContext, fault } from '../kind.js';
-import { countFrames, mapFrameSteps, mapFrames, withOneFrame } from '../plan.js';
-import { pick, randomBytesFor } from '../random.js';
+import { countFrames, mapFrameSteps, mapFrames, pick, randomBytesFor, withOneFrame } from '../plan.js';
 
 const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
   error: '"invert", "zero", "swap" or a value from 0 to 65535',

@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { At } from '../../../common/schema/at.js';
 import { fileFindings } from '../../../common/schema/findings.js';
 import { isMapping } from '../../../common/schema/parts.js';
-import { isOpen, scheduleSchema } from '../../../device/faults/window.js';
+import { isOpen, scheduleSchema } from '../../../device/faults/condition.js';
 import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
 import { REACTIONS, readReactions } from '../../../device/reactions/kinds.js';
 import type { ValueType } from '../../../device/registers/cell-type.js';

@@ -49,7 +49,7 @@ export class UnansweredRequests {
   }
 }
 
-/** Whether `frame` has the unit, the function and the length of a response to `request`. */
+/** Tells whether `frame` has the unit, the function and the length of a response to `request`. */
 function canAnswer(frame: Uint8Array, request: Uint8Array): boolean {
   const [unitId, code] = frame as unknown as [number, number];
   if (unitId !== request[0] || (code & ~EXCEPTION_FLAG) !== request[1]) return false;

@@ -7,7 +7,7 @@ import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
 /** What the player asks about received bytes. */
 interface Listening {
-  /** Whether there are bytes that may still become a frame. */
+  /** True when there are bytes that may still become a frame. */
   readonly busy: boolean;
   /** When the last byte came. */
   readonly lastAt: number;
