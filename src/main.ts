@@ -4,7 +4,8 @@ import { descriptorLimit } from './common/descriptors.js';
 
 /*
  * Node reads many modules at a time, and ends with a stack trace when the system does not let it open enough
- * files. So this module checks that limit before it imports the others. The check is its only static import.
+ * files. So this module checks that limit before it imports the others. Of the program's modules, only the
+ * check is imported statically.
  */
 
 /** Fewest file descriptors. Starting takes about 120; each line and each client takes one more. */
