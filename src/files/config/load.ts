@@ -33,7 +33,7 @@ export type LoadResult =
 
 export type CheckResult = { readonly ok: true; readonly warnings: readonly Problem[] } | Mistaken;
 
-/** Where a configuration comes from. With `freePorts`, its lines and REST are moved to free ports. */
+/** The source of a configuration. With `freePorts`, its lines and REST are moved to free ports. */
 export type ConfigurationSource = { readonly freePorts?: boolean } & (
   | { readonly kind: 'demo' }
   | { readonly kind: 'native'; readonly file: string }

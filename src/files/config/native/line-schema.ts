@@ -17,7 +17,8 @@ const LONGEST_WAIT = 60_000;
 
 const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
 
-// When only one option fits by type, a union reports that option's error. So every option has the error of the union.
+// When only one option fits by type, a union reports the error of that option. So every option has the error
+// of the union.
 const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
   error: TURNAROUND,
 });
