@@ -20,6 +20,7 @@ const OTHERS = [
   'dist/desk-thread.js',
   'dist/library.js',
   'dist/main.js',
+  'dist/parse-thread.js',
   'dist/remote/api/openapi/docs.css',
   'dist/remote/api/openapi/examples.json',
   'dist/remote/api/openapi/made/examination.json',
