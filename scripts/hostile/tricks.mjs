@@ -121,7 +121,8 @@ async function keepAll(directory) {
     await done(rest(first, 'devices/extra/power', 'POST', { state: 'off' }));
     await done(rest(first, 'devices/extra/clock', 'POST', { speed: 0 }));
     await done(rest(first, 'devices/extra'));
-    for (const file of readdirSync(directory)) rmSync(join(directory, file));
+    // The program writes meanwhile: a file may be gone between the two.
+    for (const file of readdirSync(directory)) rmSync(join(directory, file), { force: true });
   });
   return withProgram({ config: CONFIG, args }, async (next) => {
     assert.doesNotMatch(next.output.stderr, /set aside/);
