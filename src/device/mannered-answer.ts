@@ -142,8 +142,10 @@ function readWithHoles(
   const isDefined = addresses.map((address) => table.defines(address, values));
   if (isDefined.every(Boolean)) return 'no holes';
   if (holes === 'silence') return undefined;
-  if (typeof holes === 'object' && 'unless' in holes && !isDefined.some(Boolean)) return 'no holes';
-  const fill = typeof holes === 'object' && 'fill' in holes ? holes.fill : 0;
+  // Devices that move blocks together refuse a hole that is read alone: LavermanJJ/pysolarfocus issue 61.
+  const isFilled = typeof holes === 'object' && 'fill' in holes;
+  if (!isFilled && !isDefined.some(Boolean)) return 'no holes';
+  const fill = isFilled ? holes.fill : 0;
   const read = addresses.map((address, i): number | undefined => {
     if (!isDefined[i]) return undefined;
     return values === 'bits'
