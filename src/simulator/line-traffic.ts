@@ -4,7 +4,7 @@ import type { ActedFault } from '../device/faults/apply.js';
 import type { Framing } from '../modbus/protocol/framing.js';
 import type { PlayReport } from '../modbus/protocol/reply-plan.js';
 import type { LineEvent, LineRequest, TimedBytes } from '../modbus/transport/transport.js';
-import type { Answer } from './bus/answer.js';
+import type { Reply, TracedRequest } from './bus/reply.js';
 import { countEvent, type LineCounters, newCounters } from './traffic/counters.js';
 import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from './traffic/event.js';
 import { ForeignRequests } from './traffic/foreign-requests.js';
@@ -17,14 +17,6 @@ export interface TrafficLine {
   readonly name: string;
   /** Time of one character on the wire, in ms; 0 when characters take no time. */
   readonly characterTime: number;
-}
-
-/** A request in the traffic. */
-export interface TracedRequest {
-  readonly request: LineRequest;
-  readonly framing: Framing;
-  /** The sequence number of its event; 0 before there is one. */
-  seq: number;
 }
 
 /** The most faults of a reply that are kept: the first ones and the last. */
@@ -121,10 +113,12 @@ export class LineTraffic {
   }
 
   /** Makes the event of a reply whose plan has ended. */
-  replied(asked: TracedRequest, answer: Answer, report: PlayReport): void {
+  replied(
+    { request, seq }: TracedRequest,
+    { alone: plan, acted, framing, refused }: Reply,
+    report: PlayReport,
+  ): void {
     this.reportRequest();
-    const { request, seq } = asked;
-    const { plan, acted, framing, refused } = answer;
     const { unitId, pdu, adu, receivedAt, client, clientId, host } = request;
     let at: number | undefined;
     for (const { outcome, achievedAt, endedAt } of report.steps) {

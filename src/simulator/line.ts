@@ -23,11 +23,10 @@ import type {
   Transport,
   TransportStart,
 } from '../modbus/transport/transport.js';
-import type { Answer, LaterAnswer } from './bus/answer.js';
 import { Bus, type BusLine, type Served } from './bus/bus.js';
+import { PendingReplies, Reply } from './bus/reply.js';
 import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
-import { PendingReplies } from './pending-replies.js';
 import type { LineCounters } from './traffic/counters.js';
 import type { TestEvent } from './traffic/event.js';
 import type { LineMeters } from './traffic/meters.js';
@@ -114,8 +113,8 @@ export class Line implements LineHandler {
       log,
       () => tools.clock.now(),
     );
-    this.#pending = new PendingReplies((asked, answer, report) =>
-      this.#traffic.replied(asked, answer, report),
+    this.#pending = new PendingReplies((asked, reply, report) =>
+      this.#traffic.replied(asked, reply, this.#unasked.replied(asked.request, reply, report)),
     );
     this.#unasked = new Unasked(tools.clock, this.name, {
       framing: () => this.bus.framing,
@@ -237,9 +236,12 @@ export class Line implements LineHandler {
     const connection = this.#connections.get(clientId);
     if (connection) connection.requests++;
     const moment = { startedAt, receivedAt, quietSince: this.#traffic.quietSince(host), connection };
-    const answer: Answer | LaterAnswer = this.bus.answer(request, moment) ?? noSuchUnit(framing);
-    if ('next' in answer && answer.next) this.#transport.reframe(answer.next);
-    begin(this.#unasked.beforeReply(this.#pending.add(asked, answer), request));
+    // The units of the line may have changed since its framer found the request.
+    const reply = this.bus.answer(request, moment) ?? new Reply(framing, silence('no such unit'));
+    if (reply.next) this.#transport.reframe(reply.next);
+    this.#unasked.beforeReply(reply);
+    this.#pending.add(asked, reply);
+    begin(reply);
     this.#traffic.reportRequest();
   }
 
@@ -409,11 +411,6 @@ function followed(path: string): string {
  */
 function mayWait({ kind, start }: LineDefinition): boolean {
   return kind === 'serial' || start === 'waiting';
-}
-
-/** The answer when the units of the line have changed since its framer found the request. */
-function noSuchUnit(framing: Framing): Answer {
-  return { plan: silence('no such unit'), acted: [], framing, next: undefined };
 }
 
 /** The line as its traffic sees it. */

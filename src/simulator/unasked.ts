@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { seededRandom, seedOf } from '../common/random.js';
 import type { LineDefinition, UnaskedDefinition } from '../files/config/configuration.js';
 import type { Framing } from '../modbus/protocol/framing.js';
-import type { PlayReport, ReplyPlan, Step } from '../modbus/protocol/reply-plan.js';
+import type { PlayReport, SendStep } from '../modbus/protocol/reply-plan.js';
 import { t35 } from '../modbus/protocol/timing.js';
 import type { Clock } from '../modbus/transport/clock.js';
-import type { LineEvent, LineReply, LineRequest } from '../modbus/transport/transport.js';
+import type { LineEvent, LineRequest } from '../modbus/transport/transport.js';
+import type { Reply } from './bus/reply.js';
 
 /** What `Unasked` needs from its line. */
 interface UnaskedLine {
@@ -75,42 +76,25 @@ export class Unasked {
     for (const callOff of this.#callOffs.splice(0)) callOff();
   }
 
-  /** Puts what is sent before replies before a reply. The reply's own report is about the reply alone. */
-  beforeReply(reply: LineReply, { client, clientId }: LineRequest): LineReply {
-    if (this.#before.length === 0 || reply.plan?.kind === 'silence') return reply;
-    const pause = this.#pause;
-    const extra = this.#before.map((each) => this.#bytesOf(each));
-    const before = extra.map(
-      (bytes, i): Step => ({ kind: 'bytes', waitMs: i && pause, bytes, continues: false }),
-    );
-    let complete: ReplyPlan | undefined;
-    const whole = (plan: ReplyPlan | undefined): ReplyPlan | undefined => {
-      if (plan?.kind !== 'send') return plan;
-      const [first, ...rest] = plan.steps;
-      const late = first && { ...first, waitMs: first.waitMs + pause };
-      return { ...plan, steps: late ? [...before, late, ...rest] : before };
-    };
-    const played = (report: PlayReport) => {
-      if (complete?.kind !== 'send') {
-        reply.played(report);
-        return;
-      }
-      for (const [i, bytes] of extra.entries()) {
-        const { outcome, achievedAt = 0, endedAt = 0 } = report.steps[i] ?? {};
-        if (outcome !== 'achieved') continue;
-        const frame = { bytes, startedAt: achievedAt, receivedAt: endedAt };
-        this.#line.sent({ kind: 'unasked', frame, ...(client !== undefined && { client, clientId }) });
-      }
-      reply.played({ ...report, steps: report.steps.slice(extra.length) });
-    };
-    return {
-      get plan() {
-        complete ??= whole(reply.plan);
-        return complete;
-      },
-      whenPlanned: (callback) => reply.whenPlanned?.(callback),
-      played,
-    };
+  /** Puts what is sent before replies before a reply. */
+  beforeReply(reply: Reply): void {
+    if (this.#before.length === 0) return;
+    const steps = this.#before.map((each, i): SendStep => {
+      return { kind: 'bytes', waitMs: i && this.#pause, bytes: this.#bytesOf(each), continues: false };
+    });
+    reply.prepend(steps, this.#pause);
+  }
+
+  /** Reports what was sent before a reply. @returns the report about the reply alone */
+  replied({ client, clientId }: LineRequest, { before }: Reply, report: PlayReport): PlayReport {
+    if (before.length === 0) return report;
+    for (const [i, { bytes }] of before.entries()) {
+      const { outcome, achievedAt = 0, endedAt = 0 } = report.steps[i] ?? {};
+      if (outcome !== 'achieved') continue;
+      const frame = { bytes, startedAt: achievedAt, receivedAt: endedAt };
+      this.#line.sent({ kind: 'unasked', frame, ...(client !== undefined && { client, clientId }) });
+    }
+    return { ...report, steps: report.steps.slice(before.length) };
   }
 
   #bytesOf({ bytes, frame }: UnaskedDefinition): Uint8Array {

@@ -74,7 +74,12 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     external: /^zod$/,
     why: 'a reaction acts through its context and never knows a device, a register or a file',
   },
-  bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
+  bus: {
+    knows: ['protocol', 'device', 'faults'],
+    knowsTypesOf: ['transport'],
+    external: NOTHING,
+    why: 'it decides and does no I/O',
+  },
   transport: {
     knows: ['protocol'],
     knowsFiles: ['src/common/descriptors.ts'],

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { LineDefinition, UnaskedDefinition } from '../../src/files/config/configuration.js';
 import { RTU } from '../../src/modbus/protocol/framing.js';
-import {
-  type PlayReport,
-  plainReply,
-  type StepReport,
-  silence,
-} from '../../src/modbus/protocol/reply-plan.js';
+import { plainReply, type StepReport, silence, stepsOf } from '../../src/modbus/protocol/reply-plan.js';
 import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
 import type { LineEvent, LineRequest } from '../../src/modbus/transport/transport.js';
+import { Reply } from '../../src/simulator/bus/reply.js';
 import { Unasked } from '../../src/simulator/unasked.js';
 import { nativeSetup } from '../support/configuration.js';
 import { VirtualClock } from '../support/virtual-clock.js';
@@ -116,33 +112,43 @@ describe('what comes before a reply', () => {
 
   it('is a step of its own, t3.5 before the reply, whose report is about the reply alone', () => {
     const { line, before } = started([FRAME]);
-    const reports: PlayReport[] = [];
-    const own = { plan: plainReply(REPLY, 3), played: (report: PlayReport) => reports.push(report) };
-    const reply = line.beforeReply(own, request);
-    expect(reply.plan).toMatchObject({
-      kind: 'send',
-      steps: [
-        { bytes: STRANGER, waitMs: 0 },
-        { bytes: REPLY, waitMs: 7 },
-      ],
-    });
-    reply.played({ steps: [step(10), step(20)], ended: 'complete' });
-    expect(reports).toEqual([{ steps: [step(20)], ended: 'complete' }]);
+    const own = plainReply(REPLY, 3);
+    const reply = new Reply(RTU, own);
+    line.beforeReply(reply);
+    expect(reply).toMatchObject({ plan: { kind: 'send' }, alone: own });
+    expect(stepsOf(reply.plan)).toMatchObject([
+      { bytes: STRANGER, waitMs: 0 },
+      { bytes: REPLY, waitMs: 7 },
+    ]);
+    const report = line.replied(request, reply, { steps: [step(10), step(20)], ended: 'complete' });
+    expect(report).toEqual({ steps: [step(20)], ended: 'complete' });
     expect(before).toEqual([{ kind: 'unasked', frame: { bytes: STRANGER, startedAt: 10, receivedAt: 11 } }]);
+  });
+
+  it('is put before a reply that comes later', () => {
+    const { line } = started([FRAME]);
+    const reply = new Reply(RTU);
+    line.beforeReply(reply);
+    expect(reply.plan).toBeUndefined();
+    reply.become(plainReply(REPLY), []);
+    expect(stepsOf(reply.plan)).toMatchObject([{ bytes: STRANGER }, { bytes: REPLY, waitMs: 4 }]);
   });
 
   it('is not reported where it was not sent', () => {
     const { line, before } = started([FRAME]);
     const steps = [step(10, 'not achieved'), step(10, 'not achieved')];
-    line
-      .beforeReply({ plan: plainReply(REPLY), played: () => {} }, request)
-      .played({ steps, ended: 'superseded' });
+    const reply = new Reply(RTU, plainReply(REPLY));
+    line.beforeReply(reply);
+    line.replied(request, reply, { steps, ended: 'superseded' });
     expect(before).toEqual([]);
   });
 
   it('does not come where there is no reply', () => {
     const { line } = started([FRAME]);
-    const none = { plan: silence('broadcast'), played: () => {} };
-    expect(line.beforeReply(none, request)).toBe(none);
+    const none = silence('broadcast');
+    const reply = new Reply(RTU, none);
+    line.beforeReply(reply);
+    expect(reply.plan).toBe(none);
+    expect(reply.before).toEqual([]);
   });
 });

@@ -28,7 +28,13 @@ export interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
 }
 
 /** A plan, and the result of each fault that was to change it. */
-interface AppliedFaults {
+export interface AppliedFaults {
+  readonly plan: ReplyPlan;
+  readonly acted: readonly ActedFault[];
+}
+
+/** The plan and the results so far. */
+interface FaultsSoFar {
   plan: ReplyPlan;
   readonly acted: ActedFault[];
 }
@@ -47,8 +53,8 @@ export function applyFaults(
   acting: readonly ActingRule[],
   line: FaultLine,
   context: ReplyContext,
-): Readonly<AppliedFaults> {
-  const outcome: AppliedFaults = { plan: reply ?? standIn(context), acted: [] };
+): AppliedFaults {
+  const outcome: FaultsSoFar = { plan: reply ?? standIn(context), acted: [] };
   const budget = new Budget(context.startTime);
   for (const { rule, random } of acting) {
     const known = { ...context, random, budget };
@@ -73,7 +79,7 @@ export function applyFaults(
 
 /** Lets a fault act. Returns false, and changes nothing, when the budget has no work left. */
 function letAct(
-  outcome: AppliedFaults,
+  outcome: FaultsSoFar,
   rule: FaultRule,
   fault: Fault,
   line: FaultLine,

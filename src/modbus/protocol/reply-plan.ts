@@ -59,6 +59,14 @@ export function silence(reason: string): ReplyPlan {
   return { kind: 'silence', reason };
 }
 
+/** Returns the plan with `steps` before it, and `pauseMs` of silence between them. A silence stays one. */
+export function prepend(plan: ReplyPlan, steps: readonly SendStep[], pauseMs: number): ReplyPlan {
+  if (plan.kind === 'silence') return plan;
+  const [first, ...rest] = plan.steps;
+  const late = first && { ...first, waitMs: first.waitMs + pauseMs };
+  return { ...plan, steps: late ? [...steps, late, ...rest] : steps };
+}
+
 /** Returns the steps of a plan; none when the plan is a silence, or is still to come. */
 export function stepsOf(plan: ReplyPlan | undefined): readonly Step[] {
   return plan?.kind === 'send' ? plan.steps : [];

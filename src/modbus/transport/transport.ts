@@ -37,6 +37,12 @@ export interface LineRequest {
   readonly host?: string | undefined;
 }
 
+/**
+ * How many steps of plans are played in one turn. A step takes up to 20 µs, and nothing else runs meanwhile;
+ * then others have their turn.
+ */
+export const STEPS_PER_TURN = 64;
+
 /** What a line is to do about a request. */
 export interface LineReply {
   /**

@@ -1,7 +1,7 @@
 import type { Device } from '../../device/device.js';
 import type { Activity } from '../../device/diagnostics.js';
 import type { FaultLine } from '../../device/faults/ability.js';
-import { type ActedFault, applyFaults, prevents } from '../../device/faults/apply.js';
+import { type ActedFault, type AppliedFaults, applyFaults, prevents } from '../../device/faults/apply.js';
 import { startWorkTime } from '../../device/faults/budget.js';
 import type { Circumstances } from '../../device/faults/condition.js';
 import type { ActingRule, FaultRules } from '../../device/faults/rules.js';
@@ -14,22 +14,12 @@ import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { addressRanges, exceptionResponse, type RefusedRange } from '../../modbus/protocol/pdu.js';
 import { plainReply, type ReplyPlan, silence } from '../../modbus/protocol/reply-plan.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
-import { type Answer, LaterAnswer } from './answer.js';
+import type { LineRequest } from '../../modbus/transport/transport.js';
+import { Reply } from './reply.js';
 import { type Executed, Station } from './station.js';
 
-/** A request, independent of the transport that carried it. */
-export interface BusRequest {
-  readonly unitId: number;
-  readonly pdu: Uint8Array;
-  /** The transaction identifier; 0 for a framing without one. */
-  readonly transactionId: number;
-  /** The client of the line that sent the request. An id is never reused. A serial line has one client. */
-  readonly clientId: number;
-  /** The address of the client; a serial line has none. */
-  readonly client?: string;
-  /** The address of this machine that the client connected to, on a line with several. */
-  readonly host?: string | undefined;
-}
+/** A request, whatever carried it and whenever it came. */
+export type BusRequest = Omit<LineRequest, 'adu' | 'startedAt' | 'receivedAt'>;
 
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
 export type Units = ReadonlyMap<number | '*', Device>;
@@ -186,10 +176,10 @@ export class Bus {
 
   /**
    * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the
-   * unit identifier and another device on the bus may answer. The answer of a real device may come later.
+   * unit identifier and another device on the bus may answer. The plan of a real device may come later.
    * @param moment the times that manners depend on; without it, manners that are about time do not act
    */
-  answer(request: BusRequest, moment?: Moment): Answer | LaterAnswer | undefined {
+  answer(request: BusRequest, moment?: Moment): Reply | undefined {
     const framing = this.#framing;
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
     const station = this.#endpointAt(request.host).at(request.unitId);
@@ -250,20 +240,16 @@ export class Bus {
   }
 
   /** Makes an answer in the current framing. The framing of everything after this answer is `next`. */
-  #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Answer {
+  #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Reply {
     const framing = this.#framing;
-    if (this.#refused !== undefined) {
-      const refused = this.#refused;
-      this.#refused = undefined;
-      return { plan, acted, framing, next: undefined, refused };
-    }
-    if (next === framing) return { plan, acted, framing, next: undefined };
+    const refused = this.#refused;
+    this.#refused = undefined;
     this.#framing = next;
-    return { plan, acted, framing, next };
+    return new Reply(framing, plan, acted, next === framing ? undefined : next, refused);
   }
 
   /** Executes a broadcast on every device once, silently. */
-  #broadcast({ pdu, client, host }: BusRequest, moment: Moment | undefined): Answer {
+  #broadcast({ pdu, client, host }: BusRequest, moment: Moment | undefined): Reply {
     const endpoint = this.#endpointAt(host);
     const executed: Executed = new Map();
     let framing = this.#framing;
@@ -309,11 +295,7 @@ export class Bus {
     return plainReply(reply, moment && device.timedManners?.answered(pdu, moment));
   }
 
-  #faultyAnswer(
-    station: Station,
-    request: BusRequest,
-    moment: Moment | undefined,
-  ): Pick<Answer, 'plan' | 'acted'> {
+  #faultyAnswer(station: Station, request: BusRequest, moment: Moment | undefined): AppliedFaults {
     const acting = this.#acting(station, request, moment);
     if (acting.length === 0) return { plan: this.#trueReply(station, request, moment), acted: NO_FAULTS };
     const previousReply = this.#lastReplies.get(request.clientId);
@@ -346,7 +328,7 @@ export class Bus {
     station: Station,
     { unitId, transactionId, pdu }: BusRequest,
     framing: Framing,
-  ): Pick<Answer, 'plan' | 'acted'> {
+  ): AppliedFaults {
     if (acting.length === 0 && reply) return { plan: reply, acted: NO_FAULTS };
     const answer = applyFaults(reply, acting, this.#line, {
       unitId,
@@ -366,12 +348,7 @@ export class Bus {
    * Passes a request on to the real device behind a simulated one. The rules that act on the reply are chosen
    * now, in the order of requests.
    */
-  #realAnswer(
-    real: RealDevice,
-    station: Station,
-    request: BusRequest,
-    moment: Moment | undefined,
-  ): Answer | LaterAnswer {
+  #realAnswer(real: RealDevice, station: Station, request: BusRequest, moment: Moment | undefined): Reply {
     const framing = this.#framing;
     const acting = this.#faults.isEmpty ? [] : this.#acting(station, request, moment);
     if (prevents(acting)) {
@@ -380,7 +357,8 @@ export class Bus {
       return this.#answerOf(plan, acted);
     }
     const { device } = station;
-    const answerOf = (outcome: RealOutcome): Answer => {
+    const answer = new Reply(framing);
+    const become = (outcome: RealOutcome) => {
       const previousReply = this.#lastReplies.get(request.clientId);
       if (outcome.kind === 'fallback')
         outcome.device.writer = { by: 'line', line: this.#line.name, client: request.client };
@@ -388,20 +366,15 @@ export class Bus {
       const reply = response
         ? this.#replyOf(response, device, request, framing, moment)
         : silence(outcome.kind === 'silence' ? outcome.reason : station.whySilent);
-      return {
-        ...this.#applied(acting, reply, previousReply, station, request, framing),
-        framing,
-        next: undefined,
-      };
+      const { plan, acted } = this.#applied(acting, reply, previousReply, station, request, framing);
+      answer.become(plan, acted);
     };
     const taken = device.takes(request.pdu);
     if ('response' in taken) {
       const { response: pdu } = taken;
-      return answerOf(pdu ? { kind: 'response', pdu } : { kind: 'silence', reason: station.whySilent });
-    }
-    const answer = new LaterAnswer(framing);
-    const giveUp = real.ask(request.unitId, taken.request, (outcome) => answer.become(answerOf(outcome)));
-    return answer.known ?? answer.onGivenUp(giveUp);
+      become(pdu ? { kind: 'response', pdu } : { kind: 'silence', reason: station.whySilent });
+    } else answer.onGivenUp(real.ask(request.unitId, taken.request, become));
+    return answer;
   }
 }
 

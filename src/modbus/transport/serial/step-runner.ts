@@ -9,6 +9,7 @@ import {
 } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
+import { STEPS_PER_TURN } from '../transport.js';
 import type { SendTiming } from './behaviour.js';
 import type { SentPiece } from './echo-filter.js';
 
@@ -18,11 +19,6 @@ export interface StepRunnerOptions {
   /** Is called when bytes were written; the last of them is on the wire at `endsAt`. */
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: SentPiece) => void;
 }
-
-/**
- * A step takes up to 20 µs, and nothing else runs meanwhile. After this many steps, others have their turn.
- */
-const STEPS_PER_TURN = 64;
 
 /** Gets a report on each step of a plan. */
 type Done = (reports: readonly StepReport[]) => void;

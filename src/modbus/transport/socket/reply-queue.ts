@@ -7,7 +7,7 @@ import {
   type StepReport,
   stepsOf,
 } from '../../protocol/reply-plan.js';
-import type { LineReply } from '../transport.js';
+import { type LineReply, STEPS_PER_TURN } from '../transport.js';
 
 /** Why a step was not done; undefined when it was. */
 export type StepFailure = string | undefined;
@@ -37,11 +37,6 @@ export interface ReplyWriter {
 
 /** The longest time that setTimeout can wait, in ms. For longer waits it is set again. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
-
-/**
- * A step takes up to 10 µs, and nothing else runs meanwhile. After this many steps, others have their turn.
- */
-const STEPS_PER_TURN = 64;
 
 interface Playing {
   readonly reply: LineReply;
