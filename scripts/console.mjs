@@ -4,7 +4,6 @@
  * of the packages that are in them.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -25,7 +24,6 @@ const { metafile } = await build({
   target: ['chrome123', 'firefox120', 'safari17.5'],
   loader: { '.svg': 'copy' },
   legalComments: 'none',
-  plugins: [{ name: 'templates', setup: shortenTemplates }],
   metafile: true,
   logLevel: 'warning',
 });
@@ -41,18 +39,6 @@ for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'index.html'), page);
 writeFileSync(join(folder, 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));
-
-/**
- * htm leaves out line breaks and indentation of templates when it reads them, so they need not be sent. No other text of the
- * console has lines.
- * @param {import('esbuild').PluginBuild} build
- */
-function shortenTemplates({ onLoad }) {
-  onLoad({ filter: /src\/remote\/web\/.*\.ts$/ }, async ({ path }) => {
-    const contents = await readFile(path, 'utf8');
-    return { contents: contents.replace(/\n +/g, '\n'), loader: 'ts' };
-  });
-}
 
 /**
  * The licences of the packages that files come from. They ask for their text wherever the code goes.

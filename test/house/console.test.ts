@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-const MOST_BYTES = 61 * 1024;
+const MOST_BYTES = 80 * 1024;
 const ASSETS = 'dist/web/assets';
 
 describe('the bundle of the console', () => {
   const assets = readdirSync(ASSETS);
 
-  it('is at most 61 KB, compressed', () => {
+  it('is at most 80 KB, compressed', () => {
     const sizes = assets.map((name) => gzipSync(readFileSync(`${ASSETS}/${name}`)).length);
     const sum = sizes.reduce((total, size) => total + size, 0);
     const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`;

@@ -18,6 +18,13 @@ export async function tcpMaster(port: number): Promise<Master> {
   return master;
 }
 
+/** A modbus-serial client of a line with RTU frames on TCP, until the test ends. */
+export async function rtuOverTcpMaster(port: number): Promise<Master> {
+  const master = newMaster();
+  await master.connectTelnet('127.0.0.1', { port });
+  return master;
+}
+
 function newMaster(): Master {
   const master = new modbusSerial.default();
   master.setTimeout(2000);

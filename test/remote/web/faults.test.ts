@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { READY_MADE } from '../../../src/remote/web/views/faults/ready-made.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { serialMaster } from '../api/masters.js';
 import { accessibilityFaults, openPage, poll, serve } from './browser.js';
@@ -40,6 +41,21 @@ describeInBrowser('the view of the faults', () => {
     expect(served.simulator.traffic.last).toBe(served.simulator.lines.size);
     expect(served.simulator.faults.rules.list()).toEqual([]);
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('arms each ready-made rule as it stands in the page', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/faults');
+    for (const [i, { title }] of READY_MADE.entries()) {
+      await page.getByRole('button', { name: 'New rule' }).click();
+      const editor = page.getByRole('form', { name: 'New rule' });
+      await editor.getByRole('button', { name: title }).click();
+      await editor.getByRole('button', { name: 'Arm' }).click();
+      const name = title.toLowerCase().replaceAll(' ', '-');
+      const row = page.getByRole('article', { name: `Rule ${name}`, exact: true });
+      await row.getByText('armed', { exact: true }).waitFor();
+      expect(served.simulator.faults.rules.list()).toHaveLength(i + 1);
+    }
   });
 
   test('plays what real devices do wrong on a line, and takes it back', async () => {

@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { rtuOverTcpMaster } from '../api/masters.js';
 import { accessibilityFaults, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
+
+/** A bench whose first line has replies with a CRC. */
+const RTU = nativeSetup({
+  devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2] }] } } },
+  lines: { 'a "line"': { tcp: { port: 0 }, framing: 'rtu', units: { 1: 'meter' } } },
+});
 
 const SCENARIO = `name: <b>reads, and never writes</b>
 line: lan
@@ -49,6 +59,33 @@ describeInBrowser('the view of the tests', () => {
       const started = page.waitForEvent('download');
       await run.getByRole('link', { name: `Report as ${title}` }).click();
       expect(readFileSync(await (await started).path(), 'utf8')).toContain(content);
+    }
+  });
+
+  test('runs each ready-made scenario to its verdict, as it stands in the page', async () => {
+    const served = await serve(RTU);
+    const client = await rtuOverTcpMaster(served.port('a "line"'));
+    client.setTimeout(200);
+    const read = () => client.readHoldingRegisters(0, 2);
+    let isOver = false;
+    const polls = (async () => {
+      // A client that asks again at once, long before its next poll, and goes on whatever comes back.
+      while (!isOver) {
+        await read().catch(() => read().catch(() => {}));
+        await setTimeout(1000);
+      }
+    })();
+    onTestFinished(async () => {
+      isOver = true;
+      await polls;
+    });
+    const page = await openPage(served, '/tests');
+    const form = page.getByRole('form', { name: 'Run a scenario' });
+    for (const [i, { title }] of READY_SCENARIOS.entries()) {
+      await form.getByRole('button', { name: title }).click();
+      await form.getByRole('button', { name: 'Run the scenario' }).click();
+      const run = page.getByRole('article', { name: `Run ${i + 1}` });
+      await run.locator('.head').getByText('pass', { exact: true }).waitFor();
     }
   });
 
