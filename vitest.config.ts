@@ -56,6 +56,7 @@ const ALL_TRIES = [
 ];
 
 const SHARED = {
+  setupFiles: 'test/support/seed.ts',
   // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
   pool: 'forks' as const,
   // A tenth less processor time: a worker has short-lived objects mostly, and its collector needs no threads beside those of the others.

@@ -72,12 +72,6 @@ interface Restoring {
   readonly define: DefineRegisters;
 }
 
-/**
- * The most time that a sum may be behind the clock, in ms. More would take long to add up, and means a
- * damaged file.
- */
-const MOST_BEHIND = 400 * 86_400_000;
-
 /** Restores the state of a device. @returns what could not be restored, in words */
 export function restoreDevice(
   { definition, device }: KeptDevice,
@@ -117,7 +111,8 @@ export function restoreDevice(
   const sums = new Map(state.counters.map((each) => [cellOf(each), each]));
   for (const point of points.all) {
     const sum = sums.get(cellOf(point.definition));
-    const isUsable = sum !== undefined && sum.time <= clock.time && clock.time - sum.time <= MOST_BEHIND;
+    // A sum of a later time is of a damaged file.
+    const isUsable = sum !== undefined && sum.time <= clock.time;
     point.resume(isUsable ? sum : { time: clock.time, value: point.stored });
   }
   points.restored();

@@ -11,6 +11,7 @@ import type { CallName } from '../../../src/remote/rpc/rpc.js';
 import { configuration } from '../../../src/simulator/commands/program.js';
 import { inputSchema, meantBy } from '../../../src/simulator/commands/schemas/inputs.js';
 import type { RegisterView } from '../../../src/simulator/commands/schemas/value.js';
+import { unservedDevices, unservedUnits } from '../../../src/simulator/commands/unserved-units.js';
 import { listValues } from '../../../src/simulator/commands/values.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { hasSignals } from '../../../src/simulator/state/device-state.js';
@@ -311,7 +312,8 @@ function asWritten(simulator: Simulator) {
     return {
       ...{ name, unit, type, table, address, registers, writable, description, action, signal },
       isSwitchedOn: point?.isSwitchedOn,
-      ...(!isMoving && { raw }),
+      // Bytes that are no text have a question mark in the file, and a comment that says so.
+      ...(!isMoving && { raw: typeof raw === 'string' ? raw.replaceAll('\uFFFD', '?') : raw }),
     };
   });
 }
@@ -385,6 +387,13 @@ function expectFileMakesIt(simulator: Simulator): void {
   expect(then, text).toEqual(now);
 }
 
+/** What has been said of rules when they came: that no line serves what they are for. */
+function warnedOf({ faults, lines }: Simulator): ReadonlySet<string> {
+  const all = [...lines.values()];
+  const rules = faults.rules.list().map(({ rule }) => rule);
+  return new Set(rules.flatMap((rule) => [...unservedUnits(rule, all), ...unservedDevices(rule, all)]));
+}
+
 /** A property over sequences; the clock of the machine stands still but for `wait`. */
 async function play(steps: readonly Step[]): Promise<void> {
   const times = { now: 1e12, uptime: 0 };
@@ -394,9 +403,10 @@ async function play(steps: readonly Step[]): Promise<void> {
     let kept = await keep(START, directory, { times });
     const restart = async () => {
       const before = asIs(kept.simulator);
+      const known = warnedOf(kept.simulator);
       await kept.keeper.end();
       kept = await keep(START, directory, { times });
-      expect(kept.warnings).toEqual([]);
+      expect(kept.warnings.filter((warning) => !known.has(warning))).toEqual([]);
       expect(asIs(kept.simulator)).toEqual(before);
     };
     for (const step of steps) {
@@ -431,6 +441,14 @@ describe('after any sequence of changes', () => {
 
   it.each<[string, readonly Step[]]>([
     [
+      'rules for a device that no line serves any more',
+      [
+        { name: 'line.change', input: { line: 'lan', settings: { units: { 0: 'spare' } } } },
+        { name: 'misbehaviour.arm', input: { id: 'gap-in-frame', target: { device: 'meter' } } },
+        { name: 'restart' },
+      ],
+    ],
+    [
       'entries with numbers that JSON has not',
       [
         { name: 'value.set', input: { device: 'meter', name: 'limit', value: '.nan' } },
@@ -452,6 +470,16 @@ describe('after any sequence of changes', () => {
       [
         { name: 'wait', ms: 3_600_000 },
         { name: 'value.set', input: { device: 'meter', name: 'energy', value: '.nan' } },
+      ],
+    ],
+    [
+      'counters that add up a counter',
+      [
+        {
+          name: 'signal.set',
+          input: { device: 'meter', value: 'voltage', signal: { counter: { perSecond: 3 } } },
+        },
+        { name: 'wait', ms: 1 },
       ],
     ],
     [

@@ -31,7 +31,14 @@ export const DERIVED = {
         integral === undefined
           ? { valueAt: () => perSecond, integral: (start, end) => (perSecond * (end - start)) / 1000 }
           : named(integral);
-      return accumulate(rate, { from, factor: 1000 / per, every, rollover, pace });
+      return accumulate(rate, {
+        from,
+        factor: 1000 / per,
+        every,
+        rollover,
+        pace,
+        isStraight: integral === undefined,
+      });
     },
   }),
 
@@ -98,9 +105,11 @@ interface Accumulation {
   readonly every: number;
   readonly rollover: number | undefined;
   readonly pace: Pace;
+  /** True for a rate that never changes. */
+  readonly isStraight: boolean;
 }
 
-function accumulate(rate: Signal, { from, factor, every, rollover, pace }: Accumulation): Signal {
+function accumulate(rate: Signal, { from, factor, every, rollover, pace, isStraight }: Accumulation): Signal {
   // The origin changes only by a write or a command, never by a read.
   let origin = { time: 0, value: from };
   // The area is created on first use, because the value that is added up may start after this signal.
@@ -122,6 +131,8 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace }: Accum
       settle: (time) => begin(Math.max(time, origin.time), totalAt(time)),
       preset: begin,
       reached(time) {
+        // Another counter may add this one up from before the present moment, so a straight line begins where it began.
+        if (isStraight) return origin;
         if (rate.integral) return { time: Math.max(time, origin.time), value: totalAt(time) };
         const reached = area?.reached?.();
         return reached ? { time: reached.time, value: origin.value + factor * reached.area } : origin;
