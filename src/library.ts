@@ -10,7 +10,8 @@ import { type Method, type Send, sendTo } from './common/rest-client/client.js';
 import { formatProblems } from './common/schema/problem.js';
 import { onFreePorts } from './files/config/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './files/config/load.js';
-import { type ClientTarget, newClient as clientFor, type ModbusClient } from './modbus/client/client.js';
+import { newClient as clientFor, type ModbusClient } from './modbus/client/client.js';
+import type { ClientTarget } from './modbus/client/wire.js';
 
 export type { Refusal } from './cli/library/call.js';
 export type { DeviceClient, DeviceView, RegisterView, ValueView } from './cli/library/device-client.js';
@@ -18,12 +19,8 @@ export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './cli/li
 export type { LineClient, LineView } from './cli/library/line-client.js';
 export type { SimulatorClient } from './cli/library/simulator-client.js';
 export type { EventView, ExchangeView, TrafficClient } from './cli/library/traffic-client.js';
-export type {
-  ClientRequest,
-  ClientTarget,
-  ModbusClient,
-  RequestOutcome as Outcome,
-} from './modbus/client/client.js';
+export type { ClientRequest, ModbusClient, RequestOutcome as Outcome } from './modbus/client/client.js';
+export type { ClientTarget } from './modbus/client/wire.js';
 
 /**
  * Makes a Modbus client ("master"). It opens its port or connection at the first request, and again after it

@@ -30,7 +30,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   device: ['registers', 'signals', 'reactions', 'device', 'faults'],
   files: ['config', 'import', 'learn', 'clone'],
   simulator: ['traffic', 'bus', 'proxy', 'simulator', 'commands', 'state'],
-  testing: ['testing', 'selftest'],
+  testing: ['testing', 'inspect', 'selftest'],
   remote: ['rpc', 'api', 'mqtt', 'web'],
   cli: ['verbs', 'tail', 'service', 'library', 'command-line'],
 };
@@ -171,6 +171,11 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     external: /^(node:.+|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
   },
+  inspect: {
+    knows: ['common', 'schema', 'protocol', 'transport', 'client', 'traffic', 'testing'],
+    external: NOTHING,
+    why: 'it asks a server by way of a carrier that is handed to it; clock and random source come in as arguments',
+  },
   selftest: {
     knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
     external: /^node:.+$/,
@@ -257,7 +262,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   },
   'command-line': {
     knows: ['common', 'schema'],
-    knowsTypesOf: ['config', 'clone', 'testing'],
+    knowsTypesOf: ['config', 'clone', 'testing', 'inspect'],
     external: /^node:util$/,
     why: 'it is loaded for --help, --version and mistakes, which need nothing of the program',
   },

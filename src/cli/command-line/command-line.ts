@@ -4,6 +4,7 @@ import { EXAMINE } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
 import { FLEET } from './commands/fleet.js';
 import { IMPORT } from './commands/import.js';
+import { INSPECT } from './commands/inspect.js';
 import { LEARN } from './commands/learn.js';
 import { MONITOR } from './commands/monitor.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD } from './commands/plain.js';
@@ -25,7 +26,7 @@ import { helpOn } from './help.js';
 /** The commands with a name, in the order in which messages list those that have an option. */
 const NAMED = [
   ...[CHECK, IMPORT, CLONE, LEARN, FLEET, CATALOGUE],
-  ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE],
+  ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE, INSPECT],
 ] as const;
 
 type NamedParse = Exclude<ReturnType<(typeof NAMED)[number]['parse']>, string>;

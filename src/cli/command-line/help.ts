@@ -5,6 +5,7 @@ import { EXAMINE } from './commands/examine.js';
 import { EXTCAP } from './commands/extcap.js';
 import { FLEET } from './commands/fleet.js';
 import { IMPORT } from './commands/import.js';
+import { INSPECT } from './commands/inspect.js';
 import { LEARN } from './commands/learn.js';
 import { MONITOR } from './commands/monitor.js';
 import { CATALOGUE, CHECK, PORTS, RELOAD } from './commands/plain.js';
@@ -19,7 +20,7 @@ type Row = readonly [term: string, text: string];
 /** The commands as the help lists them. */
 const GROUPS: readonly (readonly [title: string, commands: readonly Described[]])[] = [
   ['Describe devices', [CHECK, IMPORT, CLONE, LEARN, CATALOGUE]],
-  ['Prove something', [TEST, EXAMINE, SELFTEST]],
+  ['Prove something', [TEST, EXAMINE, INSPECT, SELFTEST]],
   ['Watch and operate', [MONITOR, PORTS, RELOAD, FLEET, EXTCAP]],
 ];
 

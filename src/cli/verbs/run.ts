@@ -43,6 +43,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./test.js')).test(command);
     case 'examine':
       return (await import('./examine.js')).examine(command.request);
+    case 'inspect':
+      return (await import('./inspect.js')).inspect(command.request);
     case 'monitor':
       return (await import('./monitor.js')).monitor(command);
     case 'extcap':

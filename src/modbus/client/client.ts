@@ -3,20 +3,8 @@ import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
 import { BROADCAST } from '../protocol/rtu.js';
 import { type Clock, systemClock } from '../transport/clock.js';
-import type { PortSettings } from '../transport/settings.js';
 import { type Reply, ReplySearch } from './reply-search.js';
-import { SerialWire, TcpWire, type Wire, type WireListener } from './wire.js';
-
-/** The port or the address where servers are asked. */
-export type ClientTarget =
-  | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
-  | {
-      readonly kind: 'tcp';
-      readonly host: string;
-      readonly port: number;
-      /** `rtu` and `ascii` are RTU over TCP and ASCII over TCP. */
-      readonly framing: 'socket' | 'rtu' | 'ascii';
-    };
+import { type ClientTarget, newWire, type Wire, type WireListener } from './wire.js';
 
 export interface ClientRequest {
   readonly unitId: number;
@@ -64,10 +52,6 @@ export function newClient(
   wireTo: (target: ClientTarget, listener: WireListener) => Wire = newWire,
 ): ModbusClient {
   return new QueuedClient(target, clock, wireTo);
-}
-
-function newWire(target: ClientTarget, listener: WireListener): Wire {
-  return target.kind === 'serial' ? new SerialWire(target, listener) : new TcpWire(target, listener);
 }
 
 /**

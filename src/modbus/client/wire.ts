@@ -7,6 +7,17 @@ import type { BytePort } from '../transport/port/port.js';
 import type { PortSettings, SerialSettings } from '../transport/settings.js';
 import { lookUpName } from '../transport/socket/look-up.js';
 
+/** The port or the address where servers are asked. */
+export type ClientTarget =
+  | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
+  | {
+      readonly kind: 'tcp';
+      readonly host: string;
+      readonly port: number;
+      /** `rtu` and `ascii` are RTU over TCP and ASCII over TCP. */
+      readonly framing: 'socket' | 'rtu' | 'ascii';
+    };
+
 /** What carries the requests of a client: a serial port or a connection. Times are in ms. */
 export interface Wire {
   /**
@@ -17,6 +28,8 @@ export interface Wire {
   /** Sends bytes. @returns why the bytes are lost, as far as that is known at once */
   write(bytes: Uint8Array): string | undefined;
   close(): Promise<void>;
+  /** Ends the connection by RST; absent on a port. */
+  reset?(): void;
   /** The times of the open wire. */
   readonly times: WireTimes;
 }
@@ -42,6 +55,11 @@ export interface WireListener {
  * for this many ms.
  */
 const NETWORK_GAP_MS = 50;
+
+/** Makes the wire to a port or an address, and opens nothing. */
+export function newWire(target: ClientTarget, listener: WireListener): Wire {
+  return target.kind === 'serial' ? new SerialWire(target, listener) : new TcpWire(target, listener);
+}
 
 /** A connection to a server. */
 export class TcpWire implements Wire {
@@ -94,6 +112,12 @@ export class TcpWire implements Wire {
     this.#socket?.destroy();
     this.#socket = undefined;
     return Promise.resolve();
+  }
+
+  reset(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.resetAndDestroy();
   }
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type ClientRequest, type ClientTarget, newClient } from '../../../src/modbus/client/client.js';
-import type { Wire, WireListener } from '../../../src/modbus/client/wire.js';
+import { type ClientRequest, newClient } from '../../../src/modbus/client/client.js';
+import type { ClientTarget, Wire, WireListener } from '../../../src/modbus/client/wire.js';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { bytesOf, hexOf } from '../protocol/hex.js';

@@ -1,5 +1,5 @@
 import { compact } from '../../../common/compact.js';
-import { milliseconds } from '../../../common/schema/milliseconds.js';
+import { DURATION, milliseconds } from '../../../common/schema/milliseconds.js';
 import type { Option, Values } from './scan.js';
 
 /** An option without a value. @param help what the option does */
@@ -56,6 +56,14 @@ export function timeFrom(
   return option('TIME', help, expected, (written) => {
     const ms = milliseconds(written);
     return ms >= min && ms <= max ? ms : undefined;
+  });
+}
+
+/** An option whose value is a time in ms; 0 needs no unit. */
+export function time(help: string) {
+  return option('TIME', help, 'a time such as 60s or 20ms', (written) => {
+    if (written === '0') return 0;
+    return DURATION.test(written) ? milliseconds(written) : undefined;
   });
 }
 

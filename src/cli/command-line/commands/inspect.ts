@@ -1,0 +1,95 @@
+import { compact } from '../../../common/compact.js';
+import { MAX_SEED } from '../../../common/random.js';
+import { quote } from '../../../common/schema/problem.js';
+import type { RealTarget } from '../../../files/config/configuration.js';
+import type { InspectionOrder } from '../../../testing/inspect/bench.js';
+import { command, type Given } from './scan.js';
+import { TARGET_OPTIONS, targetOf } from './target.js';
+import { flag, numberFrom, option, REPORT_OPTIONS, type Reports, reportsOf, text, time } from './values.js';
+
+/** Find out how a server behaves. */
+export interface InspectCommand {
+  readonly kind: 'inspect';
+  readonly request: InspectRequest;
+}
+
+/** What the user asks of `modbus-sim inspect`. */
+export type InspectRequest =
+  | { readonly what: 'list' }
+  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known'> &
+      Reports & {
+        readonly what: 'inspect';
+        /** How the server is reached. */
+        readonly target: RealTarget;
+        /** Seed of the random numbers; drawn when absent. */
+        readonly seed?: number;
+        /** A command that restarts the server. */
+        readonly powerCycle?: string;
+      });
+
+const DEFAULT_PAUSE_MS = 20;
+const DEFAULT_IDLE_MS = 3000;
+
+/** An option whose value is a list of tables with addresses: `holding:100-103,coils:10-13`. */
+const scratch = option(
+  'TABLE:FIRST-LAST,...',
+  'addresses that may be written, such as holding:100-103,coils:10-13; their values are put back',
+  'tables with addresses, such as holding:100-103,coils:10-13',
+  (written): InspectionOrder['scratch'] | undefined => {
+    const spans = new Map<string, { readonly first: number; readonly last: number }>();
+    for (const part of written.split(',')) {
+      const [, table = '', from = '', to = from] =
+        /^ *(holding|coils):(\d{1,5})(?:-(\d{1,5}))? *$/.exec(part) ?? [];
+      const [first, last] = [Number(from), Number(to)];
+      if (table === '' || spans.has(table) || first > last || last > 0xffff) return undefined;
+      spans.set(table, { first, last });
+    }
+    return compact({ holding: spans.get('holding'), coils: spans.get('coils') });
+  },
+);
+
+const OPTIONS = {
+  list: flag('print all checks, with their rules and clauses'),
+  ...TARGET_OPTIONS,
+  unit: numberFrom('N', 'the unit identifier of the server (default 1)', 'a unit identifier', [0, 255]),
+  checks: option('NAME,...', 'only these checks or groups', 'names of checks', (names) =>
+    names.split(',').flatMap((name) => name.trim() || []),
+  ),
+  scratch,
+  broadcast: flag('send requests to all servers of the bus, too'),
+  soak: time('read for this long at the end, such as 10m'),
+  idle: time('how long the server is left alone before it is asked again (default 3s)'),
+  pause: time('before each request (default 20ms)'),
+  'power-cycle': text('COMMAND', 'restarts the server when it no longer answers'),
+  seed: numberFrom('N', 'of the order of checks and their random parts', 'a whole number', [0, MAX_SEED]),
+  ...REPORT_OPTIONS,
+};
+
+export const INSPECT = command({
+  name: 'inspect',
+  words: '',
+  summary: 'ask a server all that clients may ask, and say how it behaves',
+  details:
+    'The server is at --serial PATH or --tcp HOST:PORT. Nothing is written without --scratch. Exit 1 if a check is violated, 2 if nothing answers.',
+  options: OPTIONS,
+  parse(given): InspectCommand | string {
+    const request = parseRequest(given);
+    return typeof request === 'string' ? request : { kind: 'inspect', request };
+  },
+});
+
+function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): InspectRequest | string {
+  if (word !== undefined) return `inspect takes options only, got ${quote(word)}`;
+  if (values.list) return { what: 'list' };
+  const target = targetOf(values, 'inspect');
+  if (typeof target === 'string') return target;
+  const { unit: unitId = 1, checks = [], soak: soakMs = 0, idle: idleMs = DEFAULT_IDLE_MS } = values;
+  return {
+    ...{ what: 'inspect', target, unitId, checks, soakMs, idleMs },
+    pauseMs: values.pause ?? DEFAULT_PAUSE_MS,
+    scratch: values.scratch ?? {},
+    broadcast: values.broadcast ?? false,
+    ...compact({ seed: values.seed, powerCycle: values['power-cycle'] }),
+    ...reportsOf(values),
+  };
+}

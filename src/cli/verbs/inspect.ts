@@ -1,0 +1,77 @@
+import { exec } from 'node:child_process';
+import { promisify } from 'node:util';
+import { newSeed } from '../../common/random.js';
+import { systemClock } from '../../modbus/transport/clock.js';
+import { cardText } from '../../testing/inspect/card.js';
+import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
+import {
+  InspectionRun,
+  SERVER_CHECKS,
+  type ServerFinding,
+  unknownChecks,
+  verdictOfAll,
+} from '../../testing/inspect/inspection.js';
+import { inspectionJson, inspectionReport } from '../../testing/inspect/inspection-report.js';
+import { htmlReport } from '../../testing/report/html.js';
+import type { InspectRequest } from '../command-line/commands/inspect.js';
+import { complain, FAILED, note, OK, say } from './say.js';
+import { standardOutput } from './standard.js';
+import { stopSignal } from './stop-signal.js';
+import { reportsProblem, writeReports } from './write-files.js';
+
+/** The exit code when the command is wrong, or nothing answers. */
+const WRONG = 2;
+/** How long a command that restarts a server may take, in ms. */
+const POWER_CYCLE_MS = 60_000;
+
+/** Inspects a server, and prints how it behaves. */
+export async function inspect(request: InspectRequest): Promise<number> {
+  if (request.what === 'list') return list();
+  const { target, powerCycle, seed = newSeed(Math.random), ...rest } = request;
+  const unknown = unknownChecks(request.checks) ?? reportsProblem(request);
+  if (unknown !== undefined) return complain(unknown, WRONG);
+  const order = {
+    ...rest,
+    seed,
+    known: {},
+    ...(powerCycle !== undefined && { powerCycle: restartBy(powerCycle) }),
+  };
+  const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
+  void stopSignal(WRONG, { reader: standardOutput() }).then(() => run.stop());
+  const startedAt = Date.now();
+  const inspection = await run.run();
+  say(`\n${cardText(inspection)}`);
+  const forms = { html: htmlReport, json: () => inspectionJson(inspection, startedAt) };
+  const problem = writeReports(request, [inspectionReport(inspection, startedAt)], forms);
+  if (problem !== undefined) return complain(problem, WRONG);
+  const verdict = verdictOfAll(inspection);
+  return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;
+}
+
+function restartBy(command: string): () => Promise<void> {
+  return async () => {
+    note(`the server does not answer; starting ${command}`);
+    await promisify(exec)(command, { timeout: POWER_CYCLE_MS }).catch((error: Error) =>
+      note(`--power-cycle: ${error.message}`),
+    );
+  };
+}
+
+/** Prints each check when it is over, so that the first lines come within a second. */
+function printFound({ check, verdict, text }: ServerFinding): void {
+  if (verdict !== 'not-run') say(`${verdict.padEnd(13)}${check.id.padEnd(26)}${text}`);
+}
+
+function list(): number {
+  for (const [group, name] of Object.entries(GROUPS) as [ServerCheckGroup, string][]) {
+    say(`${name} (${group})`);
+    for (const { id, title, does, rule, clause, matters, mend } of SERVER_CHECKS.filter(
+      (each) => each.group === group,
+    )) {
+      say(
+        [`  ${id}: ${title}`, does, rule, `Clause: ${clause}`, matters, `To mend: ${mend}`].join('\n      '),
+      );
+    }
+  }
+  return OK;
+}

@@ -1,0 +1,175 @@
+import { concatBytes, newBytes } from '../protocol/bytes.js';
+import { type Clock, systemClock } from '../transport/clock.js';
+import { type ClientTarget, newWire, type Wire, type WireListener, type WireTimes } from './wire.js';
+
+/** Bytes to send, whatever they are. */
+export interface RawPiece {
+  readonly bytes: Uint8Array;
+  /** The pause before these bytes, in ms from the end of the bytes before; 0 when absent. */
+  readonly waitMs?: number;
+}
+
+/** Bytes that came in one read. */
+export interface RawChunk {
+  readonly bytes: Uint8Array;
+  /** When they were read, in ms of the clock. */
+  readonly at: number;
+}
+
+/** What was sent and what came until the exchange was over. Times are in ms of the clock. */
+export interface RawExchange {
+  /** When the first byte was handed to the port or the socket. */
+  readonly startedAt: number;
+  /** When the last byte had left, as far as the speed of the port tells. */
+  readonly sentAt: number;
+  readonly chunks: readonly RawChunk[];
+  readonly endedAt: number;
+  /** Why the port or the connection is gone, as one sentence; undefined while it is open. */
+  readonly lost: string | undefined;
+}
+
+/**
+ * Whether an exchange is over: `complete` at once, `perhaps` after the silence that ends a frame, `more` after
+ * the time-out.
+ */
+export type HeardSoFar = 'complete' | 'perhaps' | 'more';
+
+export interface RawWait {
+  /** How long to wait after the last byte out, in ms. */
+  readonly timeout: number;
+  /** Looks at all bytes that have come; without it, the exchange lasts until the time-out. */
+  readonly look?: (heard: Uint8Array) => HeardSoFar;
+}
+
+/**
+ * A serial port or a connection, below frames: bytes out with planned pauses between them, bytes in with their
+ * times. One exchange at a time.
+ */
+export class RawConnection implements WireListener {
+  readonly #clock: Clock;
+  readonly #wire: Wire;
+  #isOpen = false;
+  #unasked: RawChunk[] = [];
+  #chunks: RawChunk[] | undefined;
+  #lost: string | undefined;
+  #news: () => void = () => {};
+  /** When the last byte passed in either direction, in ms of the clock. */
+  lastAt = Number.NEGATIVE_INFINITY;
+
+  /** @param wireTo tests bring a wire of their own */
+  constructor(
+    target: ClientTarget,
+    clock: Clock = systemClock,
+    wireTo: (target: ClientTarget, listener: WireListener) => Wire = newWire,
+  ) {
+    this.#clock = clock;
+    this.#wire = wireTo(target, this);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** The times of the open wire. */
+  get times(): WireTimes {
+    return this.#wire.times;
+  }
+
+  /**
+   * Opens the port or the connection unless it is open.
+   * @returns one sentence that says why it can't be opened
+   */
+  async open(timeout: number): Promise<string | undefined> {
+    if (this.#isOpen) return undefined;
+    const problem = await this.#wire.open(timeout);
+    this.#isOpen = problem === undefined;
+    if (this.#isOpen) this.#lost = undefined;
+    return problem;
+  }
+
+  /** Sends the pieces, and hears what comes. The connection has to be open. */
+  async exchange(
+    pieces: readonly RawPiece[],
+    { timeout, look = () => 'more' }: RawWait,
+  ): Promise<RawExchange> {
+    const chunks: RawChunk[] = [];
+    this.#chunks = chunks;
+    const startedAt = this.#clock.now();
+    let sentAt = startedAt;
+    for (const { bytes, waitMs = 0 } of pieces) {
+      if (waitMs > 0) await this.#until(sentAt + waitMs);
+      if (!this.#isOpen) break;
+      // Taken before the write: if the process is stalled here, a reply looks later, never too early.
+      const from = Math.max(this.#clock.now(), sentAt);
+      const lost = this.#wire.write(bytes);
+      if (lost !== undefined) this.lost(lost);
+      sentAt = from + bytes.length * this.times.character;
+    }
+    this.lastAt = Math.max(this.lastAt, sentAt);
+    await this.#hear(chunks, sentAt + timeout, look);
+    this.#chunks = undefined;
+    return { startedAt, sentAt, chunks, endedAt: this.#clock.now(), lost: this.#lost };
+  }
+
+  /** Returns the bytes that came while no exchange was under way, since the last call. */
+  takeUnasked(): readonly RawChunk[] {
+    const taken = this.#unasked;
+    this.#unasked = [];
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    await this.#wire.close();
+  }
+
+  /** Ends a connection by RST, as a client does that has crashed; closes a port. */
+  async reset(): Promise<void> {
+    this.#isOpen = false;
+    if (this.#wire.reset) this.#wire.reset();
+    else await this.#wire.close();
+  }
+
+  heard(bytes: Uint8Array): void {
+    const at = this.#clock.now();
+    this.lastAt = Math.max(this.lastAt, at);
+    (this.#chunks ?? this.#unasked).push({ bytes: Uint8Array.from(bytes), at });
+    this.#news();
+  }
+
+  lost(reason: string): void {
+    this.#isOpen = false;
+    this.#lost = reason;
+    this.#news();
+  }
+
+  /** Resolves when the exchange is over. */
+  #hear(chunks: readonly RawChunk[], late: number, look: (heard: Uint8Array) => HeardSoFar): Promise<void> {
+    const { gap } = this.times;
+    let heard: Uint8Array = newBytes(0);
+    let seen = 0;
+    return new Promise((resolve) => {
+      let callOff = (): void => {};
+      const check = (): void => {
+        callOff();
+        if (seen < chunks.length) {
+          heard = concatBytes(heard, ...chunks.slice(seen).map(({ bytes }) => bytes));
+          seen = chunks.length;
+        }
+        const state = seen === 0 ? 'more' : look(heard);
+        const silentAt = (chunks.at(-1)?.at ?? Number.NEGATIVE_INFINITY) + gap;
+        const endsAt = state === 'perhaps' ? silentAt : Math.max(late, silentAt);
+        if (state === 'complete' || !this.#isOpen || this.#clock.now() >= endsAt) {
+          this.#news = () => {};
+          resolve();
+        } else callOff = this.#clock.callAfter(Math.max(1, endsAt - this.#clock.now()), check);
+      };
+      this.#news = check;
+      check();
+    });
+  }
+
+  #until(at: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.callAt(at, resolve));
+  }
+}

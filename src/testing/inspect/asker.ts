@@ -1,0 +1,283 @@
+import type { Random } from '../../common/random.js';
+import { type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
+import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
+import { concatBytes, newBytes } from '../../modbus/protocol/bytes.js';
+import type { Framing } from '../../modbus/protocol/framing.js';
+import { FRAMINGS } from '../../modbus/protocol/framings.js';
+import { t35 } from '../../modbus/protocol/timing.js';
+import type { Clock } from '../../modbus/transport/clock.js';
+import { type Asked, type Oddity, readReply, type ServerAnswer } from './reading.js';
+
+/** One exchange of an inspection. Times are in ms of the clock. */
+export interface Exchange {
+  /** Counts the exchanges of an inspection from 1. */
+  readonly number: number;
+  /** The check that asked. */
+  readonly check: string;
+  readonly unitId: number;
+  /** The request PDU; undefined for bytes that are no request. */
+  readonly pdu: Uint8Array | undefined;
+  readonly sent: readonly RawPiece[];
+  /** Bytes that came unasked since the exchange before. */
+  readonly unasked: readonly RawChunk[];
+  readonly chunks: readonly RawChunk[];
+  readonly startedAt: number;
+  readonly sentAt: number;
+  readonly answer: ServerAnswer;
+  readonly oddities: readonly Oddity[];
+  /** From the last byte out to the first byte in, in ms; undefined without a reply. */
+  readonly ms: number | undefined;
+  /** True when every conforming server would have answered, as it answered before. */
+  readonly isExpected: boolean;
+  /** True for the first exchange of a connection. */
+  readonly isFirst: boolean;
+}
+
+export interface AskOptions {
+  readonly unitId?: number;
+  /** How often the question is asked until an answer decides; the usual number when absent. */
+  readonly tries?: number;
+  /** How long the reply may take, in ms; the usual time when absent. */
+  readonly timeout?: number;
+  readonly transactionId?: number;
+  /** Sends these bytes in place of the frame of the request. */
+  readonly pieces?: readonly RawPiece[];
+  /** The silence before the request, in ms; the usual pause when absent. */
+  readonly pauseMs?: number;
+  /** True when the server has answered this question before. */
+  readonly isExpected?: boolean;
+}
+
+/** How an inspection reaches the server. */
+export interface Carrier {
+  readonly target: ClientTarget;
+  readonly clock: Clock;
+  /** Tests bring a wire of their own. */
+  readonly wireTo?: (target: ClientTarget, listener: WireListener) => Wire;
+}
+
+/** Waits in ms: for a first reply, for the reply to a question that was answered before, for a connection. */
+const FIRST_TIMEOUT = 1000;
+const EXPECTED_TIMEOUT = 2000;
+const OPEN_TIMEOUT = 3000;
+const SHORTEST_TIMEOUT = 250;
+/** From this many replies on, the wait follows the times of the server. */
+const KNOWN_AFTER = 10;
+const SLOWER = 6;
+
+/** Exceptions by which a server says that the same question may be answered later (7, codes 05, 06, 0A, 0B). */
+const TRANSIENT = [5, 6, 10, 11];
+
+/**
+ * Asks a server in the way that it needs: keeps its pause, strips what stands around its replies, and asks again
+ * where replies get lost. So each check can judge its own question alone.
+ */
+export class Asker {
+  readonly clock: Clock;
+  readonly framing: Framing;
+  readonly isSerial: boolean;
+  readonly log: Exchange[] = [];
+  readonly target: ClientTarget;
+  unitId: number;
+  /** The silence before each request, in ms, beside t3.5. */
+  pauseMs: number;
+  /** The wait after opening a connection before the first request, in ms. */
+  connectPauseMs = 0;
+  /** How often a question is asked until an answer decides. */
+  tries = 2;
+  /** The check that asks. */
+  check = '';
+  /** Why the newest attempt to reach the server failed; undefined when it was reached. */
+  unreachable: string | undefined;
+  readonly #random: Random;
+  readonly #newConnection: () => RawConnection;
+  #connection: RawConnection;
+  #isFirst = true;
+  #longest = 0;
+  #replies = 0;
+  #earlier = new Set<number>();
+  isStopped: () => boolean = () => false;
+
+  constructor({ target, clock, wireTo }: Carrier, unitId: number, pauseMs: number, random: Random) {
+    this.target = target;
+    this.clock = clock;
+    this.framing = FRAMINGS[target.framing];
+    this.isSerial = target.kind === 'serial';
+    this.unitId = unitId;
+    this.pauseMs = pauseMs;
+    this.#random = random;
+    this.#newConnection = () => new RawConnection(target, clock, wireTo);
+    this.#connection = this.#newConnection();
+  }
+
+  /** t3.5 of the line in ms; 0 on a network. */
+  get t35(): number {
+    return this.target.kind === 'serial' ? t35(this.target.baudRate) : 0;
+  }
+
+  /** How long a reply may take, in ms. */
+  get timeout(): number {
+    if (this.#replies < KNOWN_AFTER) return FIRST_TIMEOUT;
+    return Math.min(EXPECTED_TIMEOUT, Math.max(SHORTEST_TIMEOUT, SLOWER * this.#longest + 100));
+  }
+
+  get connection(): RawConnection {
+    return this.#connection;
+  }
+
+  /** Asks once. */
+  once(pdu: Uint8Array, options: AskOptions = {}): Promise<Exchange> {
+    const unitId = options.unitId ?? this.unitId;
+    const transactionId =
+      this.framing.name === 'socket' ? (options.transactionId ?? 1 + this.#random.below(0xfffe)) : 0;
+    return this.#exchange({ transactionId, unitId, pdu }, options);
+  }
+
+  /**
+   * Asks until an answer decides: data, or an exception that does not ask for patience. One silence may be an
+   * accident.
+   */
+  async ask(pdu: Uint8Array, options: AskOptions = {}): Promise<Exchange> {
+    const { tries = this.tries } = options;
+    for (let i = 1; ; i++) {
+      const exchange = await this.once(pdu, options);
+      if (isDecisive(exchange) || i >= tries || this.isStopped()) return exchange;
+    }
+  }
+
+  /** Sends bytes that are no request, and hears what comes. */
+  send(pieces: readonly RawPiece[], options: AskOptions = {}): Promise<Exchange> {
+    return this.#exchange(undefined, { ...options, pieces });
+  }
+
+  /** Waits, and hears what comes unasked; the next exchange has it. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
+  }
+
+  /** Closes the connection; the next request opens another. */
+  async disconnect(): Promise<void> {
+    await this.#connection.close();
+    this.#connection = this.#newConnection();
+    this.#earlier = new Set();
+  }
+
+  /** Opens a second connection beside the own one. */
+  async another(): Promise<RawConnection | string> {
+    const connection = this.#newConnection();
+    return (await connection.open(OPEN_TIMEOUT)) ?? connection;
+  }
+
+  /**
+   * Opens the port or the connection.
+   * @returns why that failed, as one sentence
+   */
+  async open(): Promise<string | undefined> {
+    const connection = this.#connection;
+    if (connection.isOpen) return undefined;
+    this.unreachable = await connection.open(OPEN_TIMEOUT);
+    if (this.unreachable !== undefined) return this.unreachable;
+    this.#isFirst = true;
+    this.#earlier = new Set();
+    if (this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
+    return undefined;
+  }
+
+  async #exchange(asked: Asked | undefined, options: AskOptions): Promise<Exchange> {
+    const problem = await this.open();
+    const now = this.clock.now();
+    if (problem !== undefined) {
+      const answer = { kind: 'closed', reason: problem } as const;
+      return this.#kept(asked, options, { startedAt: now, sentAt: now, chunks: [] }, [], answer, []);
+    }
+    const connection = this.#connection;
+    await this.#silence(options.pauseMs ?? this.pauseMs);
+    const unasked = connection.takeUnasked();
+    const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
+    const whole = asked && { ...asked, earlier: this.#earlier };
+    const timeout = options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout);
+    const raw = await connection.exchange(pieces, {
+      timeout,
+      look: (heard) => {
+        const { answer, isClean } = whole ? readReply(this.framing, whole, heard) : NO_REPLY;
+        if (isClean) return 'complete';
+        return answer.kind === 'data' || answer.kind === 'exception' ? 'perhaps' : 'more';
+      },
+    });
+    const heard = concatBytes(...raw.chunks.map(({ bytes }) => bytes));
+    const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
+    const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
+    const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
+    if (asked) this.#earlier.add(asked.transactionId);
+    const exchange = this.#kept(asked, { ...options, pieces }, raw, unasked, answer, reading.oddities);
+    this.#isFirst = false;
+    // A server may be mute on a connection for ever, and the next question would be blamed.
+    const isMute = answer.kind !== 'data' && answer.kind !== 'exception';
+    if (!this.isSerial && (isMute || reading.oddities.includes('earlier transaction')))
+      await this.disconnect();
+    return exchange;
+  }
+
+  #kept(
+    asked: Asked | undefined,
+    { pieces = [], isExpected = false, unitId = this.unitId }: AskOptions,
+    { startedAt, sentAt, chunks }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
+    unasked: readonly RawChunk[],
+    answer: ServerAnswer,
+    oddities: readonly Oddity[],
+  ): Exchange {
+    const [first] = chunks;
+    const isReply = answer.kind === 'data' || answer.kind === 'exception';
+    const exchange: Exchange = {
+      number: this.log.length + 1,
+      check: this.check,
+      unitId: asked?.unitId ?? unitId,
+      pdu: asked?.pdu,
+      sent: pieces,
+      unasked,
+      chunks,
+      startedAt,
+      sentAt,
+      answer,
+      oddities,
+      ms: isReply && first ? first.at - sentAt : undefined,
+      isExpected,
+      isFirst: this.#isFirst,
+    };
+    if (exchange.ms !== undefined) {
+      this.#replies++;
+      this.#longest = Math.max(this.#longest, exchange.ms);
+    }
+    this.log.push(exchange);
+    return exchange;
+  }
+
+  /** Waits until the wire has been silent for the pause and, on a serial line, for t3.5. */
+  async #silence(pauseMs: number): Promise<void> {
+    for (;;) {
+      const at = this.#connection.lastAt + pauseMs + this.t35;
+      const now = this.clock.now();
+      if (!(at > now)) return;
+      await this.wait(at - now);
+    }
+  }
+}
+
+/** What came after bytes that were no request. */
+function unreadable(heard: Uint8Array): Pick<Exchange, 'answer' | 'oddities'> {
+  return { answer: { kind: heard.length > 0 ? 'garbled' : 'silent' }, oddities: [] };
+}
+
+const NO_REPLY = { answer: { kind: 'garbled' }, isClean: false } as const;
+
+/** True when an answer decides a question, and asking again would show nothing else. */
+export function isDecisive({ answer, oddities }: Exchange): boolean {
+  if (answer.kind === 'exception')
+    return !TRANSIENT.includes(answer.code) && !oddities.includes('exception code');
+  return answer.kind === 'data';
+}
+
+/** All bytes that came, in one piece. */
+export function heardIn({ chunks }: Pick<Exchange, 'chunks'>): Uint8Array {
+  return concatBytes(...chunks.map(({ bytes }) => bytes));
+}

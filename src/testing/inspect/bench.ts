@@ -1,0 +1,177 @@
+import type { Random } from '../../common/random.js';
+import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
+import { Asker, type AskOptions, type Carrier, type Exchange, isDecisive } from './asker.js';
+
+/** Addresses from the first to the last, both included. */
+export interface AddressSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What is inspected, and what the user allows. Times are in ms. */
+export interface InspectionOrder {
+  readonly unitId: number;
+  /** The silence before each request. */
+  readonly pauseMs: number;
+  /** Addresses that the user gives away: they are written, and get their values back. */
+  readonly scratch: { readonly holding?: AddressSpan; readonly coils?: AddressSpan };
+  /** True when requests to all servers of the bus may be sent. */
+  readonly broadcast: boolean;
+  /** How long the endurance lasts; 0 for none. */
+  readonly soakMs: number;
+  /** How long the server is left alone before it is asked again. */
+  readonly idleMs: number;
+  /** Identifiers of checks and names of groups; all when empty. */
+  readonly checks: readonly string[];
+  readonly seed: number;
+  /** Addresses that are likely to be there, from a map of the device. */
+  readonly known: Readonly<Partial<Record<ReadCode, readonly number[]>>>;
+  /** Command or question that restarts a server which no longer answers; undefined when there is none. */
+  readonly powerCycle?: () => Promise<void>;
+}
+
+/** The functions that read a table (6.1 to 6.4). */
+export type ReadCode = 1 | 2 | 3 | 4;
+export const READ_CODES: readonly ReadCode[] = [3, 4, 1, 2];
+
+/** What the checks have found out about a server. */
+export interface ServerFacts {
+  vendor?: readonly string[];
+  identificationLevel?: number;
+  serverId?: string;
+  /** The most registers, or bits, of one read, by function; absent when the map is too small to tell. */
+  most: Partial<Record<ReadCode, number>>;
+  /** The last address found, by function. */
+  lastAddress: Partial<Record<ReadCode, number>>;
+  /** The pause that the server needs between a reply and the next request, in ms. */
+  pauseMs?: number;
+  /** The part of the requests that get no reply, whatever the pause. */
+  losses?: number;
+  connections?: string;
+  /** Functions by how they are answered. */
+  functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
+}
+
+/** Where addresses are looked for when nobody says where they are. */
+const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
+
+/** The server on the bench, and what is known of it by now: all that a check works with. */
+export class Bench {
+  readonly asker: Asker;
+  readonly order: InspectionOrder;
+  readonly random: Random;
+  readonly carrier: Carrier;
+  /** The read that the server answers; undefined until one was found. */
+  read: { readonly code: ReadCode; readonly address: number } | undefined;
+  readonly facts: ServerFacts = {
+    most: {},
+    lastAddress: {},
+    functions: { there: new Set(), missing: new Set(), silent: new Set() },
+  };
+  /** Runs when the inspection ends, however it ends: puts values back. */
+  readonly undo: (() => Promise<void>)[] = [];
+  /** Tells what goes on. */
+  readonly progress: (text: string) => void;
+  readonly #tables = new Map<ReadCode, number | Exchange>();
+
+  constructor(carrier: Carrier, order: InspectionOrder, random: Random, progress: (text: string) => void) {
+    this.carrier = carrier;
+    this.order = order;
+    this.random = random;
+    this.progress = progress;
+    this.asker = new Asker(carrier, order.unitId, order.pauseMs, random);
+  }
+
+  get log(): readonly Exchange[] {
+    return this.asker.log;
+  }
+
+  ask(pdu: Uint8Array, options?: AskOptions): Promise<Exchange> {
+    return this.asker.ask(pdu, options);
+  }
+
+  /** The request that the server has answered before. There is one after the first check. */
+  get goodRead(): Uint8Array {
+    const { code, address } = this.read ?? { code: 3, address: 0 };
+    return readPdu(code, address, 1);
+  }
+
+  /** Asks the good read once, with a long wait, because its answer is known to come. */
+  askGood(options: AskOptions = {}): Promise<Exchange> {
+    return this.asker.once(this.goodRead, { isExpected: true, ...options });
+  }
+
+  /** Addresses to try in a table, the likeliest first. */
+  candidates(code: ReadCode): readonly number[] {
+    const { scratch, known } = this.order;
+    const given = code === 3 ? scratch.holding : code === 1 ? scratch.coils : undefined;
+    return [...new Set([...(given ? [given.first] : []), ...(known[code] ?? []).slice(0, 3), ...LIKELY])];
+  }
+
+  /**
+   * An address of the table that a function reads.
+   * @returns the last refusal when none was found
+   */
+  async table(code: ReadCode): Promise<number | Exchange> {
+    const known = this.#tables.get(code);
+    if (known !== undefined) return known;
+    if (this.read?.code === code) return this.#found(code, this.read.address);
+    let last: Exchange | undefined;
+    for (const address of this.candidates(code)) {
+      const exchange = await this.ask(readPdu(code, address, 1));
+      last = exchange;
+      if (exchange.answer.kind === 'data') return this.#found(code, address);
+      const { answer } = exchange;
+      if (answer.kind !== 'exception' || answer.code === 1) break;
+    }
+    const refusal = last as Exchange;
+    this.#tables.set(code, refusal);
+    this.noteFunction(code, refusal);
+    return refusal;
+  }
+
+  #found(code: ReadCode, address: number): number {
+    this.#tables.set(code, address);
+    this.facts.functions.there.add(code);
+    return address;
+  }
+
+  /** Keeps whether the server has a function, as an exchange shows it. */
+  noteFunction(code: number, { answer }: Exchange): void {
+    const { there, missing, silent } = this.facts.functions;
+    if (answer.kind === 'exception' && answer.code === 1) missing.add(code);
+    else if (answer.kind === 'data' || answer.kind === 'exception') there.add(code);
+    else silent.add(code);
+  }
+
+  /** Reads registers; undefined when that gets no data. */
+  async words(code: 3 | 4, address: number, quantity: number): Promise<number[] | undefined> {
+    const { answer } = await this.ask(readPdu(code, address, quantity));
+    return answer.kind === 'data' ? valuesOf(answer.pdu).slice(0, quantity) : undefined;
+  }
+
+  async bits(code: 1 | 2, address: number, quantity: number): Promise<boolean[] | undefined> {
+    const { answer } = await this.ask(readPdu(code, address, quantity));
+    return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
+  }
+
+  /** True when the server answers its good read; asks several times where replies get lost. */
+  async isAlive(): Promise<boolean> {
+    for (let i = 0; i < Math.max(3, this.asker.tries); i++) {
+      const exchange = await this.askGood();
+      if (isDecisive(exchange)) return true;
+      if (this.asker.isStopped()) return true;
+    }
+    return false;
+  }
+}
+
+/** Makes a request with an address and a quantity or a value: functions 1 to 6. */
+export function readPdu(code: number, address: number, quantity: number): Uint8Array {
+  return Uint8Array.of(code, (address >> 8) & 0xff, address & 0xff, (quantity >> 8) & 0xff, quantity & 0xff);
+}
+
+/** The words of a reply to function 3, 4 or 23, as many as came. */
+export function valuesOf(pdu: Uint8Array): number[] {
+  return Array.from({ length: (pdu.length - 2) >> 1 }, (_, i) => wordAt(pdu, 2 + 2 * i));
+}

@@ -1,0 +1,158 @@
+import type { Grade } from './check.js';
+import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
+import { codeText, exchangeText, listText, timeText } from './words.js';
+
+/** The grades from the worst on, each with its heading. */
+const GRADES: readonly (readonly [Grade, string])[] = [
+  ['dangerous', 'DANGEROUS'],
+  ['met', 'WILL BE MET BY CLIENTS'],
+  ['seldom', 'WRONG, SELDOM MET'],
+];
+
+/** The grade of a violation. */
+export function gradeOf({ grade, check }: ServerFinding): Grade {
+  return grade ?? check.grade;
+}
+
+export function violationsOf({ findings }: Inspection): ServerFinding[] {
+  const violations = findings.filter(({ verdict }) => verdict === 'violates');
+  return GRADES.flatMap(([grade]) => violations.filter((each) => gradeOf(each) === grade));
+}
+
+/** The address and the settings by which the server is reached: `RTU 9600 8N1 /dev/ttyUSB0`. */
+export function placeText({ carrier: { target }, order }: Pick<Inspection, 'carrier' | 'order'>): string {
+  if (target.kind === 'tcp') {
+    const host = target.host.includes(':') ? `[${target.host}]` : target.host;
+    const framing = target.framing === 'socket' ? '' : ` (${target.framing.toUpperCase()} over TCP)`;
+    return `unit ${order.unitId} · TCP ${host}:${target.port}${framing}`;
+  }
+  const { framing, baudRate, dataBits, parity, stopBits, path } = target;
+  const settings = `${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
+  return `unit ${order.unitId} · ${framing.toUpperCase()} ${baudRate} ${settings} ${path}`;
+}
+
+/** One sentence that says whether clients will be happy. */
+export function conclusionOf(inspection: Inspection): string {
+  if (verdictOfAll(inspection) === 'not-run') return 'Nothing could be judged: no answer came.';
+  const violations = violationsOf(inspection);
+  const count = (wanted: Grade) => violations.filter((each) => gradeOf(each) === wanted).length;
+  const [bad, met] = [count('dangerous'), count('met')];
+  if (bad > 0)
+    return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
+  if (met > 0)
+    return `Many clients will be happy; ${met === 1 ? 'one deviation' : `${met} deviations`} will be met in the field.`;
+  if (violations.length > 0) return 'Clients will be happy; it deviates where few of them will notice.';
+  return 'Clients will be happy: no deviation was seen.';
+}
+
+/** `43 conform · 2 violate · …`, without what is zero. */
+export function countsText({ findings }: Inspection): string {
+  const words = {
+    conforms: 'conform',
+    violates: 'violate',
+    inconclusive: 'not decided',
+    unsupported: 'not there',
+    fact: 'told',
+    'not-run': 'not run',
+  } as const;
+  const counts = Object.entries(words).flatMap(([verdict, word]) => {
+    const many = findings.filter((each) => each.verdict === verdict).length;
+    return many === 0 ? [] : [`${many} ${word}`];
+  });
+  return counts.join(' · ');
+}
+
+/** The data sheet: what the server is like, as names with texts. */
+export function dataSheet({
+  facts,
+  times,
+  findings,
+}: Inspection): { readonly name: string; readonly value: string }[] {
+  const { functions, most, pauseMs, vendor, identificationLevel, connections } = facts;
+  const list = (codes: ReadonlySet<number>) => [...codes].sort((a, b) => a - b).join(' ');
+  const parts = [
+    list(functions.there) || 'none found',
+    ...(functions.missing.size > 0 ? [`not there: ${list(functions.missing)}`] : []),
+    ...(functions.silent.size > 0 ? [`silent: ${list(functions.silent)}`] : []),
+  ];
+  const limits = Object.entries(most).map(
+    ([code, many]) => `${many} ${Number(code) <= 2 ? 'bits' : 'registers'} (function ${code})`,
+  );
+  const isPauseKnown = findings.some(
+    ({ check, verdict }) => check.id === 'pause-needed' && verdict !== 'not-run',
+  );
+  const rows: [string, string | undefined][] = [
+    ['functions', parts.join('; ')],
+    ['per request', limits.length > 0 ? limits.join(', ') : undefined],
+    [
+      'answers after',
+      times &&
+        `${[times.least, times.median, times.p99, times.most].map(timeText).join(' / ')} (least, median, p99, most)`,
+    ],
+    [
+      'pause',
+      isPauseKnown
+        ? pauseMs === undefined
+          ? 'none needed'
+          : `${timeText(pauseMs)} between a reply and the next request`
+        : undefined,
+    ],
+    ['identification', vendor && `${vendor.join(', ')}; level ${codeText(identificationLevel ?? 0)}`],
+    ['connections', connections],
+  ];
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+}
+
+/** The first screen of an inspection, for the maker of the server. */
+export function cardText(inspection: Inspection): string {
+  const { facts, requests, durationMs, order, findings, fates } = inspection;
+  const name = facts.vendor?.join(' ') ?? 'A server without identification';
+  const violations = violationsOf(inspection);
+  const lines = [
+    `${name} · ${placeText(inspection)} · ${timeText(durationMs)}, ${requests} requests · seed ${order.seed}`,
+    '',
+    conclusionOf(inspection),
+    countsText(inspection),
+    ...fates,
+  ];
+  for (const [grade, heading] of GRADES) {
+    const those = violations.filter((each) => gradeOf(each) === grade);
+    if (those.length === 0) continue;
+    lines.push('', heading, ...those.flatMap(violationLines));
+  }
+  const open = findings.filter(({ verdict }) => verdict === 'inconclusive');
+  if (open.length > 0)
+    lines.push('', 'NOT DECIDED', ...open.map(({ check, text }) => `  ${check.id}: ${text}`));
+  lines.push(
+    '',
+    'FOR THE DATA SHEET',
+    ...dataSheet(inspection).map((row) => `  ${row.name.padEnd(16)}${row.value}`),
+  );
+  const told = findings.filter(({ verdict }) => verdict === 'fact');
+  lines.push(...told.map(({ check, text }) => `  ${check.id}: ${text}`));
+  const notRun = notRunText(findings);
+  if (notRun.length > 0) lines.push('', 'NOT RUN', ...notRun);
+  return lines.join('\n');
+}
+
+function violationLines({ check, text, seen, shown = [] }: ServerFinding): string[] {
+  const often = seen && seen.of > 0 ? ` · ${seen.times} of ${seen.of}` : '';
+  const [first] = shown.filter(({ sent }) => sent.length > 0);
+  return [
+    `  ${check.title}: ${text}.`,
+    `     ${check.id}${often} · ${check.clause}`,
+    ...(first ? [`     ${exchangeText(first)}`] : []),
+    `     ${check.matters}`,
+  ];
+}
+
+/** What was not run, by the reason. */
+function notRunText(findings: readonly ServerFinding[]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { verdict, text, check } of findings) {
+    if (verdict === 'not-run') byReason.set(text, [...(byReason.get(text) ?? []), check.id]);
+  }
+  return [...byReason].map(
+    ([reason, ids]) => `  ${reason}: ${ids.length > 4 ? `${ids.length} checks` : listText(ids)}`,
+  );
+}

@@ -1,0 +1,3 @@
+import type { ServerCheck } from '../check.js';
+
+export const BUS: readonly ServerCheck[] = [];

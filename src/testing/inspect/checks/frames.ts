@@ -1,0 +1,689 @@
+import { t15 } from '../../../modbus/protocol/timing.js';
+import { median } from '../../times.js';
+import { type Exchange, isDecisive } from '../asker.js';
+import { type Bench, readPdu, valuesOf } from '../bench.js';
+import {
+  conforms,
+  dangerous,
+  fact,
+  inconclusive,
+  type Judged,
+  notRun,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
+import { ODDITIES, type Oddity } from '../reading.js';
+import { answerText, codeText, listText, ofText, timeText } from '../words.js';
+import { CONNECT_PAUSE_MS } from './there.js';
+
+/** How many reads show whether a server keeps up, and how many more decide one loss. */
+const READS = 20;
+const MORE_READS = 50;
+/** The pauses to try in ms, the shortest first. */
+const PAUSES = [20, 50, 100, 250, 500, 1000, 1500];
+/** A pause is long enough when as many reads in a row are answered. */
+const TRIES = 6;
+/** Losses beyond this part of the requests make each question be asked more often. */
+const MOST_TRIES = 5;
+
+/** Reads as fast as the specification allows. */
+async function backToBack(bench: Bench): Promise<Judged> {
+  const reads: Exchange[] = [];
+  const read = async (many: number) => {
+    for (let i = 0; i < many; i++) reads.push(await bench.askGood({ pauseMs: 0 }));
+  };
+  await read(READS);
+  if (reads.filter((each) => !isDecisive(each)).length === 1) await read(MORE_READS);
+  const lost = reads.filter((each) => !isDecisive(each));
+  if (lost.length === 0)
+    return conforms(`${reads.length} reads in a row, each as soon as it may come, were answered`);
+  if (lost.length === 1) {
+    return inconclusive(
+      `1 of ${reads.length} reads in a row was not answered; a longer run decides (--soak)`,
+      ...lost,
+    );
+  }
+  // Until the pause is known, the cause may be chance.
+  bench.facts.losses = lost.length / reads.length;
+  const how = howLost(lost);
+  const pause = await pauseThatCures(bench);
+  if (pause !== undefined) {
+    bench.facts.pauseMs = pause;
+    delete bench.facts.losses;
+    bench.asker.pauseMs = Math.max(bench.asker.pauseMs, 1.5 * pause);
+    return {
+      ...violates(
+        `${how}; with a pause of ${timeText(pause)} between a reply and the next request, all are answered`,
+        ...lost.slice(0, 3),
+      ),
+      seen: { times: lost.length, of: reads.length },
+    };
+  }
+  bench.asker.tries = MOST_TRIES;
+  return {
+    ...violates(`${how}, and no pause up to ${timeText(PAUSES.at(-1) ?? 0)} cures that`, ...lost.slice(0, 3)),
+    seen: { times: lost.length, of: reads.length },
+  };
+}
+
+/** Says how requests were lost: `7 of them without a reply and 6 with exception 06`. */
+function howLost(lost: readonly Exchange[]): string {
+  const kinds = new Map<string, number>();
+  for (const { answer } of lost) {
+    const kind = answerText(answer).replace('did not answer', 'gave no answer');
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  return `of reads in a row the server ${listText([...kinds].map(([kind, times]) => `${kind} (${times} times)`))}`;
+}
+
+async function pauseThatCures(bench: Bench): Promise<number | undefined> {
+  for (const pauseMs of PAUSES) {
+    let answered = 0;
+    // After a lost request the silence was long, so the first of each row does not count.
+    await bench.askGood({ pauseMs: Math.max(pauseMs, bench.order.pauseMs) });
+    while (answered < TRIES && isDecisive(await bench.askGood({ pauseMs }))) answered++;
+    if (answered === TRIES || bench.asker.isStopped()) return pauseMs;
+  }
+  return undefined;
+}
+
+async function sameValue(bench: Bench): Promise<Judged> {
+  return repeats(bench, READS, 1);
+}
+
+/** Reads the same registers again and again: nobody writes them, so they keep their values unless they live. */
+async function repeats(bench: Bench, times: number, quantity: number): Promise<Judged> {
+  const code = bench.read?.code ?? 3;
+  if (code < 3) return unsupported('the server has no registers');
+  const address = bench.read?.address ?? 0;
+  const pdu = readPdu(code, address, quantity);
+  const first = await bench.ask(pdu);
+  if (first.answer.kind !== 'data')
+    return inconclusive(`${quantity} registers from ${address} on ${answerText(first.answer)}`, first);
+  const reads: Exchange[] = [];
+  for (let i = 0; i < times && !bench.asker.isStopped(); i++)
+    reads.push(await bench.asker.once(pdu, { isExpected: true }));
+  const answered = reads.filter(({ answer }) => answer.kind === 'data');
+  const lost = reads.filter((each) => !isDecisive(each) || each.answer.kind === 'exception');
+  if (lost.length > 1 && bench.facts.losses === undefined) {
+    return {
+      ...violates(
+        `of reads of ${quantity} registers the server ${listText(kindsOf(lost))}`,
+        ...lost.slice(0, 3),
+      ),
+      seen: { times: lost.length, of: reads.length },
+    };
+  }
+  // A reply with another number of values is judged with the frames.
+  const whole = answered.filter(({ oddities }) => oddities.length === 0 || isAlways(oddities, answered));
+  return judgeValues(whole, quantity, lost, reads.length);
+}
+
+function kindsOf(lost: readonly Exchange[]): string[] {
+  return [...new Set(lost.map(({ answer }) => answerText(answer)))];
+}
+
+function isAlways(oddities: readonly Oddity[], answered: readonly Exchange[]): boolean {
+  return answered.every((each) => oddities.every((oddity) => each.oddities.includes(oddity)));
+}
+
+function judgeValues(
+  answered: readonly Exchange[],
+  quantity: number,
+  lost: readonly Exchange[],
+  of: number,
+): Judged {
+  const texts = answered.map(({ answer }) => (answer.kind === 'data' ? valuesOf(answer.pdu).join(' ') : ''));
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const [usual = '', times = 0] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
+  const others = answered.filter((_, i) => texts[i] !== usual);
+  if (others.length === 0) {
+    const missing = lost.length === 1 ? `; 1 of ${of} reads was not answered` : '';
+    return lost.length === 1
+      ? inconclusive(`equal values${missing}; a longer run decides (--soak)`, ...lost)
+      : conforms(
+          `${answered.length} reads of ${quantity} ${quantity === 1 ? 'register' : 'registers'} gave the same`,
+        );
+  }
+  const isIsolated = texts.every((text, i) => text === usual || (around(texts, i, usual) && true));
+  if (others.length >= 2 && isIsolated && times >= 0.75 * texts.length) {
+    const example = valuesIn(others[0]);
+    return {
+      ...dangerous(
+        `a read now and then gives other values (${example}) than the reads before and after it (${usual})`,
+        ...others.slice(0, 3),
+      ),
+      seen: { times: others.length, of: texts.length },
+    };
+  }
+  if (others.length === 1)
+    return inconclusive(
+      `1 of ${texts.length} reads gave other values; a longer run decides (--soak)`,
+      ...others,
+    );
+  return inconclusive(
+    'the registers are alive; name quiet ones with --scratch or --map',
+    ...others.slice(0, 2),
+  );
+}
+
+function around(texts: readonly string[], i: number, usual: string): boolean {
+  return (i === 0 || texts[i - 1] === usual) && (i === texts.length - 1 || texts[i + 1] === usual);
+}
+
+function valuesIn(exchange: Exchange | undefined): string {
+  return exchange?.answer.kind === 'data' ? valuesOf(exchange.answer.pdu).slice(0, 4).join(' ') : '';
+}
+
+/** The most registers from the good address on that one read gives, at most 20. */
+async function repeatBlock(bench: Bench): Promise<Judged> {
+  const judgements: Judged[] = [];
+  for (const code of [3, 4] as const) {
+    const address = await bench.table(code);
+    if (typeof address !== 'number') continue;
+    const sizes = [READS, 12, 8, 4];
+    for (const quantity of sizes) {
+      const pdu = readPdu(code, address, quantity);
+      if ((await bench.ask(pdu)).answer.kind !== 'data') continue;
+      const reads: Exchange[] = [];
+      for (let i = 0; i < BLOCK_READS && !bench.asker.isStopped(); i++) {
+        const read = await bench.asker.once(pdu, { isExpected: true });
+        reads.push(read);
+        if (!isDecisive(read) && bench.facts.losses === undefined && !(await bench.isAlive())) break;
+      }
+      const lost = reads.filter((each) => !isDecisive(each));
+      if (lost.length > 0 && bench.facts.losses === undefined) {
+        const text = `function ${code}, ${quantity} registers: ${ofText(lost.length, reads.length, 'reads')} ${listText(kindsOf(lost))}`;
+        judgements.push(
+          lost.length > 1
+            ? { ...violates(text, ...lost.slice(0, 3)), seen: { times: lost.length, of: reads.length } }
+            : inconclusive(`${text}; a longer run decides (--soak)`, ...lost),
+        );
+      } else
+        judgements.push(
+          conforms(`function ${code}: ${reads.length} reads of ${quantity} registers were answered`),
+        );
+      break;
+    }
+  }
+  return (
+    judgements.find(({ verdict }) => verdict === 'violates') ??
+    judgements.find(({ verdict }) => verdict === 'inconclusive') ??
+    judgements[0] ??
+    inconclusive('no block of four registers was found; name some with --scratch or --map')
+  );
+}
+
+const BLOCK_READS = 60;
+
+/** Oddities that other checks than `frames` judge. */
+const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier transaction'];
+/** Bytes behind a reply are stray bytes on a network, where the frame says how long it is. */
+const STRAY: readonly Oddity[] = ['bytes after', 'frame behind'];
+/** Oddities by which a client takes a wrong value, or the value of another question. */
+const DANGEROUS: readonly Oddity[] = ['quantity', 'frame before'];
+const FEWEST = 2;
+
+/** Judges the frames of all exchanges. */
+function frames(bench: Bench): Judged {
+  const asked = bench.log.filter(({ pdu, chunks }) => pdu && chunks.length > 0);
+  const found = new Map<Oddity, Exchange[]>();
+  for (const exchange of asked) {
+    for (const oddity of exchange.oddities) found.set(oddity, [...(found.get(oddity) ?? []), exchange]);
+  }
+  const judged = [...found].filter(
+    ([oddity]) => !ELSEWHERE.includes(oddity) && !(STRAY.includes(oddity) && !bench.asker.isSerial),
+  );
+  const often = judged
+    .filter(([, shown]) => shown.length >= FEWEST)
+    .sort((a, b) => b[1].length - a[1].length);
+  const of = asked.length;
+  if (often.length > 0) {
+    const texts = often.map(
+      ([oddity, shown]) => `${ODDITIES[oddity]} (${ofText(shown.length, of, 'replies')})`,
+    );
+    const [[, most] = ['', []]] = often;
+    const worst = often.some(([oddity]) => DANGEROUS.includes(oddity)) ? dangerous : violates;
+    return { ...worst(listText(texts), ...most.slice(0, 3)), seen: { times: most.length, of } };
+  }
+  const [once] = judged;
+  if (once) return inconclusive(`once, ${ODDITIES[once[0]]}; a longer run decides (--soak)`, ...once[1]);
+  return conforms(`${of} replies: header, unit, function, byte count and length are right`);
+}
+
+/** Judges what came unasked between and behind the replies of all exchanges. */
+function strayBytes(bench: Bench): Judged {
+  const behind = bench.asker.isSerial
+    ? []
+    : bench.log.filter(({ oddities }) => oddities.some((each) => STRAY.includes(each)));
+  const unasked = bench.log.filter((each) => each.unasked.length > 0);
+  const late = bench.log.filter(({ oddities }) => oddities.includes('earlier transaction'));
+  const all = [...new Set([...behind, ...unasked])];
+  if (all.length >= FEWEST) {
+    const what =
+      behind.length >= unasked.length
+        ? 'bytes behind a reply'
+        : `bytes that nobody asked for (${unasked[0] ? unaskedText(unasked[0]) : ''})`;
+    return {
+      ...violates(`${what}: ${ofText(all.length, bench.log.length, 'exchanges')}`, ...all.slice(0, 3)),
+      seen: { times: all.length, of: bench.log.length },
+    };
+  }
+  if (all.length + late.length === 0)
+    return conforms(`nothing came unasked beside ${bench.log.length} exchanges`);
+  return inconclusive(
+    'once, bytes came that nobody asked for; a longer run decides (--soak)',
+    ...all,
+    ...late.slice(0, 2),
+  );
+}
+
+function unaskedText({ unasked }: Exchange): string {
+  return unasked
+    .slice(0, 2)
+    .map(({ bytes }) => Buffer.from(bytes).toString('hex'))
+    .join(' ');
+}
+
+/** Judges the transaction identifiers of all exchanges; each exchange had another one. */
+async function mbapEcho(bench: Bench): Promise<Judged> {
+  for (const transactionId of [0, 1, 0xff, 0x1234, 0xffff]) await bench.askGood({ transactionId });
+  await bench.asker.once(readPdu(bench.read?.code ?? 3, 0xffff, 2), { transactionId: 0xabcd });
+  const replies = bench.log.filter(
+    ({ ms, chunks, oddities }) =>
+      ms !== undefined || (chunks.length > 0 && oddities.includes('earlier transaction')),
+  );
+  const wrong = replies.filter(
+    ({ oddities }) => oddities.includes('transaction') || oddities.includes('earlier transaction'),
+  );
+  if (wrong.length === 0)
+    return conforms(
+      `${replies.length} replies have the transaction identifier of their request, exceptions too`,
+    );
+  const isEarlier =
+    wrong.filter(({ oddities }) => oddities.includes('earlier transaction')).length > wrong.length / 2;
+  const text = isEarlier
+    ? 'replies carry the transaction identifier of an earlier request: the server is behind'
+    : `replies carry another transaction identifier than their requests${allText(wrong)}`;
+  if (wrong.length < FEWEST) return inconclusive(`once, ${text}; a longer run decides (--soak)`, ...wrong);
+  return {
+    ...(isEarlier ? dangerous : violates)(text, ...wrong.slice(0, 3)),
+    seen: { times: wrong.length, of: replies.length },
+  };
+}
+
+function allText(wrong: readonly Exchange[]): string {
+  const ids = new Set(
+    wrong.map(({ chunks }) => ((chunks[0]?.bytes[0] ?? 0) << 8) | (chunks[0]?.bytes[1] ?? 0)),
+  );
+  return ids.size === 1 ? ` (always ${codeText([...ids][0] as number)})` : '';
+}
+
+function inOnePiece(bench: Bench): Judged {
+  const replies = bench.log.filter(({ ms, oddities }) => ms !== undefined && oddities.length === 0);
+  const pieces = replies.filter(({ chunks }) => chunks.length > 1);
+  if (pieces.length < FEWEST) return conforms(`${replies.length} replies came in one piece each`);
+  return {
+    ...fact(
+      `${ofText(pieces.length, replies.length, 'replies')} came in pieces: TCP allows that, some clients do not bear it`,
+      ...pieces.slice(0, 2),
+    ),
+  };
+}
+
+/** A reply within t3.5 of the request: the end of the request can't have been seen. */
+function replySilence(bench: Bench): Judged {
+  const { t35 } = bench.asker;
+  const replies = bench.log.filter(({ ms, pdu, sent }) => ms !== undefined && pdu && sent.length === 1);
+  // Counted from before the write, so that our own lateness can only make a reply look later.
+  const early = replies.filter((each) => timeFromEnd(each) < t35 - EARLY_TOLERANCE_MS);
+  const times = replies.map(timeFromEnd);
+  if (early.length >= FEWEST) {
+    const soonest = Math.min(...early.map(timeFromEnd));
+    return {
+      ...violates(
+        `replies begin ${timeText(Math.max(0, soonest))} after the request, before t3.5 (${timeText(t35)}) has passed`,
+        ...early.slice(0, 3),
+      ),
+      seen: { times: early.length, of: replies.length },
+    };
+  }
+  return conforms(
+    `no reply was seen before t3.5 (${timeText(t35)}); the soonest came after ${timeText(Math.min(...times))}. An adapter may hide up to its latency`,
+  );
+}
+
+const EARLY_TOLERANCE_MS = 0.3;
+
+function timeFromEnd({ ms, sentAt, chunks }: Exchange): number {
+  return ms === undefined ? Number.POSITIVE_INFINITY : (chunks[0]?.at ?? sentAt) - sentAt;
+}
+
+const LONG_REPLIES = 8;
+
+/** Reads long blocks, and looks for gaps that no adapter makes. */
+async function gaps(bench: Bench): Promise<Judged> {
+  const { target, connection } = bench.asker;
+  if (target.kind !== 'serial') return notRun('only on a serial port');
+  const code = Math.max(bench.read?.code ?? 3, 3);
+  const address = bench.read?.address ?? 0;
+  let quantity = 0;
+  for (const most of [125, 60, 30, 10, 4, 1]) {
+    quantity = most;
+    if ((await bench.ask(readPdu(code, address, most))).answer.kind === 'data') break;
+  }
+  for (let i = 0; i < LONG_REPLIES; i++) await bench.ask(readPdu(code, address, quantity));
+  const character = (11 * 1000) / target.baudRate;
+  const limit = t15(target.baudRate);
+  const { gap } = connection.times;
+  const longest = (exchange: Exchange) => gapIn(exchange, character, connection.times.character);
+  const replies = bench.log.filter(({ ms, chunks }) => ms !== undefined && chunks.length > 1);
+  const wide = replies.filter((each) => longest(each) > limit + ADAPTER_MS);
+  const most = Math.max(0, ...replies.map(longest));
+  if (wide.length >= FEWEST && most > limit + ADAPTER_MS) {
+    const text = `gaps of up to ${timeText(most)} inside a reply, where t1.5 is ${timeText(limit)}`;
+    return most > gap - 3
+      ? { ...violates(text, ...wide.slice(0, 3)), seen: { times: wide.length, of: replies.length } }
+      : inconclusive(
+          `${text}; the adapter may be the cause: set its latency timer to 1 ms`,
+          ...wide.slice(0, 3),
+        );
+  }
+  return conforms(`no gap beyond t1.5 (${timeText(limit)}) was seen in replies of ${quantity} registers`);
+}
+
+/** What an adapter with a latency timer of 1 ms may add to a gap, in ms. */
+const ADAPTER_MS = 2.5;
+
+/** The largest gap between the pieces of a reply, in ms, without the time of the characters. */
+function gapIn({ chunks }: Exchange, character: number, wire: number): number {
+  let most = 0;
+  for (let i = 1; i < chunks.length; i++) {
+    const [before, after] = [chunks[i - 1], chunks[i]];
+    if (before && after)
+      most = Math.max(most, after.at - before.at - (wire > 0 ? after.bytes.length * character : 0));
+  }
+  return most;
+}
+
+async function connectPause(bench: Bench): Promise<Judged> {
+  if (bench.asker.connectPauseMs === 0) {
+    const firsts = bench.log.filter(({ isFirst, pdu }) => isFirst && pdu);
+    const lost = firsts.filter((each) => !isDecisive(each));
+    const usual = bench.log.filter((each) => !each.isFirst && each.isExpected && !isDecisive(each));
+    if (lost.length === 0 || usual.length > 0)
+      return conforms('the first request of a connection is answered at once');
+    // The first request of each connection got lost, and others did not.
+    const [again, later] = [await freshRead(bench, 0), await freshRead(bench, CONNECT_PAUSE_MS)];
+    if (isDecisive(again)) return conforms('the first request of a connection is answered at once');
+    if (!isDecisive(later))
+      return inconclusive(
+        'the first request of a connection was lost, and a pause did not help',
+        again,
+        later,
+      );
+    bench.asker.connectPauseMs = CONNECT_PAUSE_MS;
+    return {
+      ...violates(lostFirst, ...lost, again),
+      seen: { times: lost.length + 1, of: firsts.length + 1 },
+    };
+  }
+  const [at0, at0Again] = [await freshRead(bench, 0), await freshRead(bench, 0)];
+  const later = await freshRead(bench, CONNECT_PAUSE_MS);
+  bench.asker.connectPauseMs = CONNECT_PAUSE_MS;
+  if (isDecisive(at0) || isDecisive(at0Again))
+    return inconclusive('now and then a request right after connecting is lost', at0, at0Again);
+  return { ...violates(lostFirst, at0, at0Again, later), seen: { times: 2, of: 2 } };
+}
+
+const lostFirst = `a request right after connecting gets no answer; ${timeText(CONNECT_PAUSE_MS)} later, it does`;
+
+async function freshRead(bench: Bench, pauseMs: number): Promise<Exchange> {
+  await bench.asker.disconnect();
+  bench.asker.connectPauseMs = pauseMs;
+  return bench.askGood();
+}
+
+async function idle(bench: Bench): Promise<Judged> {
+  const { idleMs } = bench.order;
+  const { asker } = bench;
+  const after = async () => {
+    await asker.wait(idleMs);
+    return bench.askGood();
+  };
+  const first = await after();
+  const text = `after ${timeText(idleMs)} without a request`;
+  if (isDecisive(first)) return conforms(`${text}, the first read is answered`);
+  if (bench.facts.losses !== undefined)
+    return inconclusive('replies get lost by chance; a longer run decides (--soak)', first);
+  if (first.answer.kind === 'closed')
+    return fact(`${text}, the server has closed the connection: allowed`, first);
+  const next = await bench.askGood();
+  const again = await after();
+  if (isDecisive(next) && !isDecisive(again))
+    return {
+      ...violates(`${text}, the first request is lost; the next one is answered`, first, next, again),
+      seen: { times: 2, of: 2 },
+    };
+  return inconclusive(`${text}, one request was lost`, first, again);
+}
+
+/** Latencies, as a line of the data sheet. */
+export function replyTimes(
+  bench: Bench,
+):
+  | { readonly least: number; readonly median: number; readonly p99: number; readonly most: number }
+  | undefined {
+  const times = bench.log.flatMap(({ ms }) => (ms === undefined ? [] : [ms])).sort((a, b) => a - b);
+  if (times.length === 0) return undefined;
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] as number;
+  return { least: at(0), median: median(times), p99: at(0.99), most: at(1) };
+}
+
+const ROBUSTNESS = 'robustness (no clause)';
+const SERIAL = 'Serial Line V1.02';
+const TCP = 'Messaging on TCP/IP V1.0b';
+
+export const FRAMES: readonly ServerCheck[] = [
+  {
+    id: 'back-to-back',
+    group: 'frames',
+    title: 'Keeps up with reads in a row',
+    does: 'Reads 20 times, each request as soon after the reply as it may come (t3.5 on a serial line).',
+    rule: 'Conforms when all are answered. One lost of 20: 50 more decide.',
+    clause: `${ROBUSTNESS}; ${SERIAL}, 2.5.1.1`,
+    matters:
+      'Clients poll at their own pace, and report time-outs now and then: eModbus/eModbus#223, home-assistant/core#50245.',
+    mend: 'Listen again at the latest t3.5 after the last byte of the reply.',
+    grade: 'met',
+    isSeveral: true,
+    run: backToBack,
+  },
+  {
+    id: 'pause-needed',
+    group: 'frames',
+    title: 'The pause that it needs',
+    does: 'Only after back-to-back failed: pauses from 20 ms to 1.5 s between a reply and the next request.',
+    rule: 'The shortest with which 6 reads in a row are answered is told.',
+    clause: ROBUSTNESS,
+    matters:
+      'It belongs into the data sheet, and clients need a setting for it: ioBroker/ioBroker.modbus#39.',
+    mend: 'Say it in the manual until it is not needed.',
+    grade: 'met',
+    isSeveral: true,
+    run: ({ facts: { pauseMs, losses } }) => {
+      if (pauseMs !== undefined)
+        return fact(`needs ${timeText(pauseMs)} between a reply and the next request`);
+      return losses === undefined
+        ? conforms('needs no pause')
+        : inconclusive('replies get lost whatever the pause');
+    },
+  },
+  {
+    id: 'connect-pause',
+    group: 'frames',
+    title: 'Answers right after connecting',
+    does: 'Only when a first request was not answered: connects, and asks at once and after 1.5 s.',
+    rule: 'Conforms when the first request of a connection is answered.',
+    clause: ROBUSTNESS,
+    matters:
+      'Clients that connect anew for each poll get nothing: influxdata/telegraf#11919, evcc-io/evcc#31996.',
+    mend: 'Accept a connection only when requests on it are served.',
+    grade: 'met',
+    on: 'tcp',
+    isSeveral: true,
+    run: connectPause,
+  },
+  {
+    id: 'same-value',
+    group: 'frames',
+    title: 'The same register gives the same value',
+    does: 'Reads one register 20 times.',
+    rule: 'Conforms when all values are equal. Where they move, a quiet register is needed.',
+    clause: ROBUSTNESS,
+    matters:
+      'A client takes the odd value for a measurement (catalogue: substituted-block, zero-for-a-poll).',
+    mend: 'Copy values into the reply in one step, from one place.',
+    grade: 'dangerous',
+    isSeveral: true,
+    run: sameValue,
+  },
+  {
+    id: 'frames',
+    group: 'frames',
+    title: 'Replies are well formed',
+    does: 'Looks at the replies to all requests.',
+    rule: 'Conforms when header, unit, function, byte count, length and check value are right in all.',
+    clause: `Application Protocol V1.1b3, 6; ${TCP}, 3.1.3; ${SERIAL}, 2.5.1`,
+    matters:
+      'Clients discard such a reply, and wait for their time-out: esphome/issues#7034, Apollo3zehn/FluentModbus#84, BiancoRoyal/node-red-contrib-modbus#146.',
+    mend: 'Build each reply from its own request and its own length; copy nothing that was there before.',
+    grade: 'met',
+    turn: 'end',
+    isSeveral: true,
+    run: frames,
+  },
+  {
+    id: 'stray-bytes',
+    group: 'frames',
+    title: 'Sends nothing unasked',
+    does: 'Listens before each request, and behind each reply.',
+    rule: 'Conforms when nothing comes. Noise on a wire looks alike.',
+    clause: `${SERIAL}, 2.1`,
+    matters:
+      'Clients take the bytes for the beginning of the next reply: pyhys/minimalmodbus#61, jmccrohan/pysolarmanv5#62.',
+    mend: 'Switch the driver off after the last stop bit, and send whole replies only to requests that still wait.',
+    grade: 'met',
+    turn: 'end',
+    isSeveral: true,
+    run: strayBytes,
+  },
+  {
+    id: 'mbap-echo',
+    group: 'frames',
+    title: 'Copies the transaction identifier',
+    does: 'Looks at all replies, and asks with 0000, 0001, 00FF, 1234, FFFF, and for an exception with ABCD.',
+    rule: 'Conforms when each reply, exceptions too, has the identifier of its request.',
+    clause: `${TCP}, 3.1.3 and 4.4.2.5`,
+    matters:
+      'Clients discard the reply, or take it for that of another question: mesta1/nmodbus#39, dresende/node-modbus-tcp#21, grid-x/modbus#26.',
+    mend: 'Copy the first two bytes of the request into its reply.',
+    grade: 'met',
+    on: 'tcp',
+    turn: 'end',
+    isSeveral: true,
+    run: mbapEcho,
+  },
+  {
+    id: 'reply-in-one-piece',
+    group: 'frames',
+    title: 'Replies come in one piece',
+    does: 'Looks at all replies.',
+    rule: 'Pieces are allowed, and told.',
+    clause: ROBUSTNESS,
+    matters:
+      'Some clients take each segment for a frame: pymodbus-dev/pymodbus#1922 (SMA), aldas/modbus-tcp-client#61.',
+    mend: 'Write header and PDU with one call.',
+    grade: 'seldom',
+    on: 'tcp',
+    turn: 'end',
+    isSeveral: true,
+    run: inOnePiece,
+  },
+  {
+    id: 'rtu-reply-silence',
+    group: 'frames',
+    title: 'Waits t3.5 before it replies',
+    does: 'Looks at the time from the last byte of each request to the first byte of its reply.',
+    rule: 'Violates when a reply begins before t3.5. An adapter that holds bytes back can hide that, never cause it.',
+    clause: `${SERIAL}, 2.5.1.1`,
+    matters:
+      'The reply meets a client that still drives the bus, and loses its first bytes: rosenrot00/esphome_modbus_bridge#23, stephane/libmodbus#494.',
+    mend: 'Begin to send t3.5 after the last stop bit of the request.',
+    grade: 'met',
+    on: 'rtu',
+    turn: 'end',
+    isSeveral: true,
+    run: replySilence,
+  },
+  {
+    id: 'rtu-gaps',
+    group: 'frames',
+    title: 'Sends without gaps',
+    does: 'Reads 125 registers (or as many as there are) 8 times, and looks for the largest gap inside a reply.',
+    rule: 'Violates when a gap is longer than t1.5 and than this adapter makes by itself.',
+    clause: `${SERIAL}, 2.5.1.1`,
+    matters: 'Clients take the rest for another frame: ljean/modbus-tk#13, alerighi/modbus-sniffer#9.',
+    mend: 'Hand the whole frame to the UART, and let nothing interrupt it for longer than a character.',
+    grade: 'met',
+    on: 'rtu',
+    turn: 'late',
+    isSeveral: true,
+    run: gaps,
+  },
+  {
+    id: 'idle',
+    group: 'frames',
+    title: 'Answers after a time without requests',
+    does: 'Waits 3 s (or --idle), and reads.',
+    rule: 'Conforms when the first read is answered. A closed connection is allowed.',
+    clause: `${TCP}, 4.2.1.1`,
+    matters: 'Each slow poll begins with a time-out: node-modbus/stream#66.',
+    mend: 'Wake up by the first byte, and keep it.',
+    grade: 'met',
+    turn: 'late',
+    isSeveral: true,
+    run: idle,
+  },
+  {
+    id: 'repeat-pair',
+    group: 'frames',
+    title: 'Two registers read 60 times',
+    does: 'Reads two registers, of which nobody writes, 60 times.',
+    rule: 'Conforms with 60 equal replies. Where they move, quiet registers are needed.',
+    clause: ROBUSTNESS,
+    matters: 'Halves of two values become one (catalogue: last-byte-lost, zero-for-a-poll, torn-value).',
+    mend: 'Copy values into the reply in one step, from one place.',
+    grade: 'dangerous',
+    turn: 'late',
+    isSeveral: true,
+    run: (bench) => repeats(bench, 60, 2),
+  },
+  {
+    id: 'repeat-block',
+    group: 'frames',
+    title: 'A block read 60 times',
+    does: 'Reads 20 registers (or as many as there are) 60 times, with function 3 and with function 4.',
+    rule: 'Conforms with 60 replies.',
+    clause: ROBUSTNESS,
+    matters:
+      'A server that restarts when it is polled looks like a bad line (catalogue: reboots-when-polled).',
+    mend: 'Look for a leak or a watchdog in the path of a read.',
+    grade: 'met',
+    turn: 'late',
+    isSeveral: true,
+    run: repeatBlock,
+  },
+];

@@ -1,0 +1,181 @@
+import { bitsAt } from '../../../modbus/protocol/bytes.js';
+import type { Exchange } from '../asker.js';
+import { type Bench, type ReadCode, readPdu } from '../bench.js';
+import { conforms, inconclusive, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
+import { refused } from '../trial.js';
+import { answerText, codeText } from '../words.js';
+
+/** Finds the table of a function, or says why there is none. */
+export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Judged> {
+  const address = await bench.table(code);
+  if (typeof address === 'number') return address;
+  const { answer } = address;
+  if (answer.kind === 'exception' && answer.code === 1)
+    return unsupported(`function ${code} is not there`, address);
+  if (answer.kind === 'exception')
+    return inconclusive(`no address that function ${code} reads was found; name one with --map`, address);
+  return inconclusive(`to function ${code}, the server ${answerText(answer)}`, address);
+}
+
+/** Reads as many as the specification allows; where that is refused, finds the most by halving. */
+async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged> {
+  const address = await tableOr(bench, code);
+  if (typeof address !== 'number') return address;
+  const read = (quantity: number) => bench.ask(readPdu(code, address, quantity));
+  const what = code <= 2 ? 'bits' : 'registers';
+  const whole = await read(limit);
+  const { answer } = whole;
+  if (answer.kind === 'data') {
+    if (whole.oddities.length === 0) bench.facts.most[code] = limit;
+    const isShort = whole.oddities.includes('quantity') || whole.oddities.includes('byte count');
+    return isShort
+      ? inconclusive(`the reply to ${limit} ${what} has another number of them: see frames`, whole)
+      : conforms(`${limit} ${what} in one read`, whole);
+  }
+  let [low, high] = [1, limit];
+  let refusal: Exchange = whole;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    const exchange = await read(middle);
+    const isWhole = exchange.answer.kind === 'data' && !exchange.oddities.includes('quantity');
+    if (isWhole) low = middle;
+    else {
+      high = middle;
+      refusal = exchange;
+    }
+  }
+  // Two reads further on tell the end of the map from the most of one read.
+  const last = address + low - 1;
+  const beyond = await bench.ask(readPdu(code, last + 1, 1));
+  const isMapEnd = beyond.answer.kind !== 'data';
+  if (isMapEnd) {
+    bench.facts.lastAddress[code] = last;
+    const isRefusedAs2 = answer.kind === 'exception' && answer.code === 2;
+    const text = `the map ends at ${last}, so ${low} ${what} are the most that can be read from ${address} on`;
+    return isRefusedAs2 || answer.kind !== 'exception'
+      ? inconclusive(`${text}; name more in a row with --map`, whole, refusal)
+      : inconclusive(`${text} (refused with exception ${codeText(answer.code)})`, whole, refusal);
+  }
+  bench.facts.most[code] = low;
+  return violates(
+    `at most ${low} ${what} in one read, where the specification has ${limit}: then the server ${answerText(refusal.answer)}`,
+    refusal,
+    whole,
+  );
+}
+
+async function mapEnd(bench: Bench): Promise<Judged> {
+  const code = bench.read?.code ?? 3;
+  const address = await tableOr(bench, code);
+  if (typeof address !== 'number') return address;
+  const isThere = async (at: number) => (await bench.ask(readPdu(code, at, 1))).answer.kind === 'data';
+  let [there, not] = [address, 0x10000];
+  // Steps grow until an address is refused; then the end is between the last two.
+  for (let step = 1; there + step < 0x10000; step *= 2) {
+    if (!(await isThere(there + step))) {
+      not = there + step;
+      break;
+    }
+    there += step;
+  }
+  if (not === 0x10000 && (await isThere(0xffff))) return unsupported('every address exists');
+  while (not - there > 1) {
+    const middle = (there + not) >> 1;
+    if (await isThere(middle)) there = middle;
+    else not = middle;
+  }
+  bench.facts.lastAddress[code] = there;
+  return refused(bench, readPdu(code, there, 2), {
+    right: [2],
+    open: {
+      3: 'the read is refused, with the code of a wrong quantity',
+      4: 'the read is refused, with another code',
+    },
+    data: (exchange) =>
+      violates(`address ${there + 1} is refused alone, and answered in a block with ${there}`, exchange),
+  });
+}
+
+/** Reads 1, 3 and 9 bits: the byte count fits, and bits that were not asked for are 0. */
+async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
+  const address = await tableOr(bench, code);
+  if (typeof address !== 'number') return address;
+  const shown: Exchange[] = [];
+  let neighbours = false;
+  for (const quantity of [1, 3, 9]) {
+    const exchange = await bench.ask(readPdu(code, address, quantity));
+    const { answer } = exchange;
+    if (answer.kind !== 'data') continue;
+    shown.push(exchange);
+    const bits = bitsAt(answer.pdu, 2, 8 * (answer.pdu.length - 2));
+    if (bits.slice(quantity).includes(true)) {
+      return violates(
+        `the reply to ${quantity} bits has more bits set: ${codeText(answer.pdu.at(-1) ?? 0)}`,
+        exchange,
+      );
+    }
+  }
+  const all = await bench.bits(code, address, 8);
+  neighbours = all?.slice(1).includes(true) ?? false;
+  if (shown.length === 0) return inconclusive('1, 3 and 9 bits could not be read');
+  return neighbours
+    ? conforms('byte counts fit, and unused bits are 0', ...shown)
+    : inconclusive('unused bits are 0, and so are the coils beside them: set one to decide', ...shown);
+}
+
+const A = 'Application Protocol V1.1b3';
+
+export const HAS: readonly ServerCheck[] = [
+  {
+    id: 'map-end',
+    group: 'has',
+    title: 'Refuses a block that goes beyond the end',
+    does: 'Finds the last address, and reads it together with the next one.',
+    rule: 'Conforms with exception 02. Another code decides nothing; every address exists: not supported.',
+    clause: `${A}, 7, code 02`,
+    matters: 'A value beside the map is taken for a measurement: pail23/stiebel_eltron_isg_component#599.',
+    mend: 'Check address plus quantity against the end of the map.',
+    grade: 'seldom',
+    run: mapEnd,
+  },
+  {
+    id: 'fc03-quantity-125',
+    group: 'has',
+    title: 'Answers a read of 125 registers',
+    does: 'Reads 125 registers with function 3; halves the quantity until it is answered.',
+    rule: 'Conforms with 250 bytes. Where the map is smaller nothing is decided; the largest found is told.',
+    clause: `${A}, 6.3`,
+    matters:
+      'Clients that join registers into blocks fail: influxdata/telegraf#18871, alejoseb/Modbus-STM32-HAL-FreeRTOS#116.',
+    mend: 'Give the transmit buffer 256 bytes.',
+    grade: 'met',
+    run: (bench) => most(bench, 3, 125),
+  },
+  {
+    id: 'fc01-quantity-2000',
+    group: 'has',
+    title: 'Answers a read of 2000 coils',
+    does: 'Reads 2000 coils with function 1; halves the quantity until it is answered.',
+    rule: 'Conforms with 250 bytes. Where there are fewer coils nothing is decided.',
+    clause: `${A}, 6.1`,
+    matters: 'As for registers: coassoftwaresystems/delphi-modbus#18.',
+    mend: 'Give the transmit buffer 256 bytes.',
+    grade: 'seldom',
+    run: (bench) => most(bench, 1, 2000),
+  },
+  ...([1, 2] as const).map(
+    (code): ServerCheck => ({
+      id: `fc0${code}-padding`,
+      group: 'has',
+      title: `Function ${code} pads with zeros`,
+      does: `Reads 1, 3 and 9 bits with function ${code}.`,
+      rule: 'Conforms when the byte counts are 1, 1 and 2 and all other bits are 0. Shows nothing where the bits beside are 0.',
+      clause: `${A}, 6.${code}`,
+      matters:
+        'Clients that take the whole byte see coils that they have not asked for: stephane/libmodbus#124, Cloud-Automation/node-modbus#184.',
+      mend: 'Clear the byte before bits are put into it.',
+      grade: 'seldom',
+      run: (bench) => padding(bench, code),
+    }),
+  ),
+];

@@ -1,0 +1,161 @@
+import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
+import { isoTime, micros } from '../../simulator/traffic/time.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
+import type { Verdict } from '../report/report.js';
+import { versions } from '../report/versions.js';
+import type { FindingView, ReportView } from '../report/view.js';
+import type { Exchange } from './asker.js';
+import { conclusionOf, dataSheet, gradeOf, placeText, violationsOf } from './card.js';
+import { GROUPS, type ServerVerdict } from './check.js';
+import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
+import { answerText, timeText } from './words.js';
+
+/** How the verdicts on servers are shown by the forms of reports on clients. */
+const SHOWN_AS: Readonly<Record<ServerVerdict, Verdict>> = {
+  conforms: 'pass',
+  unsupported: 'pass',
+  fact: 'pass',
+  violates: 'fail',
+  inconclusive: 'inconclusive',
+  'not-run': 'not run',
+};
+
+const MOST_SHOWN = 12;
+
+/** Makes the report for HTML and JUnit. @param startedAt when the inspection began, in ms since 1970 */
+export function inspectionReport(inspection: Inspection, startedAt: number): ReportView {
+  const { findings, order, durationMs, fates, isReached, carrier } = inspection;
+  const name = inspection.facts.vendor?.join(' ') ?? 'the server';
+  const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
+  return {
+    kind: 'examination',
+    name,
+    startedAt,
+    durationMs,
+    verdict: isReached ? SHOWN_AS[verdictOfAll(inspection)] : 'error',
+    line: placeText(inspection),
+    seed: order.seed,
+    conclusions: [
+      conclusionOf(inspection),
+      ...fates,
+      ...violationsOf(inspection).map(({ text }) => `${text}.`),
+    ],
+    parameters: dataSheet(inspection),
+    findings: findings.map((finding) => findingView(finding, offset)),
+    configuration: `${JSON.stringify({ devices: { device: { real: carrier.target } } }, null, 2)}\n`,
+    versions: versions(),
+  };
+}
+
+function findingView(
+  { check, verdict, text, seen, shown = [], durationMs }: ServerFinding,
+  offset: number,
+): FindingView {
+  const prefix = verdict === 'unsupported' ? 'not supported: ' : '';
+  return {
+    id: check.id,
+    title: check.title,
+    verdict: SHOWN_AS[verdict],
+    summary: prefix + text,
+    ...(verdict === 'violates' && { conclusion: text }),
+    ...(seen && { confidence: { agreeing: seen.times, trials: seen.of } }),
+    durationMs,
+    about: {
+      group: GROUPS[check.group],
+      does: check.does,
+      matters: check.matters,
+      rule: check.rule,
+      fix: check.mend,
+      source: check.clause,
+    },
+    frames: shown.slice(0, MOST_SHOWN).flatMap((exchange) => exchangeViews(exchange, offset)),
+  };
+}
+
+/** The bytes of an exchange as events: what was sent, and what came. */
+function exchangeViews(
+  { number, sent, chunks, startedAt, sentAt, answer, ms }: Exchange,
+  offset: number,
+): TrafficView[] {
+  const bytes = concatBytes(...sent.map((piece) => piece.bytes));
+  const common = { line: 'server', direction: 'in' as const };
+  const request: TrafficView = {
+    ...common,
+    seq: 2 * number - 1,
+    kind: 'request',
+    time: isoTime(sentAt + offset),
+    monotonicUs: micros(sentAt),
+    startedUs: micros(startedAt),
+    text: 'sent by the inspection',
+    bytes: hex(bytes),
+  };
+  const [first] = chunks;
+  if (!first) return [{ ...request, text: `sent by the inspection; the server ${answerText(answer)}` }];
+  const at = chunks.at(-1)?.at ?? first.at;
+  const after = ms === undefined ? '' : ` after ${timeText(ms)}`;
+  const reply: TrafficView = {
+    ...common,
+    seq: 2 * number,
+    kind: 'foreign response',
+    time: isoTime(at + offset),
+    monotonicUs: micros(at),
+    startedUs: micros(first.at),
+    text: `the server ${answerText(answer)}${after}`,
+    bytes: hex(concatBytes(...chunks.map((chunk) => chunk.bytes))),
+  };
+  return [request, reply];
+}
+
+/** The JSON report on a server: identifiers and verdicts are those of the table of checks. */
+export function inspectionJson(inspection: Inspection, startedAt: number): string {
+  const { findings, order, durationMs, fates, requests, facts, times } = inspection;
+  const { functions } = facts;
+  const json = {
+    kind: 'inspection',
+    server: { place: placeText(inspection), unit: order.unitId, identification: facts.vendor },
+    seed: order.seed,
+    verdict: verdictOfAll(inspection),
+    conclusion: conclusionOf(inspection),
+    fates,
+    startedAt: new Date(startedAt).toISOString(),
+    durationMs: Math.round(durationMs),
+    requests,
+    dataSheet: {
+      functions: {
+        there: [...functions.there],
+        missing: [...functions.missing],
+        silent: [...functions.silent],
+      },
+      most: facts.most,
+      lastAddress: facts.lastAddress,
+      replyMs: times,
+      pauseMs: facts.pauseMs ?? 0,
+      connections: facts.connections,
+    },
+    checks: findings.map((finding) => ({
+      id: finding.check.id,
+      group: finding.check.group,
+      title: finding.check.title,
+      verdict: finding.verdict,
+      ...(finding.verdict === 'violates' && { grade: gradeOf(finding) }),
+      text: finding.text,
+      ...(finding.seen && { seen: finding.seen }),
+      clause: finding.check.clause,
+      exchanges: (finding.shown ?? []).slice(0, MOST_SHOWN).map(exchangeJson),
+    })),
+    versions: versions(),
+  };
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
+function exchangeJson({ number, sent, chunks, ms, sentAt }: Exchange) {
+  return {
+    number,
+    sent: sent.map(({ bytes, waitMs = 0 }) => ({ waitMs, bytes: hex(bytes) })),
+    received: chunks.map(({ bytes, at }) => ({
+      ms: Math.round((at - sentAt) * 100) / 100,
+      bytes: hex(bytes),
+    })),
+    ...(ms !== undefined && { replyMs: Math.round(ms * 100) / 100 }),
+  };
+}

@@ -1,0 +1,283 @@
+import { seededRandom } from '../../common/random.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { Carrier, Exchange } from './asker.js';
+import { Bench, type InspectionOrder, type ServerFacts } from './bench.js';
+import {
+  GROUPS,
+  type Judged,
+  notRun,
+  type Permission,
+  type ServerCheck,
+  type ServerVerdict,
+} from './check.js';
+import { BUS } from './checks/bus.js';
+import { CONNECTIONS } from './checks/connections.js';
+import { FRAMES, replyTimes } from './checks/frames.js';
+import { HAS } from './checks/has.js';
+import { IDENTIFICATION } from './checks/identification.js';
+import { REFUSALS } from './checks/refusals.js';
+import { THERE } from './checks/there.js';
+import { WRITES } from './checks/writes.js';
+import { answerText, timeText } from './words.js';
+
+/** All checks of servers, in the order in which they are shown. */
+export const SERVER_CHECKS: readonly ServerCheck[] = [
+  ...THERE,
+  ...FRAMES,
+  ...HAS,
+  ...REFUSALS,
+  ...IDENTIFICATION,
+  ...BUS,
+  ...CONNECTIONS,
+  ...WRITES,
+];
+
+/** What became of a check. */
+export interface ServerFinding extends Judged {
+  readonly check: ServerCheck;
+  readonly durationMs: number;
+}
+
+/** What an inspection has found. */
+export interface Inspection {
+  readonly order: InspectionOrder;
+  readonly carrier: Carrier;
+  /** Findings of all checks, in the order of the table; those of other carriers are left out. */
+  readonly findings: readonly ServerFinding[];
+  readonly facts: ServerFacts;
+  readonly times: ReturnType<typeof replyTimes>;
+  readonly requests: number;
+  readonly durationMs: number;
+  /** Sentences on what became of the server: it fell silent after a check, and came back or did not. */
+  readonly fates: readonly string[];
+  /** True when the server answered; otherwise nothing could be judged. */
+  readonly isReached: boolean;
+}
+
+/** Gets what an inspection finds while it runs. */
+export interface InspectionAudience {
+  found?(finding: ServerFinding): void;
+  note?(text: string): void;
+}
+
+/** How long a silent server may take to come back by itself, in ms, and how often it is asked meanwhile. */
+const RECOVERY_MS = 90_000;
+const ASK_AGAIN_MS = 1000;
+/** How often a violation is tried, and how often it has to be seen. */
+const TRIALS = 3;
+const SEEN = 2;
+
+/** Inspects a server: runs the chosen checks, and judges what came. Everything that changes is an argument. */
+export class InspectionRun {
+  readonly #bench: Bench;
+  readonly #checks: readonly ServerCheck[];
+  readonly #audience: InspectionAudience;
+  readonly #findings = new Map<ServerCheck, ServerFinding>();
+  readonly #fates: string[] = [];
+  #goneSince: string | undefined;
+  #isStopped = false;
+
+  constructor(
+    carrier: Carrier,
+    order: InspectionOrder,
+    audience: InspectionAudience = {},
+    checks = SERVER_CHECKS,
+  ) {
+    this.#audience = audience;
+    this.#bench = new Bench(carrier, order, seededRandom(order.seed, 0), (text) => audience.note?.(text));
+    this.#bench.asker.isStopped = () => this.#isStopped;
+    this.#checks = checks.filter((check) => isFor(check, carrier));
+  }
+
+  /** Ends the inspection soon; what is known by then is reported. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async run(): Promise<Inspection> {
+    const bench = this.#bench;
+    const startedAt = bench.asker.clock.now();
+    try {
+      for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
+    } finally {
+      for (const undo of bench.undo.splice(0).reverse()) await undo();
+      await bench.asker.disconnect();
+    }
+    const findings = this.#checks.flatMap((check) => this.#findings.get(check) ?? []);
+    return {
+      order: bench.order,
+      carrier: bench.carrier,
+      findings,
+      facts: bench.facts,
+      times: replyTimes(bench),
+      requests: bench.log.length,
+      durationMs: bench.asker.clock.now() - startedAt,
+      fates: this.#fates,
+      isReached: bench.read !== undefined,
+    };
+  }
+
+  async #carryOut(check: ServerCheck): Promise<void> {
+    const { clock } = this.#bench.asker;
+    const startedAt = clock.now();
+    const why = this.#whyNot(check);
+    const judged = why === undefined ? await this.#judge(check) : notRun(why);
+    const finding = { check, ...judged, durationMs: clock.now() - startedAt };
+    this.#findings.set(check, finding);
+    this.#audience.found?.(finding);
+  }
+
+  /** Why a check is not run, as a part of a sentence. */
+  #whyNot(check: ServerCheck): string | undefined {
+    const { order, read } = this.#bench;
+    if (this.#isStopped) return 'the inspection was stopped';
+    if (check.group !== 'there' && read === undefined) return 'nothing answers';
+    if (this.#goneSince !== undefined && check.turn !== 'end')
+      return `the server no longer answers since ${this.#goneSince}`;
+    const isWanted = check.group === 'there' || isChosen(check, order.checks);
+    if (!isWanted) return 'it was not asked for';
+    return lackOf(check, order);
+  }
+
+  /** Runs a check, and again where it blames the server: a violation is told when it was seen twice. */
+  async #judge(check: ServerCheck): Promise<Judged> {
+    const blamed: Judged[] = [];
+    let other: Judged | undefined;
+    for (let trial = 1; trial <= TRIALS; trial++) {
+      const judged = await this.#trial(check);
+      if (this.#goneSince !== undefined) return judged;
+      if (judged.verdict !== 'violates') {
+        if (trial === 1) return judged;
+        other = judged;
+      } else if (check.isSeveral) return judged;
+      else blamed.push(judged);
+      if (blamed.length === SEEN) {
+        const shown = blamed.flatMap((each) => each.shown ?? []);
+        return { ...(blamed[0] as Judged), shown, seen: { times: SEEN, of: trial } };
+      }
+      if (this.#isStopped) break;
+    }
+    const [first] = blamed;
+    return {
+      ...(first as Judged),
+      verdict: 'inconclusive',
+      text: `once, ${first?.text}; the other times, ${other?.text ?? 'it was not seen'}: a second run decides`,
+    };
+  }
+
+  async #trial(check: ServerCheck): Promise<Judged> {
+    const bench = this.#bench;
+    const { asker } = bench;
+    asker.check = check.id;
+    const judged = await check.run(bench);
+    if (bench.read === undefined || check.turn === 'end' || this.#isStopped) return judged;
+    if (await bench.isAlive()) return judged;
+    return this.#afterSilence(check, judged);
+  }
+
+  /** The server has stopped answering after a check: names it, and waits until the server is back. */
+  async #afterSilence(check: ServerCheck, judged: Judged): Promise<Judged> {
+    const bench = this.#bench;
+    const { asker, order } = bench;
+    const since = asker.clock.now();
+    const last = asker.log.at(-1) as Exchange;
+    const shown = [...(judged.shown ?? []), last];
+    const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
+    bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
+    const back = async (limit: number) => {
+      const end = asker.clock.now() + limit;
+      while (asker.clock.now() < end && !this.#isStopped) {
+        await asker.disconnect();
+        await asker.wait(ASK_AGAIN_MS);
+        if ((await bench.askGood()).answer.kind === 'data') return true;
+      }
+      return false;
+    };
+    let isBack = await back(order.powerCycle ? ASK_AGAIN_MS : RECOVERY_MS);
+    if (!isBack && order.powerCycle && !this.#isStopped) {
+      await order.powerCycle();
+      isBack = await back(RECOVERY_MS);
+    }
+    const silent = timeText(asker.clock.now() - since);
+    const fate = isBack ? `for ${silent}` : `and did not come back within ${silent}`;
+    this.#fates.push(`The server ${what} after ${check.id}, ${fate}.`);
+    if (!isBack) this.#goneSince = check.id;
+    return {
+      verdict: 'violates',
+      grade: 'dangerous',
+      text: `the server ${what} after it, ${fate}`,
+      shown: shown.slice(-4),
+      ...(!isBack && { seen: { times: 1, of: 1 } }),
+    };
+  }
+}
+
+function isFor({ on }: ServerCheck, { target }: Carrier): boolean {
+  if (on === undefined) return true;
+  if (on === 'tcp') return target.kind === 'tcp' && target.framing === 'socket';
+  return target.kind === 'serial' && (on === 'serial' || target.framing === 'rtu');
+}
+
+/** The permissions as options of the command line. */
+const OPTION_OF: Readonly<Record<Permission, string>> = {
+  holding: '--scratch holding:…',
+  coils: '--scratch coils:…',
+  broadcast: '--broadcast',
+  soak: '--soak',
+};
+
+/** Which permission a check lacks, as a part of a sentence. */
+function lackOf(
+  { needs = [], room = 1 }: ServerCheck,
+  { scratch, broadcast, soakMs }: InspectionOrder,
+): string | undefined {
+  const sizeOf = (span: { first: number; last: number } | undefined) =>
+    span ? span.last - span.first + 1 : 0;
+  const has: Readonly<Record<Permission, boolean>> = {
+    holding: sizeOf(scratch.holding) >= room,
+    coils: sizeOf(scratch.coils) >= room,
+    broadcast,
+    soak: soakMs > 0,
+  };
+  const lack = needs.find((each) => !has[each]);
+  return (
+    lack && `it needs ${OPTION_OF[lack]}${room > 1 && lack !== 'broadcast' ? ` with ${room} addresses` : ''}`
+  );
+}
+
+function isChosen({ id, group }: ServerCheck, names: readonly string[]): boolean {
+  return names.length === 0 || names.includes(id) || names.includes(group);
+}
+
+/** What is wrong with the names of checks and groups, as a sentence; undefined when all are known. */
+export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS): string | undefined {
+  const known = [...Object.keys(GROUPS), ...checks.map(({ id }) => id)];
+  const wrong = names.find((name) => !known.includes(name));
+  return wrong === undefined ? undefined : unknownName('check', wrong, known);
+}
+
+/**
+ * The order in which checks run: what everything else stands on first, what may stop a server late, what judges
+ * all exchanges last. Within these the seed decides, so that nothing depends on what was asked before.
+ */
+function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): number }): ServerCheck[] {
+  const turnOf = ({ id, group, turn }: ServerCheck) => {
+    if (turn === 'end') return 90;
+    if (turn === 'late') return 80;
+    const first = FIRST.indexOf(id);
+    return first >= 0 ? first - FIRST.length : Object.keys(GROUPS).indexOf(group);
+  };
+  return checks
+    .map((check) => ({ check, turn: turnOf(check), draw: random.below(1_000_000) }))
+    .sort((a, b) => a.turn - b.turn || a.draw - b.draw)
+    .map(({ check }) => check);
+}
+
+/** These find out how the server has to be asked, so that each later check judges its own question alone. */
+const FIRST = ['answers', 'back-to-back', 'pause-needed', 'connect-pause', 'same-value', 'fc43-basic'];
+
+/** The worst verdict of an inspection. */
+export function verdictOfAll({ findings, isReached }: Inspection): ServerVerdict {
+  if (!isReached) return 'not-run';
+  return findings.some(({ verdict }) => verdict === 'violates') ? 'violates' : 'conforms';
+}

@@ -1,0 +1,54 @@
+import { hex } from '../../modbus/protocol/bytes.js';
+import type { Exchange } from './asker.js';
+import type { ServerAnswer } from './reading.js';
+
+/** Writes a number as the specification does: 2 hexadecimal digits for a code. */
+export function codeText(code: number): string {
+  return code.toString(16).toUpperCase().padStart(2, '0');
+}
+
+/** What a server did, as a part of a sentence after "the server". */
+export function answerText(answer: ServerAnswer): string {
+  switch (answer.kind) {
+    case 'data':
+      return `answered with ${answer.pdu.length - 1} bytes`;
+    case 'exception':
+      return `answered with exception ${codeText(answer.code)}`;
+    case 'garbled':
+      return 'sent bytes that are no reply';
+    case 'silent':
+      return 'did not answer';
+    case 'closed':
+      return 'closed the connection';
+  }
+}
+
+/** Writes a time for people: `4.2 ms`, `31 ms`, `1.5 s`. */
+export function timeText(ms: number): string {
+  if (ms >= 1000) return `${Number((ms / 1000).toFixed(1))} s`;
+  return `${Number(ms.toFixed(ms < 10 ? 1 : 0))} ms`;
+}
+
+export function bytesText(bytes: Uint8Array, most = 24): string {
+  return bytes.length <= most ? hex(bytes) : `${hex(bytes.subarray(0, most))} … (${bytes.length} bytes)`;
+}
+
+/** Writes an exchange in one line: bytes out, bytes in, and the time between them. */
+export function exchangeText({ sent, chunks, ms, answer }: Exchange): string {
+  const out = sent
+    .map(({ bytes, waitMs }) => `${waitMs ? `(${timeText(waitMs)}) ` : ''}${bytesText(bytes)}`)
+    .join(' ');
+  const heard = chunks.map(({ bytes }) => bytesText(bytes)).join(' | ');
+  const time = ms === undefined ? '' : `   ${timeText(ms)}`;
+  return `${out}   →   ${heard === '' ? answerText(answer) : heard}${time}`;
+}
+
+/** `1 of 20 reads`, `3 of 20 reads`. */
+export function ofText(times: number, of: number, what: string): string {
+  return `${times} of ${of} ${what}`;
+}
+
+/** Joins words: `a`, `a and b`, `a, b and c`. */
+export function listText(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}

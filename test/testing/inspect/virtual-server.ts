@@ -1,0 +1,153 @@
+import { pino } from 'pino';
+import type { Wire as ByteWire, ClientTarget, WireListener } from '../../../src/modbus/client/wire.js';
+import { characterTime, t35 } from '../../../src/modbus/protocol/timing.js';
+import { discardGap, ptyAdapter } from '../../../src/modbus/transport/port/adapter.js';
+import { SerialLine } from '../../../src/modbus/transport/serial/serial-line.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import type { InspectionOrder } from '../../../src/testing/inspect/bench.js';
+import type { ServerVerdict } from '../../../src/testing/inspect/check.js';
+import {
+  type Inspection,
+  InspectionRun,
+  type ServerFinding,
+} from '../../../src/testing/inspect/inspection.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { untilOver } from '../examine/virtual-bench.js';
+import { type Lateness, VirtualSerial } from '../examine/virtual-port.js';
+import { VirtualTcp } from '../examine/virtual-tcp.js';
+
+/** A meter with room for everything that is asked: blocks of 130 registers, coils, and addresses to write. */
+export const METER = {
+  identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },
+  registers: {
+    holding: [{ address: 0, value: Array.from({ length: 300 }, (_, i) => 1000 + i), write: true }],
+    input: [{ address: 0, value: Array.from({ length: 300 }, (_, i) => 2000 + i) }],
+    coils: [{ address: 0, value: Array.from({ length: 2100 }, (_, i) => i % 3 !== 0), write: true }],
+    discrete: [{ address: 0, value: Array.from({ length: 2100 }, (_, i) => i % 3 !== 1) }],
+  },
+};
+
+export interface ServerWanted {
+  readonly on?: 'serial' | 'tcp';
+  readonly manners?: object;
+  readonly faults?: readonly object[];
+  readonly line?: object;
+  readonly device?: object;
+  readonly lateness?: Lateness;
+  readonly order?: Partial<InspectionOrder>;
+  /** Called with the simulator before the inspection begins. */
+  readonly prepare?: (simulator: Simulator) => void;
+  readonly onRun?: (run: InspectionRun, simulator: Simulator) => void;
+  readonly onFinding?: (finding: ServerFinding) => void;
+}
+
+const ORDER: InspectionOrder = {
+  unitId: 1,
+  pauseMs: 20,
+  scratch: {},
+  broadcast: false,
+  soakMs: 0,
+  idleMs: 3000,
+  checks: [],
+  seed: 1,
+  known: {},
+};
+
+const TARGETS = {
+  serial: {
+    kind: 'serial',
+    path: '/dev/pts/1',
+    framing: 'rtu',
+    baudRate: 19200,
+    dataBits: 8,
+    parity: 'even',
+    stopBits: 1,
+  },
+  tcp: { kind: 'tcp', host: '127.0.0.1', port: 502, framing: 'socket' },
+} as const satisfies Record<string, ClientTarget>;
+
+/** Inspects a server of our own in virtual time. Its line is named `bus`, its device `meter` has unit 1. */
+export async function inspectServer(wanted: ServerWanted = {}): Promise<{
+  readonly inspection: Inspection;
+  readonly simulator: Simulator;
+  readonly clock: VirtualClock;
+  readonly verdict: (id: string) => ServerVerdict | undefined;
+  /** The identifiers of the checks with this verdict. */
+  readonly those: (verdict: ServerVerdict) => readonly string[];
+}> {
+  const { on = 'tcp', manners, faults = [], line = {}, device = METER, lateness, order } = wanted;
+  const clock = new VirtualClock();
+  clock.replaceGlobalTimers();
+  const seed = order?.seed ?? 1;
+  const serial = new VirtualSerial(clock, lateness, seed);
+  let tcp: VirtualTcp | undefined;
+  const transport = on === 'serial' ? { serial: { path: 'virtual' } } : { tcp: { port: 502 } };
+  const setup = nativeSetup({
+    devices: { meter: { ...device, ...(manners && { manners }) } },
+    lines: { bus: { ...transport, ...line, units: { 1: 'meter' } } },
+    faults: faults.map((fault, i) => ({ name: `fault-${i}`, ...fault })),
+  });
+  const simulator = new Simulator(setup, pino({ level: 'silent' }), {
+    clock,
+    newTransport: (definition, framing, handler) => {
+      if (definition.kind !== 'serial') {
+        tcp = new VirtualTcp(handler, clock, lateness, seed);
+        return tcp;
+      }
+      const open = async (_: unknown, listener: Parameters<VirtualSerial['open']>[0]) =>
+        ({ ok: true, port: serial.open(listener), notes: [] }) as const;
+      return new SerialLine(definition, framing, handler, { open, clock });
+    },
+  });
+  await simulator.lines.get('bus')?.start();
+  wanted.prepare?.(simulator);
+  const wireTo = (_: ClientTarget, listener: WireListener) =>
+    tcp ? tcpWire(tcp, listener) : serialWire(serial, listener);
+  const audience = wanted.onFinding ? { found: wanted.onFinding } : {};
+  const run = new InspectionRun({ target: TARGETS[on], clock, wireTo }, { ...ORDER, ...order }, audience);
+  wanted.onRun?.(run, simulator);
+  const inspection = await untilOver(clock, run.run());
+  const { findings } = inspection;
+  return {
+    inspection,
+    simulator,
+    clock,
+    verdict: (id) => findings.find(({ check }) => check.id === id)?.verdict,
+    those: (verdict) => findings.filter((each) => each.verdict === verdict).map(({ check }) => check.id),
+  };
+}
+
+function serialWire(serial: VirtualSerial, listener: WireListener): ByteWire {
+  const { serial: settings } = TARGETS;
+  const [character, pause] = [characterTime(settings), t35(settings.baudRate)];
+  return {
+    times: { character: 0, t35: pause, gap: discardGap(ptyAdapter, character, pause) },
+    open: async () => {
+      serial.received = (bytes) => listener.heard(bytes);
+      return undefined;
+    },
+    write: (bytes) => {
+      serial.wire.send(bytes);
+      return undefined;
+    },
+    close: async () => {},
+  };
+}
+
+function tcpWire(tcp: VirtualTcp, listener: WireListener): ByteWire {
+  const wire = tcp.wire({
+    received: (bytes) => listener.heard(bytes),
+    closed: () => listener.lost('the server closed the connection'),
+  });
+  return {
+    times: { character: 0, t35: 0, gap: 50 },
+    open: async () => ((await wire.open()) ? undefined : 'no connection'),
+    write: (bytes) => {
+      wire.send(bytes);
+      return undefined;
+    },
+    close: async () => wire.close(),
+    reset: () => wire.close(),
+  };
+}
