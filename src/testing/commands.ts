@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
 import { unknownName } from '../common/schema/nearest.js';
 import { type CommandContext, newContext } from '../simulator/commands/context.js';
+import type { FunctionsOf } from '../simulator/commands/declared.js';
 import { lineNames } from '../simulator/commands/lines.js';
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/packed-events.js';
-import { type CheckAbout, type Finding, type FindingHead, headOf, type Report } from './report/report.js';
+import type { CheckView, EXAMINATION_COMMANDS, TEST_COMMANDS } from './declared.js';
+import { type Finding, type FindingHead, headOf, type Report } from './report/report.js';
 import { type KnownRun, type RunKind, Runs } from './runs.js';
 
 /** The context of commands that work on tests and examinations. */
@@ -95,9 +97,6 @@ export const examinations = commandsOn(
   },
 );
 
-/** A check as it is listed: what it does, why, and when it passes. */
-export type CheckView = Omit<CheckAbout, 'fix'> & Readonly<Record<'id' | 'title', string>>;
-
 /** Lists the checks that a line can carry, or all checks when no line is named. */
 export async function possibleChecks(
   { simulator }: CommandContext,
@@ -143,3 +142,17 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
     },
   };
 }
+
+export const TESTING_FUNCTIONS = {
+  'test.list': tests.list,
+  'test.start': tests.start,
+  'test.get': tests.get,
+  'test.stop': tests.stop,
+  'test.findings': tests.findings,
+  'examination.checks': possibleChecks,
+  'examination.list': examinations.list,
+  'examination.start': examinations.start,
+  'examination.get': examinations.get,
+  'examination.stop': examinations.stop,
+  'examination.findings': examinations.findings,
+} satisfies FunctionsOf<typeof TEST_COMMANDS & typeof EXAMINATION_COMMANDS>;

@@ -1,57 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { z } from 'zod';
-import { CODES, type Code, type CodedProblem, type Refusal } from '../../simulator/commands/refusal.js';
-
-/** A mistake in a request: its path, and what was expected there. */
-const problemSchema = z.object({
-  path: z.string(),
-  message: z.string(),
-  code: z.string().optional().describe('The reason, for programs: docs/errors.md lists all of them.'),
-  line: z.number().optional().describe('Of a body of text: the line of the mistake, from 1.'),
-  column: z.number().optional(),
-});
-
-/**
- * The body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and
- * their paths. `problemDetails` adds `title` and `status` when the answer is sent.
- */
-export const errorSchema = z
-  .object({
-    title: z
-      .string()
-      .optional()
-      .describe('The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent.'),
-    status: z.number().optional(),
-    detail: z.string().describe('The first problem in words.'),
-    error: z.string().describe('The same as `detail`, by the name that it has in /restapi too.'),
-    code: z
-      .enum(Object.keys(CODES) as [Code, ...Code[]])
-      .describe('The reason of the first problem. It never changes: for programs.'),
-    problems: z.array(problemSchema),
-    omittedProblems: z.number().optional().describe('How many problems there are besides those.'),
-  })
-  .meta({
-    id: 'Problem',
-    description: 'What is wrong (RFC 9457).',
-    examples: [
-      {
-        title: 'Not Found',
-        status: 404,
-        detail: 'name: no line "lam"',
-        error: 'name: no line "lam"',
-        code: 'line.unknown' as const,
-        problems: [{ path: 'name', message: 'no line "lam"', code: 'line.unknown' }],
-      },
-    ],
-  });
-
-/** The responses of a route that are no success. All have the same body. */
-export function failures<Status extends number>(...statuses: readonly Status[]) {
-  return Object.fromEntries(statuses.map((status) => [status, errorSchema])) as Record<
-    Status,
-    typeof errorSchema
-  >;
-}
+import type { z } from 'zod';
+import { CODES, type CodedProblem, type Refusal } from '../../simulator/commands/refusal.js';
+import type { errorSchema } from '../../simulator/commands/schemas/problem.js';
 
 export type ErrorBody = z.infer<typeof errorSchema>;
 

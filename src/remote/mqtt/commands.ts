@@ -3,15 +3,14 @@ import { Findings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
 import type { MqttAuthority } from '../../files/config/configuration.js';
+import { type Declared, inputSchema, meantBy } from '../../simulator/commands/declared.js';
 import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
-import { INPUTS, inputSchema, isQuery, meantBy } from '../../simulator/commands/schemas/inputs.js';
 import { parseJson } from '../api/json-body.js';
 import { errorBody } from '../api/problem.js';
-import { type CallName, isList, type ListName, type Rpc } from '../rpc/rpc.js';
+import { COMMANDS, declaredAs } from '../rpc/declared.js';
+import type { CallName, ListName, Rpc } from '../rpc/rpc.js';
 import type { Arrived } from './broker.js';
 import type { Publication } from './outbox.js';
-
-type Name = CallName | ListName;
 
 /** Longest request and longest answer, in bytes. */
 const LONGEST = 2 ** 20;
@@ -121,7 +120,7 @@ export class Commands {
     const { input, responseTopic, correlation, tag } = request;
     const answered = async () => this.#answerOf(await this.carryOut(name, input), request);
     const id = correlation ? Buffer.from(correlation).toString('hex') : JSON.stringify(tag);
-    if (id === undefined || !Object.hasOwn(INPUTS, name)) return answered();
+    if (id === undefined || !declaredAs(name)) return answered();
     const key = `${responseTopic} ${name} ${id}`;
     const known = this.#answers.get(key);
     if (known) return known.result;
@@ -147,21 +146,20 @@ export class Commands {
   }
 
   /** Carries out a command or answers a query, if that is allowed here. */
-  async carryOut(written: string, input: unknown): Promise<Outcome<unknown>> {
-    if (!Object.hasOwn(INPUTS, written))
-      return refusal('path.unknown', '', unknownName('command', written, Object.keys(INPUTS)));
-    const name = written as Name;
-    if (this.#authority === 'none' || (this.#authority === 'read' && !isQuery(name)))
+  async carryOut(name: string, input: unknown): Promise<Outcome<unknown>> {
+    const declared = declaredAs(name);
+    if (!declared) return refusal('path.unknown', '', unknownName('command', name, Object.keys(COMMANDS)));
+    if (this.#authority === 'none' || (this.#authority === 'read' && !declared.kind))
       return refusal('access.read_only', '', `mqtt.commands is ${this.#authority}`);
     if (this.#underWay >= MOST_UNDER_WAY)
       return refusal('request.too_many', '', `expected at most ${MOST_UNDER_WAY} requests at a time`);
     this.#underWay++;
     try {
       const findings = new Findings();
-      const checked = new At(input, findings).check<unknown>(inputSchema(name));
+      const checked = new At(input, findings).check<unknown>(inputSchema(declared));
       if (findings.count > 0) return refusalOf(findings, 'request.invalid');
-      const meant = meantBy(name, checked as object);
-      return meant.ok ? await this.#ask(name, meant.value) : meant;
+      const meant = meantBy(declared, checked as object);
+      return meant.ok ? await this.#ask(name, declared, meant.value) : meant;
     } catch (error) {
       return refusal('request.failed', '', (error as Error).message);
     } finally {
@@ -169,9 +167,9 @@ export class Commands {
     }
   }
 
-  async #ask(name: Name, input: unknown): Promise<Outcome<unknown>> {
-    if (!isList(name)) return this.#rpc.call(name, input as never);
-    const list = await this.#rpc.list(name, input as never);
+  async #ask(name: string, { kind }: Declared, input: unknown): Promise<Outcome<unknown>> {
+    if (kind !== 'list') return this.#rpc.call(name as CallName, input as never);
+    const list = await this.#rpc.list(name as ListName, input as never);
     if (!list.ok) return list;
     const all: unknown[] = [];
     let length = 0;

@@ -1,5 +1,6 @@
 import { valueAt } from '../../common/schema/parts.js';
-import { type InletView, MOST_TAKEN, type Taken } from '../../simulator/commands/inlets.js';
+import type { InletView } from '../../simulator/commands/inlets.js';
+import { MOST_TAKEN, type Taken } from '../../simulator/commands/schemas/inlets.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /** Longest payload in bytes; a longer one is no value. */

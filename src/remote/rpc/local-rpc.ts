@@ -3,7 +3,7 @@ import type { Outcome } from '../../simulator/commands/refusal.js';
 import { nextParts } from '../../simulator/commands/slices.js';
 import type { TestContext } from '../../testing/commands.js';
 import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
-import { CALLS, LISTS } from './table.js';
+import { FUNCTIONS } from './table.js';
 
 type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
 type AnyList = (context: TestContext, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
@@ -14,12 +14,12 @@ export function carryOut(
   name: CallName,
   input: unknown,
 ): Outcome<unknown> | Promise<Outcome<unknown>> {
-  return (CALLS[name] as AnyCall)(context, input);
+  return (FUNCTIONS[name] as AnyCall)(context, input);
 }
 
 /** Begins a list in this thread. */
 export function beginList(context: TestContext, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
-  const outcome = (LISTS[name] as AnyList)(context, input);
+  const outcome = (FUNCTIONS[name] as AnyList)(context, input);
   if (Symbol.iterator in outcome) return { ok: true, value: outcome[Symbol.iterator]() };
   return outcome.ok ? { ok: true, value: outcome.value[Symbol.iterator]() } : outcome;
 }

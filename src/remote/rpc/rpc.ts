@@ -1,34 +1,14 @@
 import type { Outcome, Refusal } from '../../simulator/commands/refusal.js';
-import type { CALLS, LISTS } from './table.js';
+import type { CallName, ListName } from './declared.js';
+import type { FUNCTIONS } from './table.js';
 
-type Calls = typeof CALLS;
-type Lists = typeof LISTS;
+export type { CallName, ListName };
 
-export type CallName = keyof Calls;
-export type ListName = keyof Lists;
-
-/** The names of lists. Its type makes it complete, and asking here loads no function of `table.ts`. */
-const LIST_NAMES: Readonly<Record<ListName, true>> = {
-  'program.configuration': true,
-  'line.list': true,
-  'line.metrics': true,
-  'device.list': true,
-  'device.names': true,
-  'value.list': true,
-  'value.named': true,
-  'inlet.list': true,
-  'rule.list': true,
-  'test.findings': true,
-  'examination.findings': true,
-};
-
-/** Whether an answer comes in parts, by `Rpc.list`. All others come by `Rpc.call`. */
-export function isList(name: CallName | ListName): name is ListName {
-  return Object.hasOwn(LIST_NAMES, name);
-}
+/** What carries out each command and each query. */
+type Functions = typeof FUNCTIONS;
 
 /** The input of a call or list. */
-export type Input<Name extends CallName | ListName> = (Calls & Lists)[Name] extends (
+export type Input<Name extends CallName | ListName> = Functions[Name] extends (
   context: never,
   input: infer Given,
 ) => unknown
@@ -38,7 +18,7 @@ export type Input<Name extends CallName | ListName> = (Calls & Lists)[Name] exte
   : never;
 
 export type Result<Name extends CallName> =
-  Awaited<ReturnType<Calls[Name]>> extends infer Settled
+  Awaited<ReturnType<Functions[Name]>> extends infer Settled
     ? Settled extends { readonly ok: true; readonly value: infer Value }
       ? Value
       : never
@@ -46,7 +26,7 @@ export type Result<Name extends CallName> =
 
 /** The type of one part of a list. */
 export type Part<Name extends ListName> =
-  ReturnType<Lists[Name]> extends infer Settled
+  ReturnType<Functions[Name]> extends infer Settled
     ? Settled extends Iterable<infer Each>
       ? Exclude<Each, undefined>
       : Settled extends { readonly ok: true; readonly value: Iterable<infer Each> }

@@ -9,9 +9,11 @@ import { type LineSource, lineSource, sourceChange } from '../../files/config/na
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
 import type { Line } from '../line.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { accept, checkedRule } from './faults.js';
 import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
+import type { CATALOGUE_COMMANDS } from './schemas/catalogue.js';
 
 /** What an entry of the catalogue changes, apart from its fault rules. Whoever calls has read the entry. */
 interface EntryChanges {
@@ -163,3 +165,8 @@ function devicesOf({ simulator: { devices, lines } }: CommandContext, target: Ta
     ? done([...line.bus.devices])
     : refusal('line.unknown', 'line', unknownName('line', target.line, [...lines.keys()]));
 }
+
+export const CATALOGUE_FUNCTIONS = {
+  'misbehaviour.arm': armMisbehaviour,
+  'misbehaviour.disarm': disarmMisbehaviour,
+} satisfies FunctionsOf<typeof CATALOGUE_COMMANDS>;

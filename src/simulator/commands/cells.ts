@@ -8,8 +8,10 @@ import type { TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { Simulator } from '../simulator.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
+import type { CELL_COMMANDS } from './schemas/cells.js';
 
 /**
  * A range of one list of registers, both ends included. Without a device, the first device of the first line
@@ -144,3 +146,8 @@ function blockOf(image: RegisterImage, { from, to }: Pick<CellRange, 'from' | 't
   const length = last ? Math.max(count, last.address + last.cells - from) : count;
   return { first: from, count, ...image.block(from, length) };
 }
+
+export const CELL_FUNCTIONS = {
+  'cells.read': readCells,
+  'cells.set': setCell,
+} satisfies FunctionsOf<typeof CELL_COMMANDS>;

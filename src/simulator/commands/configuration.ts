@@ -14,10 +14,12 @@ import { costOf, whyTooDear } from '../memory-budget.js';
 import { deviceReader } from '../new-device.js';
 import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
+import type { CONFIGURATION_COMMANDS } from './schemas/program.js';
 
 interface OfConfiguration {
   /** The configuration in the form of a native file. */
@@ -184,3 +186,8 @@ function namesOf({ added, changed, gone }: Difference['devices' | 'lines']): Cha
   const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
   return { added: names(added), changed: names(changed), removed: gone };
 }
+
+export const CONFIGURATION_FUNCTIONS = {
+  'configuration.check': checkConfiguration,
+  'configuration.apply': applyConfiguration,
+} satisfies FunctionsOf<typeof CONFIGURATION_COMMANDS>;

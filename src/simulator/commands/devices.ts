@@ -7,6 +7,7 @@ import type { KeptDevices } from '../changes.js';
 import type { Simulator } from '../simulator.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { openRecordings } from './recordings.js';
 import {
   done,
@@ -18,7 +19,13 @@ import {
   refusalOfIssues,
 } from './refusal.js';
 import { wrongReal } from './remote-files.js';
-import type { ClockChange, DeviceView, MannersChange, PowerChange } from './schemas/device.js';
+import type {
+  ClockChange,
+  DEVICE_COMMANDS,
+  DeviceView,
+  MannersChange,
+  PowerChange,
+} from './schemas/device.js';
 import { thousandths } from './thousandths.js';
 
 export interface OfDevice {
@@ -200,3 +207,14 @@ function deviceView(simulator: Simulator, device: Device): DeviceView {
     ...(device.real && { real: device.real.status }),
   };
 }
+
+export const DEVICE_FUNCTIONS = {
+  'device.list': listDevices,
+  'device.get': getDevice,
+  'device.add': addDevice,
+  'device.remove': removeDevice,
+  'device.power': switchDevice,
+  'device.clock': setDeviceClock,
+  'device.manners': setManners,
+  'device.reset': restartDevice,
+} satisfies FunctionsOf<typeof DEVICE_COMMANDS>;

@@ -11,7 +11,9 @@ import type { Simulator } from '../simulator.js';
 import { replyView } from '../traffic/reply-view.js';
 import { micros } from '../traffic/time.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
+import type { RULE_COMMANDS } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
 import { unservedDevices, unservedUnits } from './unserved-units.js';
 
@@ -190,3 +192,14 @@ function previewView(
     })),
   };
 }
+
+export const RULE_FUNCTIONS = {
+  'rule.list': listRules,
+  'rule.add': addRule,
+  'rule.reset': resetRules,
+  'rule.preview': previewRule,
+  'rule.get': getRule,
+  'rule.replace': replaceRule,
+  'rule.switch': switchRule,
+  'rule.remove': removeRule,
+} satisfies FunctionsOf<typeof RULE_COMMANDS>;

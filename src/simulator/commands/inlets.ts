@@ -1,8 +1,10 @@
 import type { InletSource } from '../../device/signals/signal.js';
 import type { TableName } from '../../device/tables.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
+import type { INLET_COMMANDS, Taken } from './schemas/inlets.js';
 
 /** The place of a value. */
 interface InletPlace {
@@ -13,16 +15,6 @@ interface InletPlace {
 
 /** A value that comes from outside. */
 export interface InletView extends InletPlace, InletSource {}
-
-/** A number that has arrived for a value, before the scale of its signal. */
-export interface Taken extends InletPlace {
-  readonly value: number;
-  /** How long ago the number arrived, in ms. */
-  readonly age: number;
-}
-
-/** The most numbers in one message. More would take longer than one turn of the main thread may. */
-export const MOST_TAKEN = 64;
 
 /** The values whose signals take them from outside, with their sources. */
 export function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
@@ -51,3 +43,8 @@ export function takeValues(
   }
   return done(null);
 }
+
+export const INLET_FUNCTIONS = {
+  'inlet.list': listInlets,
+  'inlet.take': takeValues,
+} satisfies FunctionsOf<typeof INLET_COMMANDS>;

@@ -4,9 +4,10 @@ import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
-import type { LineView } from './schemas/line.js';
+import type { LINE_COMMANDS, LineView } from './schemas/line.js';
 import { thousandths } from './thousandths.js';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -174,3 +175,14 @@ function viewPort({
 export function lineNames({ lines }: Simulator): string[] {
   return [...lines.keys()];
 }
+
+export const LINE_FUNCTIONS = {
+  'line.list': listLines,
+  'line.get': getLine,
+  'line.add': addLine,
+  'line.change': changeLine,
+  'line.remove': removeLine,
+  'line.start': startLine,
+  'line.restart': restartLine,
+  'line.stop': stopLine,
+} satisfies FunctionsOf<typeof LINE_COMMANDS>;

@@ -7,7 +7,9 @@ import type { FrameCounts } from '../traffic/meters.js';
 import { micros } from '../traffic/time.js';
 import { configurationText } from '../written/written-configuration.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import { done, type Outcome } from './refusal.js';
+import type { PORT_COMMANDS, PROGRAM_COMMANDS, TRAFFIC_COMMANDS } from './schemas/program.js';
 import type { Summary } from './schemas/summary.js';
 import { thousandths } from './thousandths.js';
 
@@ -164,3 +166,14 @@ export function usedPorts({
     ),
   );
 }
+
+export const PROGRAM_FUNCTIONS = {
+  'program.ping': ping,
+  'program.summary': summary,
+  'program.map': map,
+  'program.metrics': programMetrics,
+  'line.metrics': lineMetrics,
+  'program.configuration': configuration,
+  'program.ports': usedPorts,
+  'traffic.clear': clearTraffic,
+} satisfies FunctionsOf<typeof PROGRAM_COMMANDS & typeof PORT_COMMANDS & typeof TRAFFIC_COMMANDS>;

@@ -12,6 +12,7 @@ import type { AddressRange } from '../../modbus/protocol/pdu.js';
 import type { Simulator } from '../simulator.js';
 import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
+import type { FunctionsOf } from './declared.js';
 import {
   type DeviceValue,
   parseChange,
@@ -25,8 +26,10 @@ import {
   writeWords,
 } from './device-value.js';
 import { unknownDevice } from './devices.js';
+import { namesOfDevice } from './known-values.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import type { SIGNAL_COMMANDS, VALUE_COMMANDS } from './schemas/value.js';
 import {
   type Change,
   MAX_VALUES,
@@ -473,3 +476,16 @@ function unexpected(others: readonly Problem[], targets: readonly DeviceValue[])
     found: targets.map(viewRegister),
   };
 }
+
+export const VALUE_FUNCTIONS = {
+  'value.list': listValues,
+  'device.names': namesOfDevice,
+  'value.named': namedValues,
+  'value.change': changeValues,
+  'value.define': defineRegisters,
+  'value.get': getValue,
+  'value.set': setValue,
+  'value.words': readWords,
+  'signal.set': setSignal,
+  'signal.remove': removeSignal,
+} satisfies FunctionsOf<typeof VALUE_COMMANDS & typeof SIGNAL_COMMANDS>;

@@ -3,9 +3,9 @@ import type { MqttAuthority } from '../../../src/files/config/configuration.js';
 import type { Arrived } from '../../../src/remote/mqtt/broker.js';
 import { Commands } from '../../../src/remote/mqtt/commands.js';
 import type { Publication } from '../../../src/remote/mqtt/outbox.js';
-import { CALLS, LISTS } from '../../../src/remote/rpc/table.js';
+import { COMMANDS, declaredAs } from '../../../src/remote/rpc/declared.js';
+import { FUNCTIONS } from '../../../src/remote/rpc/table.js';
 import type { Refusal } from '../../../src/simulator/commands/refusal.js';
-import { INPUTS, isQuery } from '../../../src/simulator/commands/schemas/inputs.js';
 import { deskOf } from './desk-of.js';
 
 const FILE = {
@@ -42,11 +42,11 @@ async function commandsOf(authority: MqttAuthority, file: object = FILE) {
 
 describe('commands that come as messages', () => {
   it('are all of the door, each with what it takes', () => {
-    expect(Object.keys(INPUTS).toSorted()).toEqual([...Object.keys(CALLS), ...Object.keys(LISTS)].toSorted());
+    expect(Object.keys(COMMANDS).toSorted()).toEqual(Object.keys(FUNCTIONS).toSorted());
   });
 
   it('are known to change something, or not', () => {
-    const changing = Object.keys(INPUTS).filter((name) => !isQuery(name as keyof typeof INPUTS));
+    const changing = Object.keys(COMMANDS).filter((name) => !declaredAs(name)?.kind);
     expect(changing.toSorted()).toEqual(
       [
         'configuration.apply',

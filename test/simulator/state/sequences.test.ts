@@ -6,10 +6,11 @@ import type { Device } from '../../../src/device/device.js';
 import { loadNative } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { parseText } from '../../../src/files/config/text/parse-text.js';
+import { COMMANDS } from '../../../src/remote/rpc/declared.js';
 import { carryOut } from '../../../src/remote/rpc/local-rpc.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
+import { inputSchema, meantBy } from '../../../src/simulator/commands/declared.js';
 import { configuration } from '../../../src/simulator/commands/program.js';
-import { inputSchema, meantBy } from '../../../src/simulator/commands/schemas/inputs.js';
 import type { RegisterView } from '../../../src/simulator/commands/schemas/value.js';
 import { unservedDevices, unservedUnits } from '../../../src/simulator/commands/unserved-units.js';
 import { listValues } from '../../../src/simulator/commands/values.js';
@@ -286,9 +287,10 @@ function room(simulator: Simulator) {
 
 /** Does what REST does with a request: what does not fit the schema is refused. */
 async function request(simulator: Simulator, { name, input }: Command): Promise<void> {
-  const read = inputSchema(name).safeParse(structuredClone(input));
+  const declared = COMMANDS[name];
+  const read = inputSchema(declared).safeParse(structuredClone(input));
   if (!read.success) return;
-  const meant = meantBy(name, read.data as object);
+  const meant = meantBy(declared, read.data as object);
   if (!meant.ok) return;
   const came = await carryOut(room(simulator), name, meant.value);
   // JSON has no other numbers.

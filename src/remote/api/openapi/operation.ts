@@ -1,27 +1,11 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { z } from 'zod';
+import type { Answers, SentSchemas } from '../../../simulator/commands/declared.js';
 
 declare module 'fastify' {
   // `summary`, `description`, `tags` and `hide` are declared by @fastify/swagger, which
   // fastify-type-provider-zod refers to.
-  interface FastifySchema {
-    /**
-     * The schema of a body that is checked here, although the route gets the body as it was sent, because the
-     * side of the lines reads it again.
-     */
-    readonly checkedBody?: z.ZodType;
-    /** The schema of a body that the route or the simulator checks; it is only for the document. */
-    readonly describedBody?: z.ZodType;
-    /** The schema of the same body as YAML, if the route accepts YAML. */
-    readonly yamlBody?: z.ZodType;
-  }
-}
-
-/** A body of an answer that is not plain JSON. */
-export interface DescribedContent {
-  readonly description?: string;
-  /** Schemas by media type. */
-  readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
+  interface FastifySchema extends Pick<SentSchemas, 'checkedBody' | 'describedBody' | 'yamlBody'> {}
 }
 
 /** A route of the application. Its `schema` has the text of the document. */
@@ -33,18 +17,13 @@ export interface Operation {
   readonly schema: OperationSchema;
 }
 
-interface OperationSchema {
+interface OperationSchema extends SentSchemas {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly params?: z.ZodType;
-  readonly querystring?: z.ZodType;
   readonly headers?: z.ZodType;
-  readonly body?: z.ZodType;
-  readonly checkedBody?: z.ZodType;
-  readonly describedBody?: z.ZodType;
-  readonly yamlBody?: z.ZodType;
-  readonly response?: Readonly<Record<string, z.ZodType | DescribedContent>>;
+  readonly response?: Answers;
 }
 
 /**

@@ -2,12 +2,12 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { z } from 'zod';
 import type { LearnedFile } from '../../../files/learn/learn.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
+import { errorSchema, failures } from '../../../simulator/commands/schemas/problem.js';
 import type { Capture } from '../../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
-import { errorSchema, failures } from '../problem.js';
 import type { Routes } from './route.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 

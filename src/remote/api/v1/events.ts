@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { refusal } from '../../../simulator/commands/refusal.js';
+import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { refuse } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
-import { errorSchema } from '../problem.js';
 import { EventMessages } from './event-messages.js';
 import { sendEvents } from './event-reader.js';
 import type { Routes } from './route.js';

@@ -1,38 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Outcome } from '../../../simulator/commands/refusal.js';
+import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { unpackEvents } from '../../../simulator/traffic/packed-events.js';
 import type { PackedFinding, Run } from '../../../testing/commands.js';
+import { OF_RUN } from '../../../testing/declared.js';
 import type { Inconclusive } from '../../../testing/report/junit.js';
 import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../../testing/report/view.js';
 import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import { failures } from '../problem.js';
 import type { Route, Routes } from './route.js';
 
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../../testing/report/view.js';
 
-/** The parts in which tests and examinations differ; both have the same routes. */
+/** The parts in which the reports on tests and examinations differ; both have the same routes. */
 export interface RunKind {
   readonly one: 'test' | 'examination';
   /** The name of one with its article: `a test`. */
   readonly called: string;
-  /** An example of an identifier. */
-  readonly number: string;
-  /** The fields of a list: their schemas with descriptions and examples. */
-  readonly fields: z.core.$ZodLooseShape;
-  readonly about: string;
-  readonly example: { readonly name: string };
-  readonly summary: (run: Run) => object;
-  /**
-   * The sentence in the document on what a request for one returns; `failure` says why somebody may report
-   * that it has failed.
-   */
-  readonly known: string;
-  readonly failure: string;
-  readonly start: Omit<Route, 'response'>;
   /** `report.json`: its schema, and a function that makes it from a report. */
   readonly json: { readonly schema: z.ZodType; readonly of: (report: ReportView) => object };
 }
@@ -88,7 +75,8 @@ const FORMS = {
  * `report.html`, `junit.xml` and `report.json` of tests or examinations. While one runs, its report has what
  * is known so far.
  */
-export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind, params: z.ZodType): Routes {
+export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): Routes {
+  const { params } = OF_RUN[one];
   const summary = `Get the report on ${called} as`;
   /** The headers that make browsers store the file instead of showing it. */
   const answered =

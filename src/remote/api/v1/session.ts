@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { secret, section } from '../../../common/schema/parts.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
+import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import type { Access } from '../access/access.js';
 import { refuse } from '../answers.js';
-import { errorSchema } from '../problem.js';
 import type { Routes } from './route.js';
 
 const sessionView = z

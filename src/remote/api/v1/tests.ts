@@ -1,40 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { MOST_LISTED } from '../../../common/schema/findings.js';
 import type { Problem } from '../../../common/schema/problem.js';
 import type { ParsedText } from '../../../files/config/text/parse-text.js';
 import type { Refusal } from '../../../simulator/commands/refusal.js';
 import type { Run } from '../../../testing/commands.js';
+import { MAX_YAML_BYTES, TEST_COMMANDS, type TestSummary } from '../../../testing/declared.js';
 import { testJsonByStep, testJsonSchema } from '../../../testing/report/test-json.js';
 import { refuse } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { MAX_PARTS, readText } from '../json-body.js';
 import { asError } from '../validation.js';
-import type { Routes } from './route.js';
-import { runRoutes } from './runs.js';
-
-const TEST = {
-  id: 1,
-  name: 'it waits',
-  state: 'running',
-  verdict: 'not run',
-  lines: ['lan'],
-  steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
-};
-
-const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
-
-const fields = {
-  id: z.number(),
-  name: z.string(),
-  state: z.enum(['running', 'over']),
-  verdict: verdict.describe('What is known by now.'),
-  lines: z.array(z.string()),
-  steps: z.array(z.object({ name: z.string(), verdict, message: z.string() })),
-};
-
-export type TestSummary = z.infer<z.ZodObject<typeof fields>>;
+import { reportRoutes } from './reports.js';
+import { type Routes, routesOf } from './route.js';
+import { listPart, readPart } from './runs.js';
 
 /** The report on a test, for examples. */
 const REPORT = {
@@ -47,20 +26,7 @@ const REPORT = {
   versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
 };
 
-const scenario = z.record(z.string(), z.unknown()).meta({
-  description: 'A scenario as in a file, without the sections about a bench of its own.',
-  examples: [{ name: TEST.name, steps: [{ wait: '1h' }] }],
-});
-
 const YAML = 'application/yaml';
-
-/** Longest YAML in bytes. Parsing this much takes 0.2 s, and a second on a slow machine. */
-const MAX_YAML_BYTES = 16 * 1024;
-
-const scenarioText = z.string().meta({
-  description: `The same as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
-  examples: [`name: ${TEST.name}\nsteps:\n  - wait: 1h\n`],
-});
 
 /** A YAML body: its text and its value. */
 class YamlText {
@@ -83,31 +49,27 @@ export function acceptYaml(app: FastifyInstance): void {
 
 /** `/api/v1/tests`: scenarios on running lines. */
 export function testRoutes(desk: ApiContext): Routes {
-  return runRoutes(desk, {
-    one: 'test',
-    called: 'a test',
-    number: '1',
-    fields,
-    about: 'A test that runs or has run.',
-    example: TEST,
-    summary,
-    known: 'What is known of it by now, with the frames that show it.',
-    failure: 'Why the step that runs has failed. Without it, that step is inconclusive.',
-    start: {
-      summary: 'Start a test',
-      description: 'It runs on lines that are open. Only one test can run on a line at a time.',
-      schema: { describedBody: scenario, yamlBody: scenarioText },
-      handle: async (request, reply) => {
-        const { body } = request;
-        const yaml = body instanceof YamlText ? body.read : undefined;
-        if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
-        const started = await desk.rpc.call('test.start', { scenario: yaml ? yaml.source.value : body });
-        if (started.ok) return reply.code(201).send(summary(started.value));
-        return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
+  return {
+    ...routesOf(desk, TEST_COMMANDS, {
+      'test.list': listPart(summary),
+      'test.start': {
+        handle: async (request, reply) => {
+          const { body } = request;
+          const yaml = body instanceof YamlText ? body.read : undefined;
+          if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
+          const started = await desk.rpc.call('test.start', { scenario: yaml ? yaml.source.value : body });
+          if (started.ok) return reply.code(201).send(summary(started.value));
+          return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
+        },
       },
-    },
-    json: { schema: testJsonSchema.meta({ examples: [REPORT] }), of: testJsonByStep },
-  });
+      'test.get': readPart(desk, 'test', summary),
+    }),
+    ...reportRoutes(desk, {
+      one: 'test',
+      called: 'a test',
+      json: { schema: testJsonSchema.meta({ examples: [REPORT] }), of: testJsonByStep },
+    }),
+  };
 }
 
 function wrongText(problems: readonly Problem[]): Refusal {

@@ -3,9 +3,9 @@ import { trafficFileSchema } from '../../../files/config/native/schema.js';
 import { trafficFile } from '../../../files/config/native/traffic.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { whyNotIn } from '../../../simulator/commands/remote-files.js';
+import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { refuse } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import { failures } from '../problem.js';
 import type { Routes } from './route.js';
 
 const viewSchema = z

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { failures } from '../../../simulator/commands/schemas/problem.js';
+import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
 import type { ReplyEvent } from '../../../simulator/traffic/event.js';
 import { sendJson, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import type { LineMap } from '../line-map.js';
-import { failures } from '../problem.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
-import type { Routes } from './route.js';
+import { type Routes, routesOf } from './route.js';
 import { CSV_HEADER, csvOf } from './traffic-csv.js';
 import { streamed, TrafficPage } from './traffic-page.js';
 import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
@@ -99,12 +100,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
       },
       response: { 200: exchangeList, ...failures(400) },
     },
-    'DELETE /traffic': {
-      summary: 'Forget the traffic',
-      description: 'Exchanges are forgotten with it. Sequence numbers go on.',
-      call: 'traffic.clear',
-      response: { 204: z.null().describe('Nothing is kept any more.') },
-    },
+    ...routesOf(desk, TRAFFIC_COMMANDS),
   };
 }
 

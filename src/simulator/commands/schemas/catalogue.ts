@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { section } from '../../../common/schema/parts.js';
+import { section, text } from '../../../common/schema/parts.js';
+import { findMisbehaviour, rulesOf, type Target } from '../../../files/config/catalogue.js';
+import type { DeclaredCommands } from '../declared.js';
+import { done, refusal } from '../refusal.js';
+import { failures } from './problem.js';
 
 const anything = z.record(z.string(), z.unknown());
 
@@ -32,13 +36,13 @@ export type CatalogueView = z.output<typeof catalogueSchema>;
 
 const name = z.string({ error: 'a name' });
 
-export const targetRequest = z
+const targetRequest = z
   .union([section({ device: name }), section({ line: name })], {
     error: 'either {device: NAME} or {line: NAME}',
   })
   .meta({ description: 'A device, or a line whose devices are all meant.', examples: [{ device: 'meter' }] });
 
-export const armedSchema = z
+const armedSchema = z
   .object({
     devices: z.array(z.string()).describe('Devices whose manners have changed.'),
     lines: z.array(z.string()).describe('Lines whose settings have changed.'),
@@ -48,3 +52,54 @@ export const armedSchema = z
     id: 'Armed',
     description: 'What has changed.',
   });
+
+const params = z.object({
+  id: z.string().meta({ description: 'Identifier of an entry.', examples: ['first-request-lost'] }),
+});
+
+const ofEntry = { of: { id: text('the identifier of an entry of the catalogue') }, params };
+
+/**
+ * The commands on what real devices do wrong, to be switched on and off. `../catalogue.ts` carries them out.
+ */
+export const CATALOGUE_COMMANDS = {
+  'misbehaviour.arm': {
+    rest: 'POST /catalogue/:id',
+    ...ofEntry,
+    sent: targetRequest,
+    as: 'target',
+    means: arming,
+    summary: 'Let devices misbehave',
+    description:
+      'Puts the manners and fault rules of an entry in force, for a device or for all devices of a line, and its settings of a line: all of it, or nothing.',
+    response: { 201: armedSchema, ...failures(400, 404, 409) },
+  },
+  'misbehaviour.disarm': {
+    rest: 'DELETE /catalogue/:id',
+    ...ofEntry,
+    means: disarming,
+    summary: 'Let devices behave again',
+    description:
+      'Takes back the rules, manners and settings of an entry, wherever they are in force; the settings of a line get their defaults. Answers what was taken back.',
+    response: { 200: armedSchema, ...failures(400, 404) },
+  },
+} as const satisfies DeclaredCommands;
+
+/** The entry of the catalogue that an input names, for its target. */
+function arming({ id, target }: { readonly id: string; readonly target: Target }) {
+  const entry = findMisbehaviour(id);
+  if (typeof entry === 'string') return unknownEntry(entry);
+  const { manners, line } = entry;
+  return done({ manners, line, rules: rulesOf(entry, target), target });
+}
+
+function disarming({ id }: { readonly id: string }) {
+  const entry = findMisbehaviour(id);
+  if (typeof entry === 'string') return unknownEntry(entry);
+  const { manners, line } = entry;
+  return done({ id: entry.id, manners, line });
+}
+
+function unknownEntry(message: string) {
+  return refusal('misbehaviour.unknown', 'id', message);
+}

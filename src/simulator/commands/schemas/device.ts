@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { flag, numberFrom, oneOf, section } from '../../../common/schema/parts.js';
+import { flag, numberFrom, oneOf, section, text } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { MAX_SPEED } from '../../../device/signals/clock.js';
 import { mannersSchema } from '../../../files/config/native/manners-schema.js';
+import type { DeclaredCommands } from '../declared.js';
+import { failures, GONE } from './problem.js';
 
 export const deviceViewSchema = z
   .object({
@@ -49,7 +51,7 @@ export type DeviceView = z.infer<typeof deviceViewSchema>;
 
 const WEEK_MS = 7 * 86_400_000;
 
-export const powerRequest = section({
+const powerRequest = section({
   state: oneOf(['on', 'off', 'cycle']),
   forMs: duration(0, WEEK_MS).optional(),
   bootMs: duration(0, WEEK_MS).default(0),
@@ -58,7 +60,7 @@ export const powerRequest = section({
 export type PowerRequest = z.input<typeof powerRequest>;
 export type PowerChange = z.output<typeof powerRequest>;
 
-export const clockRequest = section({
+const clockRequest = section({
   speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
   pause: flag.optional(),
   step: duration(0, 10 * 365 * 86_400_000).default(0),
@@ -67,7 +69,7 @@ export const clockRequest = section({
 export type ClockRequest = z.input<typeof clockRequest>;
 export type ClockChange = z.output<typeof clockRequest>;
 
-export const mannersRequest = mannersSchema.meta({
+const mannersRequest = mannersSchema.meta({
   description: 'All manners that the device then has; `{}` for none.',
   examples: [{ most: { registers: 40 }, connectPause: '1s' }],
 });
@@ -78,15 +80,92 @@ export type MannersChange = z.output<typeof mannersRequest>;
 const name = z.string({ error: 'a name' });
 
 /** The entry of a native file, and the name. The device itself is checked when it is added. */
-export const newDevice = z
-  .looseObject({ name }, { error: 'a device as in a native file, with its name' })
-  .meta({
-    description: 'A device as in the configuration, with its name.',
-    examples: [{ name: 'sensor', registers: { holding: [{ address: 0, name: 'level', value: 40 }] } }],
-  });
+const newDevice = z.looseObject({ name }, { error: 'a device as in a native file, with its name' }).meta({
+  description: 'A device as in the configuration, with its name.',
+  examples: [{ name: 'sensor', registers: { holding: [{ address: 0, name: 'level', value: 40 }] } }],
+});
 
-export const removal = z.object({
+const removal = z.object({
   force: oneOf(['', 'true', 'false'])
     .default('false')
-    .describe('`?force` or `?force=true` removes a device that lines serve, too.'),
+    .describe('`?force` or `?force=true` removes a device that lines serve, too.')
+    .transform((force) => force !== 'false'),
 });
+
+const deviceList = z.object({ devices: z.array(deviceViewSchema) }).describe('The devices.');
+
+const deviceParams = (example: string) =>
+  z.object({ name: z.string().meta({ description: 'Name of the device.', examples: [example] }) });
+
+export const ofDevice = { of: { device: text('the name of a device') }, params: deviceParams('meter') };
+const changed = { ...ofDevice, response: { 200: deviceViewSchema, ...failures(400, 404) } };
+
+/**
+ * The commands on devices: their supply, their clocks and their manners. `../devices.ts` carries them out.
+ */
+export const DEVICE_COMMANDS = {
+  'device.list': {
+    rest: 'GET /devices',
+    kind: 'list',
+    summary: 'List the devices',
+    description: 'Every device, with its supply, its clock and the lines where it answers.',
+    member: 'devices',
+    response: { 200: deviceList },
+  },
+  'device.get': {
+    rest: 'GET /devices/:name',
+    kind: 'query',
+    ...ofDevice,
+    summary: 'Get a device',
+    description:
+      'Its supply, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
+    response: { 200: deviceViewSchema, ...failures(404) },
+  },
+  'device.add': {
+    rest: 'POST /devices',
+    sent: newDevice,
+    summary: 'Add a device',
+    description: 'It answers when a line has it among its units.',
+    response: { 201: deviceViewSchema, ...failures(400, 409) },
+  },
+  'device.remove': {
+    rest: 'DELETE /devices/:name',
+    ...ofDevice,
+    sent: section({ force: flag.default(false) }),
+    summary: 'Remove a device',
+    description: 'A device that lines serve stays, unless `force` takes it from them.',
+    params: deviceParams('old-meter'),
+    schema: { querystring: removal },
+    response: { 204: GONE, ...failures(400, 404, 409) },
+  },
+  'device.power': {
+    rest: 'POST /devices/:name/power',
+    ...changed,
+    sent: powerRequest,
+    summary: 'Switch the supply of a device',
+    description: '`cycle` switches it off and on again. A device without supply answers nothing.',
+  },
+  'device.clock': {
+    rest: 'POST /devices/:name/clock',
+    ...changed,
+    sent: clockRequest,
+    summary: 'Set the clock of a device',
+    description: 'Lets its signals run faster, slower or not at all, or go on by a step.',
+  },
+  'device.manners': {
+    rest: 'PUT /devices/:name/manners',
+    ...changed,
+    sent: mannersRequest,
+    as: 'manners',
+    summary: 'Set the manners of a device',
+    description:
+      'What it does that a good device would not. They replace those that it has; it goes on as if it had just started.',
+  },
+  'device.reset': {
+    rest: 'POST /devices/:name/reset',
+    ...changed,
+    summary: 'Restart a device',
+    description:
+      'Registers and signals are as configured, except retained values. Its clock begins again at 0.',
+  },
+} as const satisfies DeclaredCommands;

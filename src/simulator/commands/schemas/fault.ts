@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { flag, section, text, wholeNumber } from '../../../common/schema/parts.js';
 import { ruleSchema, THEN } from '../../../device/faults/rule.js';
+import type { DeclaredCommands } from '../declared.js';
+import { failures } from './problem.js';
 import { replySchema } from './reply.js';
 
 /** A rule for examples. */
-export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
+const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
 
 /** A fault rule in the form of a native file, and what it has done so far. */
-export const ruleViewSchema = z
+const ruleViewSchema = z
   .object({
     name: z.string(),
     enabled: z.boolean().describe('Whether it is switched on.'),
@@ -43,7 +45,7 @@ export const ruleViewSchema = z
 
 export type RuleView = z.infer<typeof ruleViewSchema>;
 
-export const switchRequest = section({ enabled: flag }).meta({ examples: [{ enabled: false }] });
+const switchRequest = section({ enabled: flag }).meta({ examples: [{ enabled: false }] });
 
 const MOST_ASKED = 2000;
 
@@ -72,7 +74,7 @@ export const previewBody = section({
 
 const { silence, faults, omittedFaults, omittedSteps, omittedBytes } = replySchema;
 
-export const previewSchema = z
+const previewSchema = z
   .object({
     matches: z
       .boolean()
@@ -109,3 +111,88 @@ export const previewSchema = z
   });
 
 export type FaultPreviewView = z.infer<typeof previewSchema>;
+
+const params = z.object({
+  name: z.string().meta({ description: 'Name of the rule.', examples: ['slow'] }),
+});
+const ruleList = z
+  .object({ faults: z.array(ruleViewSchema) })
+  .describe('The rules, in the order in which they act.');
+
+const ofRule = { of: { name: text('the name of a rule') }, params };
+const writtenRule = z.record(z.string(), z.unknown(), { error: 'a fault rule' });
+/** A rule as it was written: the command reads it once more. */
+const newRule = { sent: writtenRule, as: 'rule' } as const;
+const ruleBody = { checkedBody: ruleSchema.meta({ examples: [RULE] }) };
+
+/** The commands on fault rules, in the order in which they act. `../faults.ts` carries them out. */
+export const RULE_COMMANDS = {
+  'rule.list': {
+    rest: 'GET /faults',
+    kind: 'list',
+    summary: 'List the fault rules',
+    description: 'In the order in which they act, with how often each has acted.',
+    member: 'faults',
+    response: { 200: ruleList },
+  },
+  'rule.add': {
+    rest: 'POST /faults',
+    ...newRule,
+    summary: 'Add a fault rule',
+    description: 'It acts after the rules that are there. docs/faults.md explains conditions and faults.',
+    schema: ruleBody,
+    response: { 201: ruleViewSchema, ...failures(400, 409) },
+  },
+  'rule.reset': {
+    rest: 'POST /faults/reset',
+    summary: 'Reset the fault rules',
+    description:
+      'The rules of the configuration are in force again, all others are gone, and counts begin anew.',
+    list: 'rule.list',
+    member: 'faults',
+    response: { 200: ruleList },
+  },
+  'rule.preview': {
+    rest: 'POST /faults/preview',
+    kind: 'query',
+    sent: section({ rule: writtenRule, like: z.unknown().optional() }),
+    summary: 'Preview a fault rule',
+    description:
+      'Plays the rule on the reply to one request, as on its first hit, without other rules. Nothing is sent, executed or counted.',
+    schema: { checkedBody: previewBody },
+    response: { 200: previewSchema, ...failures(400) },
+  },
+  'rule.get': {
+    rest: 'GET /faults/:name',
+    kind: 'query',
+    ...ofRule,
+    summary: 'Get a fault rule',
+    description: 'The rule as it was written, and how often it has acted.',
+    response: { 200: ruleViewSchema, ...failures(404) },
+  },
+  'rule.replace': {
+    rest: 'PUT /faults/:name',
+    ...newRule,
+    summary: 'Set a fault rule',
+    description: 'Adds the rule, or replaces the one of this name, whose count begins anew.',
+    params,
+    schema: ruleBody,
+    response: { 200: ruleViewSchema, ...failures(400, 409) },
+  },
+  'rule.switch': {
+    rest: 'PATCH /faults/:name',
+    ...ofRule,
+    sent: switchRequest,
+    summary: 'Switch a fault rule on or off',
+    description:
+      'A rule that is off keeps its place and its counts. One that is switched on begins anew: counts and times as after PUT, with the seed that it has.',
+    response: { 200: ruleViewSchema, ...failures(400, 404) },
+  },
+  'rule.remove': {
+    rest: 'DELETE /faults/:name',
+    ...ofRule,
+    summary: 'Remove a fault rule',
+    description: 'It does not act on any later reply.',
+    response: { 204: z.null().describe('There is no such rule any more.'), ...failures(404) },
+  },
+} as const satisfies DeclaredCommands;

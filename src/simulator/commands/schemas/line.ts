@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { text } from '../../../common/schema/parts.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
+import type { DeclaredCommands } from '../declared.js';
+import { failures, GONE } from './problem.js';
 import { unitsWithinReason } from './units.js';
 
 /** The times of a serial line, in ms. */
@@ -77,14 +80,10 @@ export const lineViewSchema = z
 
 export type LineView = z.infer<typeof lineViewSchema>;
 
-export const lineName = z.object({
-  name: z.string().meta({ description: 'Name of the line.', examples: ['lan'] }),
-});
-
 const name = z.string({ error: 'a name' });
 
 /** The entry of a native file, and the name. The line itself is checked when it is added. */
-export const newLine = z
+const newLine = z
   .looseObject(
     { name, units: unitsWithinReason.optional() },
     { error: 'a line as in a native file, with its name' },
@@ -95,7 +94,7 @@ export const newLine = z
   });
 
 /** The settings of a line. Its kind decides which settings it has. */
-export const lineSettings = z
+const lineSettings = z
   .looseObject(
     { units: unitsWithinReason.optional() },
     { error: 'settings of the line, such as {"serial": {"baudRate": 9600}}' },
@@ -105,3 +104,73 @@ export const lineSettings = z
       'Settings of the line as in the configuration. Those that are left out stay; null restores a default.',
     examples: [{ units: { 1: 'meter', 2: 'meter' } }],
   });
+
+const lineList = z.object({ lines: z.array(lineViewSchema) }).describe('The lines.');
+
+const lineParams = (example: string) =>
+  z.object({ name: z.string().meta({ description: 'Name of the line.', examples: [example] }) });
+
+const ofLine = { of: { line: text('the name of a line') }, params: lineParams('lan') };
+const started = { ...ofLine, response: { 200: lineViewSchema, ...failures(404, 409) } };
+
+/** The commands on lines: their state, and their settings. `../lines.ts` carries them out. */
+export const LINE_COMMANDS = {
+  'line.list': {
+    rest: 'GET /lines',
+    kind: 'list',
+    summary: 'List the lines',
+    description: 'Every line: whether it is open, its settings, its counters and what is known of its port.',
+    member: 'lines',
+    response: { 200: lineList },
+  },
+  'line.get': {
+    rest: 'GET /lines/:name',
+    kind: 'query',
+    ...ofLine,
+    summary: 'Get a line',
+    description: 'Whether it is open, its settings, its counters and what is known of its port.',
+    response: { 200: lineViewSchema, ...failures(404) },
+  },
+  'line.add': {
+    rest: 'POST /lines',
+    sent: newLine,
+    summary: 'Add a line',
+    description: 'It is opened at once. When that fails, there is no new line.',
+    response: { 201: lineViewSchema, ...failures(400, 409) },
+  },
+  'line.change': {
+    rest: 'PUT /lines/:name',
+    ...ofLine,
+    sent: lineSettings,
+    as: 'settings',
+    summary: 'Change a line while it serves',
+    description: 'Registers stay. When the port refuses the new settings, the line stays as it was.',
+    response: { 200: lineViewSchema, ...failures(400, 404, 409) },
+  },
+  'line.remove': {
+    rest: 'DELETE /lines/:name',
+    ...ofLine,
+    summary: 'Remove a line',
+    description: 'It is closed first. The last line stays.',
+    params: lineParams('old-lan'),
+    response: { 204: GONE, ...failures(404, 409) },
+  },
+  'line.start': {
+    rest: 'POST /lines/:name/start',
+    ...started,
+    summary: 'Open a line',
+    description: 'A line that is open stays as it is.',
+  },
+  'line.restart': {
+    rest: 'POST /lines/:name/restart',
+    ...started,
+    summary: 'Close a line and open it again',
+    description: 'Registers stay. Certificates are read anew.',
+  },
+  'line.stop': {
+    rest: 'POST /lines/:name/stop',
+    ...started,
+    summary: 'Close a line',
+    description: 'Replies that wait are given up.',
+  },
+} as const satisfies DeclaredCommands;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { flag, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
+import { flag, oneOf, section, text, wholeNumber } from '../../../common/schema/parts.js';
 import { TABLE_NAMES } from '../../../device/tables.js';
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
-import { deviceViewSchema } from './device.js';
+import type { DeclaredCommands } from '../declared.js';
+import { deviceViewSchema, ofDevice } from './device.js';
+import { errorSchema, failures } from './problem.js';
 
 /** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
 const number = z.union([z.number(), z.string()]);
@@ -17,7 +19,7 @@ export function inQuery<Schema extends z.ZodType>(schema: Schema) {
 
 const NUMBER = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/;
 
-export const valueViewSchema = z
+const valueViewSchema = z
   .object({
     name: z.string().nullable(),
     value: number.nullable().describe('In its unit; null while it is not available.'),
@@ -28,7 +30,7 @@ export const valueViewSchema = z
   })
   .meta({ id: 'Value', description: 'A value of a device.' });
 
-export const registerViewSchema = valueViewSchema
+const registerViewSchema = valueViewSchema
   .extend({
     table: z.enum(['coils', 'discrete', 'input', 'holding']),
     address: z.number(),
@@ -70,7 +72,7 @@ const RAW = 'Whether the value is given as it is stored.';
 const EXPECTED =
   'What must stand there now: a value, given as `value` is, or a list of registers as clients see them. If something else does, nothing of the request is written.';
 
-export const changeList = section({
+const changeList = section({
   changes: z
     .array(
       section({
@@ -113,7 +115,7 @@ export const MAX_VALUES = 8192;
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
 /** The values of a device to read. */
-export const valueQuery = z.object({
+const valueQuery = z.object({
   table: oneOf(TABLE_NAMES).optional().describe('Only values of this table.'),
   from: inQuery(address).default(0).describe('The first address.'),
   to: inQuery(address)
@@ -127,14 +129,14 @@ export type NewRegisters = z.infer<typeof newRegisters>;
 export type RegisterQuery = z.input<typeof valueQuery>;
 
 /** The registers to define. */
-export const newRegisters = section({
+const newRegisters = section({
   table: oneOf(TABLE_NAMES),
   address,
   quantity: wholeNumber(1, MAX_DEFINED, `a quantity of at most ${MAX_DEFINED}`).default(1),
   write: flag.default(true).describe('Whether clients may write them.'),
 }).meta({ examples: [{ table: 'holding', address: 100, quantity: 2 }] });
 
-export const newValue = section({
+const newValue = section({
   value: anyValue.optional(),
   raw: flag.default(false).describe(RAW),
   expected: z.unknown().optional().describe(EXPECTED),
@@ -151,13 +153,13 @@ export const newValue = section({
 export const MAX_WORDS = 512;
 
 /** The registers to read as words. */
-export const wordQuery = z.object({
+const wordQuery = z.object({
   table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
   from: inQuery(address).default(0).describe('The first address.'),
   to: inQuery(address).optional().describe('The last address; as far as an answer reaches without it.'),
 });
 
-export const wordsSchema = deviceViewSchema
+const wordsSchema = deviceViewSchema
   .pick({ supply: true, clock: true })
   .extend({
     table: z.enum(TABLE_NAMES),
@@ -179,7 +181,7 @@ export const wordsSchema = deviceViewSchema
 export type Words = z.infer<typeof wordsSchema>;
 
 /** One kind of signal by its name; the reader of signals checks it. */
-export const signalBody = z.record(z.string(), z.unknown()).meta({
+const signalBody = z.record(z.string(), z.unknown()).meta({
   description: 'One kind of signal.',
   examples: [{ sine: { period: '60s', amplitude: 5, offset: 230 } }],
 });
@@ -203,3 +205,105 @@ export const kindSchema = z
   });
 
 export type SignalKindView = z.infer<typeof kindSchema>;
+
+const valueParams = ofDevice.params.extend({
+  value: z.string().meta({ description: 'Name of the value.', examples: ['voltage'] }),
+});
+
+const registerList = z.object({ registers: z.array(registerViewSchema) }).describe('The values.');
+
+const otherSchema = errorSchema
+  .extend({ registers: registerList.shape.registers.describe('What stands there.') })
+  .meta({
+    id: 'OtherValues',
+    description: 'Something else stands there than was expected.',
+  });
+
+const valueName = text('the name of a value');
+const ofValue = { of: { ...ofDevice.of, value: valueName }, params: valueParams };
+
+/**
+ * The commands on values: by name, or by table and address; as values, and as words. `../values.ts` carries
+ * them out.
+ */
+export const VALUE_COMMANDS = {
+  'value.list': {
+    rest: 'GET /devices/:name/registers',
+    kind: 'list',
+    ...ofDevice,
+    sent: valueQuery,
+    summary: 'Read values of a device',
+    description: 'All values, those of a table or a range of addresses, or those with the given names.',
+    member: 'registers',
+    response: { 200: registerList, ...failures(400, 404) },
+  },
+  'device.names': { kind: 'list', ...ofDevice, summary: 'List the values of a device that traffic names' },
+  'value.named': { kind: 'list', ...ofDevice, summary: 'List the values that have a name, in brief' },
+  'value.change': {
+    rest: 'PATCH /devices/:name/registers',
+    ...ofDevice,
+    sent: changeList,
+    summary: 'Set values of a device',
+    description:
+      'Each change has a name, or a table and an address, and a value or words. All changes are made, or none when one has a mistake or finds something else than it expects.',
+    member: 'registers',
+    response: { 200: registerList, ...failures(400, 404), 409: otherSchema },
+  },
+  'value.define': {
+    rest: 'POST /devices/:name/registers',
+    ...ofDevice,
+    sent: newRegisters,
+    summary: 'Define registers of a device',
+    description:
+      'Those of the range that are not defined become registers of 16 bits, or coils, that hold 0. They are there until the program ends; `GET /api/v1/configuration` has them.',
+    member: 'registers',
+    response: { 201: registerList, ...failures(400, 404, 409) },
+  },
+  'value.get': {
+    rest: 'GET /devices/:name/values/:value',
+    kind: 'query',
+    ...ofValue,
+    summary: 'Read a value by its name',
+    description: 'In its unit, and as it is stored. A signal is computed for this moment.',
+    response: { 200: valueViewSchema, ...failures(404) },
+  },
+  'value.set': {
+    rest: 'PUT /devices/:name/values/:value',
+    of: { ...ofDevice.of, name: valueName },
+    params: valueParams,
+    sent: newValue,
+    summary: 'Set a value by its name',
+    description: 'Whether clients may write it does not matter. A value that a signal moves can not be set.',
+    response: { 200: valueViewSchema, ...failures(400, 404), 409: otherSchema },
+  },
+  'value.words': {
+    rest: 'GET /devices/:name/words',
+    kind: 'query',
+    ...ofDevice,
+    sent: wordQuery,
+    summary: 'Read registers of a device as words',
+    description:
+      'A range of at most 512 addresses as clients see it. Reading runs no action and counts no read.',
+    response: { 200: wordsSchema, ...failures(400, 404) },
+  },
+} as const satisfies DeclaredCommands;
+
+const ofSignal = { ...ofValue, response: { 200: registerViewSchema, ...failures(400, 404) } };
+
+/** The commands on the signals that move values. `../values.ts` carries them out. */
+export const SIGNAL_COMMANDS = {
+  'signal.set': {
+    rest: 'PUT /devices/:name/signals/:value',
+    ...ofSignal,
+    sent: signalBody,
+    as: 'signal',
+    summary: 'Let a signal move a value',
+    description: 'Replaces the signal of the value. docs/signals.md explains each kind.',
+  },
+  'signal.remove': {
+    rest: 'DELETE /devices/:name/signals/:value',
+    ...ofSignal,
+    summary: 'Let a value stand still',
+    description: 'Removes the signal of the value, which keeps its present value.',
+  },
+} as const satisfies DeclaredCommands;

@@ -1,0 +1,47 @@
+import type { Declared } from '../../simulator/commands/declared.js';
+import { CATALOGUE_COMMANDS } from '../../simulator/commands/schemas/catalogue.js';
+import { CELL_COMMANDS } from '../../simulator/commands/schemas/cells.js';
+import { DEVICE_COMMANDS } from '../../simulator/commands/schemas/device.js';
+import { RULE_COMMANDS } from '../../simulator/commands/schemas/fault.js';
+import { INLET_COMMANDS } from '../../simulator/commands/schemas/inlets.js';
+import { LINE_COMMANDS } from '../../simulator/commands/schemas/line.js';
+import {
+  CONFIGURATION_COMMANDS,
+  PORT_COMMANDS,
+  PROGRAM_COMMANDS,
+  TRAFFIC_COMMANDS,
+} from '../../simulator/commands/schemas/program.js';
+import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../simulator/commands/schemas/value.js';
+import { EXAMINATION_COMMANDS, TEST_COMMANDS } from '../../testing/declared.js';
+
+/** Every command and query of a running simulator by its name, without what carries it out: see `table.ts`. */
+export const COMMANDS = {
+  ...PROGRAM_COMMANDS,
+  ...PORT_COMMANDS,
+  ...CONFIGURATION_COMMANDS,
+  ...TRAFFIC_COMMANDS,
+  ...LINE_COMMANDS,
+  ...DEVICE_COMMANDS,
+  ...VALUE_COMMANDS,
+  ...SIGNAL_COMMANDS,
+  ...INLET_COMMANDS,
+  ...CELL_COMMANDS,
+  ...RULE_COMMANDS,
+  ...CATALOGUE_COMMANDS,
+  ...TEST_COMMANDS,
+  ...EXAMINATION_COMMANDS,
+} as const;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** The names of lists. Their answers come in parts, by `Rpc.list`; all others come by `Rpc.call`. */
+export type ListName = {
+  [Name in CommandName]: (typeof COMMANDS)[Name] extends { readonly kind: 'list' } ? Name : never;
+}[CommandName];
+
+export type CallName = Exclude<CommandName, ListName>;
+
+/** The declaration of a command; undefined when nothing has this name. */
+export function declaredAs(name: string): Declared | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name as CommandName] : undefined;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { DeclaredCommands } from '../declared.js';
+
+const configurationAnswer = {
+  description: 'A native file.',
+  content: { 'application/yaml': { schema: z.string() } },
+};
+
+const portView = z
+  .object({
+    path: z.string().describe('This path may change with the next start of the machine.'),
+    stableNames: z.array(z.string()).describe('Links in /dev/modbus-sim and /dev/serial that stay the same.'),
+    adapter: z.object({
+      kind: z.string(),
+      name: z.string(),
+      fifoCharacters: z.number().describe('Characters of one frame that may lie between two chunks.'),
+      latencyMs: z.number().describe('How long a USB adapter may hold bytes back.'),
+    }),
+    hints: z.array(z.string()),
+    usb: z
+      .object({
+        vendorId: z.string(),
+        productId: z.string(),
+        manufacturer: z.string().nullable(),
+        product: z.string().nullable(),
+        serialNumber: z.string().nullable(),
+      })
+      .nullable()
+      .describe(
+        'Identifiers of four hexadecimal digits, and what the adapter says of itself; null for what is no USB device.',
+      ),
+    lines: z.array(z.string()).describe('Lines that are configured for this port.'),
+  })
+  .meta({
+    id: 'Port',
+    description: 'A serial port.',
+    examples: [
+      {
+        path: '/dev/ttyUSB0',
+        stableNames: ['/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0'],
+        adapter: { kind: 'ftdi', name: 'FTDI', fifoCharacters: 62, latencyMs: 1 },
+        hints: [],
+        usb: {
+          vendorId: '0403',
+          productId: '6001',
+          manufacturer: 'FTDI',
+          product: 'FT232R USB UART',
+          serialNumber: 'A50285BI',
+        },
+        lines: ['bench'],
+      },
+    ],
+  });
+
+export type PortView = z.infer<typeof portView>;
+
+const portList = z.object({ ports: z.array(portView) }).describe('The serial ports of this machine.');
+
+/** The commands on the program as a whole. `../program.ts` carries them out. */
+export const PROGRAM_COMMANDS = {
+  'program.ping': { kind: 'query', summary: 'Answer at once, which shows that the lines are served' },
+  'program.summary': { kind: 'query', summary: 'Tell the state of everything, in brief' },
+  'program.map': { kind: 'query', summary: 'List the lines and units, for whoever shows traffic' },
+  'program.metrics': { kind: 'query', summary: 'Tell the measurements of the program' },
+  'line.metrics': { kind: 'list', summary: 'List the measurements of the lines' },
+  'program.configuration': {
+    rest: 'GET /configuration',
+    kind: 'list',
+    summary: 'Get the configuration that is running',
+    description: 'A native file that makes what is running now, with all changes since the start.',
+    response: { 200: configurationAnswer },
+  },
+} as const satisfies DeclaredCommands;
+
+export const PORT_COMMANDS = {
+  // The answer is the serial ports of the lines. REST answers with all ports of the machine.
+  'program.ports': {
+    rest: 'GET /ports',
+    kind: 'query',
+    summary: 'List the serial ports',
+    description: 'The serial ports of this machine, with names that stay the same, and which lines use them.',
+    member: 'ports',
+    response: { 200: portList },
+  },
+} as const satisfies DeclaredCommands;
+
+export const TRAFFIC_COMMANDS = {
+  'traffic.clear': {
+    rest: 'DELETE /traffic',
+    summary: 'Forget the traffic',
+    description: 'Exchanges are forgotten with it. Sequence numbers go on.',
+    response: { 204: z.null().describe('Nothing is kept any more.') },
+  },
+} as const satisfies DeclaredCommands;
+
+const sent = {
+  sent: z.record(z.string(), z.unknown(), { error: 'a configuration' }),
+  as: 'configuration',
+} as const;
+
+/** The commands that compare a configuration with what runs. `../configuration.ts` carries them out. */
+export const CONFIGURATION_COMMANDS = {
+  'configuration.check': {
+    kind: 'query',
+    ...sent,
+    summary: 'Tell what a configuration would change',
+  },
+  'configuration.apply': { ...sent, summary: 'Make a configuration what runs, all of it or nothing' },
+} as const satisfies DeclaredCommands;
