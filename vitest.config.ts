@@ -45,6 +45,7 @@ const FULL = [
 
 /** Files whose properties the quick tier tries a tenth as often, and whose tables it runs in part (`test/support/tries.ts`). */
 const ALL_TRIES = [
+  'test/remote/rpc/any-input.test.ts',
   'test/remote/api/v1/{configuration,events,exchanges,hostile-lines}.test.ts',
   'test/files/config/hostile.test.ts',
   'test/device/{diagnostics-sequences,reactions}.test.ts',

@@ -6,7 +6,7 @@ import { UNIT, VALUES } from './frames.mjs';
 export const WORLD = {
   devices: ['meter', 'pump', 'a', 'b'],
   lines: ['lan', 'bench', 'c'],
-  values: ['voltage', 'level', 'energy', 'alarm', 'label'],
+  values: ['voltage', 'level', 'energy', 'total', 'alarm', 'label'],
   entries: ['answers-for-others', 'answers-too-soon', 'busy-every-other', 'none'],
 };
 
@@ -18,6 +18,7 @@ const DEVICES = {
         { address: 0, value: 2301, name: 'voltage', unit: 'V', scale: 0.1, write: true },
         { address: 1, name: 'level', signal: { sine: { period: '10s', amplitude: 50, offset: 100 } } },
         { address: 2, type: 'uint32', name: 'energy', signal: { counter: { integral: 'level' } } },
+        { address: 4, type: 'int64', name: 'total', write: true },
         { address: 10, type: 'string', length: 4, value: 'abc', name: 'label', write: true },
       ],
     },

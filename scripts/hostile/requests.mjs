@@ -304,16 +304,30 @@ export function requestsOf(document, world, seed) {
       name: [0.2, () => of(TEXTS)],
     }),
   });
-  const scenario = () => ({
-    name: of(TEXTS),
-    line: line(),
-    steps: list(often(0.05) ? 200 : 4, step),
-    ...some({
-      seed: [0.2, number],
-      parameters: [0.1, () => ({ a: number() })],
-      always: [0.1, () => [{ never: matcher() }]],
-    }),
-  });
+  /** A step that is taken, mostly. */
+  const goodStep = () =>
+    of([
+      () => ({ wait: time() }),
+      () => ({ set: { [`meter.${name()}`]: of([number(), number(), true, 'x']) } }),
+      () => ({ expect: { function: 3 }, within: time() }),
+      () => ({ expect: [{}, { same: true, times: of([3, { min: 2, max: 2 ** 53 }]) }], within: time() }),
+      () => ({ never: { write: { [`meter.${name()}`]: number() } }, within: time() }),
+      () => ({ power: { meter: of(['off', 'on', { off: time(), boot: time() }]) } }),
+      () => ({ fault: { when: when(), do: [{ delay: time() }, ...faults()] }, wait: time() }),
+    ])();
+  const scenario = () =>
+    often(0.6)
+      ? { name: 'x', line: line(), steps: [goodStep(), ...list(2, goodStep)] }
+      : {
+          name: of(TEXTS),
+          line: line(),
+          steps: list(often(0.05) ? 200 : 4, step),
+          ...some({
+            seed: [0.2, number],
+            parameters: [0.1, () => ({ a: number() })],
+            always: [0.1, () => [{ never: matcher() }]],
+          }),
+        };
   const faults = () =>
     list(3, () =>
       of([
@@ -330,8 +344,43 @@ export function requestsOf(document, world, seed) {
       ]),
     );
 
-  /** What the document leaves open. @type {Record<string, Make>} */
+  const newRule = () => ({ name: of(RULES), when: when(), do: faults() });
+  const entryOf = () => {
+    const table = of(['coils', 'discrete', 'input', 'holding']);
+    return { table, ...entry(table) };
+  };
+  const configuration = () => ({
+    devices: Object.fromEntries(
+      list(3, () => {
+        const { name: named, ...source } = newDevice();
+        return [named, source];
+      }),
+    ),
+    lines: Object.fromEntries(
+      list(2, () => {
+        const { name: named, ...source } = newLine();
+        return [named, source];
+      }),
+    ),
+    ...some({ faults: [0.3, () => list(3, newRule)] }),
+  });
+
+  /** What the document leaves open, and the schemas of commands. @type {Record<string, Make>} */
   const grammar = {
+    'post device.add': newDevice,
+    'post line.add': newLine,
+    'post line.change': () => ({ line: line(), settings: of([newLine(), { units: units() }]) }),
+    'post value.define': () => ({ device: device(), ...entryOf() }),
+    'post signal.set': () => ({ device: device(), value: name(), signal: signal() }),
+    'post rule.add': () => ({ rule: newRule() }),
+    'post rule.replace': () => ({ rule: newRule() }),
+    'post rule.preview': () => ({ rule: newRule(), ...some({ like: [0.3, matcher] }) }),
+    'post configuration.check': () => ({ configuration: configuration() }),
+    'post configuration.apply': () => ({ configuration: configuration() }),
+    'post test.start': () => ({ scenario: scenario() }),
+    'post examination.start': () => ({
+      order: { line: line(), ...some({ checks: [0.5, () => of(['poll-period', 'time-out', 'nonsense'])] }) },
+    }),
     'post /api/v1/devices': newDevice,
     'post /api/v1/lines': newLine,
     'put /api/v1/lines/{name}': () => {
@@ -340,7 +389,7 @@ export function requestsOf(document, world, seed) {
     },
     'put /api/v1/devices/{name}/signals/{value}': signal,
     'post /api/v1/tests': scenario,
-    'post /api/v1/faults': () => ({ name: of(RULES), when: when(), do: faults() }),
+    'post /api/v1/faults': newRule,
     'put /api/v1/faults/{name}': () => ({ when: when(), do: faults() }),
     'patch /api/v1/devices/{name}/registers': () => ({
       changes: list(often(0.1) ? 1000 : 5, () =>
@@ -387,7 +436,8 @@ export function requestsOf(document, world, seed) {
     if (schema.examples && often(0.25)) return of(schema.examples);
     if ('const' in schema) return schema.const;
     if (schema.enum) return of(schema.enum);
-    if (key in known && often(0.7)) return known[key]?.();
+    if (key in known && often(0.7))
+      return key === 'value' && schema.type === 'string' ? name() : known[key]?.();
     const options = schema.anyOf ?? schema.oneOf;
     if (options) return made(of(options), key, depth + 1);
     const type = Array.isArray(schema.type) ? of(schema.type) : schema.type;

@@ -49,7 +49,8 @@ export const operations: readonly DocumentedOperation[] = Object.entries(documen
 
 /** The operation that a request is for: of those that fit, the one with the fewest parameters. */
 function operationFor(method: string, url: string): DocumentedOperation | undefined {
-  const [path = ''] = url.split('?');
+  // As it is asked for: `..` goes up one part.
+  const path = new URL(url, 'http://localhost').pathname;
   const [found] = operations
     .filter((each) => each.method === method.toLowerCase() && patternOf(each.path).test(path))
     .sort((a, b) => a.parameters.length - b.parameters.length);
