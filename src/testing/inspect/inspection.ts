@@ -74,6 +74,7 @@ export class InspectionRun {
   readonly #audience: InspectionAudience;
   readonly #findings = new Map<ServerCheck, ServerFinding>();
   readonly #fates: string[] = [];
+  #startedAt = 0;
   #goneSince: string | undefined;
   #isStopped = false;
 
@@ -96,13 +97,19 @@ export class InspectionRun {
 
   async run(): Promise<Inspection> {
     const bench = this.#bench;
-    const startedAt = bench.asker.clock.now();
+    this.#startedAt = bench.asker.clock.now();
     try {
       for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
     } finally {
       for (const undo of bench.undo.splice(0).reverse()) await undo();
       await bench.asker.disconnect();
     }
+    return this.soFar();
+  }
+
+  /** What is known by now. */
+  soFar(): Inspection {
+    const bench = this.#bench;
     const findings = this.#checks.flatMap((check) => this.#findings.get(check) ?? []);
     return {
       order: bench.order,
@@ -111,7 +118,7 @@ export class InspectionRun {
       facts: bench.facts,
       times: replyTimes(bench),
       requests: bench.log.length,
-      durationMs: bench.asker.clock.now() - startedAt,
+      durationMs: bench.asker.clock.now() - this.#startedAt,
       fates: this.#fates,
       isReached: bench.read !== undefined,
     };
