@@ -53,7 +53,7 @@ const ALL_TRIES = [
   'test/files/import/{csv,esphome,home-assistant,sunspec}.test.ts',
   'test/device/registers/actions.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
-  'test/testing/examine/{damaged,exceptions,whole}.test.ts',
+  'test/testing/examine/{damaged,exceptions,sentences,whole}.test.ts',
 ];
 
 const SHARED = {

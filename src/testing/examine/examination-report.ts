@@ -26,7 +26,10 @@ interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings
   readonly found: ClientFacts;
 }
 
-/** If this fraction of the checks did not run and none failed, the verdict is `error`. */
+/**
+ * If this fraction of the checks is undecided, the first sentence says so. If it did not run at all and no
+ * check failed, the verdict is `error`.
+ */
 const TOO_MANY = 0.5;
 
 /** Makes the report on what an examination has found by now. */
@@ -36,14 +39,26 @@ export function examinationReport(
   { startedAt, durationMs, refusal, fates, isOver, found, findings }: KnownByNow,
 ): Report {
   const verdicts = findings.map(({ verdict }) => verdict);
-  const notRun = verdicts.filter((verdict) => verdict === 'not run').length;
+  const [notRun, open] = ['not run', 'inconclusive'].map(
+    (wanted) => verdicts.filter((verdict) => verdict === wanted).length,
+  ) as [number, number];
   const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
-  const isTooLittle = isOver && overall !== 'fail' && notRun >= TOO_MANY * Math.max(1, checks.length);
+  const tooMany = TOO_MANY * Math.max(1, checks.length);
+  const isTooLittle = isOver && overall !== 'fail' && notRun >= tooMany;
+  const counts = [
+    ...(open > 0 ? [`${open} inconclusive`] : []),
+    ...(notRun > 0 ? [`${notRun} not run`] : []),
+  ];
+  const undecided =
+    isOver && notRun + open >= tooMany
+      ? `${notRun + open} of ${checks.length} checks undecided: ${counts.join(', ')}`
+      : undefined;
+  const [fate, ...others] = refusal === undefined ? fates : [];
+  const first = [fate, undecided].filter((text) => text !== undefined).join('; ');
   // The seed decides in which order checks run. The report lists them, and the sentences on them, in the
   // order of the table.
   const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
   const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
-  const many = `${notRun} of ${checks.length} checks ${notRun === 1 ? 'was' : 'were'} not run, so this examination says too little`;
   return {
     kind: 'examination',
     name: `the client on line ${line.name}`,
@@ -53,11 +68,10 @@ export function examinationReport(
     line: line.name,
     seed,
     conclusions: [
-      ...fates,
+      ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),
-      refusal ?? (foundText(found) || 'No time was measured'),
-      ...(isTooLittle ? [many] : []),
-    ].map(sentence),
+      ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),
+    ].flatMap((text) => (text === '' ? [] : sentence(text))),
     parameters: parametersOf(found),
     found: { ...found },
     findings: inOrder,

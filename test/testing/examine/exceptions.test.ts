@@ -66,9 +66,23 @@ describe.each(some(['tcp', 'serial'] as const, 2))('exceptions on %s', (on) => {
   });
 });
 
+describe('a client that repeats each poll at once after an exception, and not without end', () => {
+  it('passes, because that is no loop; how soon and how often it asks again is told', async () => {
+    const habits = { periodMs: 1000, busyPauseMs: 4, attempts: 3 };
+    const { finding } = await examineModel({ habits, checks: ['exception-6'] });
+    const { verdict, title, summary } = finding('exception-6');
+    expect([verdict, title]).toEqual(['pass', 'Polls on after exception 6, without asking in a loop']);
+    expect(summary).toMatch(
+      /^asked \d+ times in 4\.\d+ s, usually 4 times; asks again [45](\.\d)?.* ms after an exception, \d times$/,
+    );
+  });
+});
+
 describe('a client that asks again after a busy device', () => {
-  it('is told how long it has waited', async () => {
+  it('is told how long it has waited, and how often', async () => {
     const { finding } = await examineModel({ habits: { periodMs: 1000 }, checks: ['exception-6'] });
-    expect(finding('exception-6').summary).toMatch(/, again after 10\d(\.\d)? ms$/);
+    expect(finding('exception-6').summary).toMatch(
+      /; asks again 10\d(\.\d)?( to 10\d(\.\d)?)? ms after an exception, \d times$/,
+    );
   });
 });

@@ -30,13 +30,14 @@ describe('a client that is gone once its connection was closed', () => {
 });
 
 describe('an examination that its limit has ended', () => {
-  it('is an error where most of it was not run and nothing has failed, and says so last', async () => {
+  it('is an error where most of it was not run and nothing has failed, and the first sentence counts what is undecided', async () => {
     const { report } = await examineModel({ habits: { periodMs: 2000 }, limitMs: 60_000 });
     const notRun = report.findings.filter(({ verdict }) => verdict === 'not run').length;
     expect(notRun).toBeGreaterThan(report.findings.length / 2);
     expect(report.verdict).toBe('error');
-    expect(report.conclusions.at(-1)).toBe(
-      `${notRun} of ${report.findings.length} checks were not run, so this examination says too little.`,
+    const open = report.findings.filter(({ verdict }) => verdict === 'inconclusive').length;
+    expect(report.conclusions[0]).toBe(
+      `${notRun + open} of ${report.findings.length} checks undecided: ${open > 0 ? `${open} inconclusive, ` : ''}${notRun} not run.`,
     );
   });
 
@@ -113,7 +114,9 @@ describe('a client whose program crashes', () => {
     const { report, crashes } = await examineCrash(false);
     expect(crashes()).toBe(1);
     expect(report.verdict).toBe('fail');
-    expect(report.conclusions[0]).toMatch(/^Crashed after .*: exit code 1, last line "IndexError: pop"\.$/);
+    expect(report.conclusions[0]).toMatch(
+      /^Crashed after .*: exit code 1, last line "IndexError: pop"; 2 of 3 checks undecided: 2 not run\.$/,
+    );
     const said = [...report.conclusions, ...report.findings.map(({ summary }) => summary)].join('\n');
     expect(said.match(/Traceback/g)).toHaveLength(1);
     expect(report.findings.filter(({ verdict }) => verdict === 'not run').length).toBeGreaterThan(0);
@@ -148,7 +151,7 @@ describe('a client whose program crashes', () => {
       expect(finding('wrong-byte-count').verdict).not.toBe('pass');
       expect(finding('wrong-function').verdict).not.toBe('pass');
       expect(report.conclusions[0]).toMatch(
-        /^The client was away: after .* it came back .*, as a program that was started again; the same in one more check\.$/,
+        /^The client was away: after .* it came back .*, as a program that was started again; the same in one more check; 2 of 3 checks undecided: 2 inconclusive\.$/,
       );
       expect(report.verdict).toBe('inconclusive');
     },
@@ -165,7 +168,7 @@ describe('a client that its own supervisor starts again at an exception', () => 
     expect(finding('exception-4').verdict).toBe('inconclusive');
     expect(report.conclusions[0]).toMatch(
       new RegExp(
-        `^The client was away: after exception 4 it came back ${how} after \\d+ ms, as a program that was started again\\.$`,
+        `^The client was away: after exception 4 it came back ${how} after \\d+ ms, as a program that was started again; 1 of 1 checks undecided: 1 inconclusive\\.$`,
       ),
     );
   });

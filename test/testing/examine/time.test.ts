@@ -77,6 +77,27 @@ it('does not take repetitions for polls where they would come as far apart', asy
   expect(finding('attempts')).toMatchObject({ verdict: 'inconclusive' });
 });
 
+it('says what would tell repetitions from polls where they look alike', async () => {
+  const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
+  const { finding } = await examineModel({ habits, checks: ['attempts'] });
+  expect(finding('attempts').summary).toMatch(
+    /another poll period or time-out of the client would tell them apart$/,
+  );
+});
+
+it('names the outage that was, where the silence of another check counts as one', async () => {
+  const { finding } = await examineModel({
+    on: 'tcp',
+    habits: { reconnectsOnGivingUp: false },
+    checks: ['half-open', 'outage-5s', 'outage-60s'],
+  });
+  expect(finding('half-open').verdict).toBe('fail');
+  expect(finding('outage-5s').summary).toMatch(/ after an outage of 5 s, during which it asked \d times$/);
+  expect(finding('outage-60s').summary).toMatch(
+    / after an outage of 1 min, during which it asked \d\d+ times$/,
+  );
+});
+
 describe('the group time finds', () => {
   it('a client that does not ask again', async () => {
     const habits = { questions: SEVERAL, attempts: 1 };

@@ -51,10 +51,10 @@ describe('the verdict from trials', () => {
     expect(summary).toBe('the trials do not agree: was right; was wrong');
   });
 
-  it('names each thing that the client did once, whatever its numbers, and three things at most', () => {
+  it('names each thing that the client did once, with the range of its numbers, and three things at most', () => {
     const did = (...texts: string[]) => verdictOf(texts.map((text) => trial('wrong', { text })))?.summary;
     expect(did('asked after 12.5 ms', 'asked after 300 ms', 'closed')).toBe(
-      'asked after 12.5 ms; closed (3 of 3 trials)',
+      'asked after 12.5 to 300 ms; closed (3 of 3 trials)',
     );
     expect(did('a', 'b', 'c', 'd')).toBe('a; b; c (4 of 4 trials)');
   });

@@ -70,6 +70,14 @@ describe('the check of questions while a reply is pending', () => {
     expect(found.frames.length).toBeGreaterThan(1);
   });
 
+  it('does not judge one that gives up before its next request is due: no reply could be pending then', async () => {
+    const { verdict, summary } = await verdictOn('one-at-a-time', { periodMs: 1000, timeoutMs: 300 });
+    expect(verdict).toBe('inconclusive');
+    expect(summary).toMatch(
+      /^its next request is due up to 100\d ms .* it goes on after 300 ms, so no reply can be pending when one is due$/,
+    );
+  });
+
   it('does not judge one that may have given up in time for its next poll', async () => {
     const habits = { periodMs: 1000, timeoutMs: 300, attempts: 1, rhythm: 'grid' } as const;
     const { verdict, summary } = await verdictOn('one-at-a-time', habits);
@@ -89,6 +97,20 @@ describe('the check of broadcasts', () => {
   ])('%d ms before the next request: %s', async (timeoutMs, verdict) => {
     const found = await verdictOn('broadcast-pause', { ...habits, timeoutMs, periodMs: 0 });
     expect(found.verdict, found.summary).toBe(verdict);
+  });
+
+  it('is inconclusive where too few came', async () => {
+    // One round of questions takes 8 s.
+    const questions = [...Array.from({ length: 40 }, () => READ), broadcast];
+    const found = await verdictOn('broadcast-pause', {
+      ...habits,
+      questions,
+      betweenMs: 200,
+      timeoutMs: 150,
+      periodMs: 0,
+    });
+    expect(found.summary).toMatch(/\([12] watched\): too few to judge$/);
+    expect(found.verdict).toBe('inconclusive');
   });
 
   it('is inconclusive without any', async () => {

@@ -190,6 +190,9 @@ function sameness({ target }: Exam, usual: Behaviour): (one: number, other: numb
   return (one, other) => Math.abs(one - other) <= most + SAME_PART * Math.max(one, other);
 }
 
+const LOOK_ALIKE =
+  'its repetitions look like its polls, and another poll period or time-out of the client would tell them apart';
+
 /** The check that counts the attempts of one poll. */
 const attempts: Check = {
   id: 'attempts',
@@ -213,7 +216,7 @@ const attempts: Check = {
       const { attempts: count } = run;
       first ??= count;
       if (count !== undefined && count !== first) {
-        const text = `asked ${timesText(first ?? 0)}, and ${timesText(count)} the next time: its repetitions look like its polls`;
+        const text = `asked ${timesText(first ?? 0)}, and ${timesText(count)} the next time: ${LOOK_ALIKE}`;
         return sure('unclear', text, trial.evidence);
       }
       trials.push(trial);
@@ -236,8 +239,7 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
     // The client may write what it has read, so without a reply it has nothing to write.
     const isAlone = exam.client.questions.every((each) => each.key === exam.target.key || !isReading(each));
     const isEndless = !isAlone && asked.length > WITHOUT_END;
-    if (!isEndless)
-      return { shows: 'unclear', text: `${text}; its repetitions look like its polls`, evidence };
+    if (!isEndless) return { shows: 'unclear', text: `${text}; ${LOOK_ALIKE}`, evidence };
     const conclusion = 'asks without end where there is no reply';
     return { shows: 'wrong', text: `${text} and nothing else`, evidence, conclusion };
   }
@@ -251,13 +253,13 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: Sil
 const pauses: Check = {
   id: 'pauses',
   group: 'time',
-  title: 'Pauses between attempts',
+  title: 'Shows whether it pauses between attempts',
   what: 'requests without a reply',
   does: 'Looks at the times from one attempt to the next where one question gets no reply.',
   matters:
     'The intervals tell how long a question holds up the others, and whether a device that starts gets time for it.',
   fix: 'Pause between attempts, longer from one to the next.',
-  rule: 'Passes when the intervals are measured; inconclusive when the client asks once, or the attempts of one poll are not known.',
+  rule: 'Passes when the pauses are measured, also where there are none; inconclusive when the client asks once, and where its time-out or the attempts of one poll are not known.',
   source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
   needs: ['time-out', 'attempts'],
   async run(exam) {
@@ -271,7 +273,7 @@ const pauses: Check = {
     const times = `attempts come ${between.map(numberText).join(', ')} ms apart`;
     const { timeoutMs } = exam.client.found;
     if (!timeoutMs)
-      return sure('right', `${times}; without a time-out the pauses in them are not known`, evidence);
+      return sure('unclear', `${times}; without a time-out the pauses in them are not known`, evidence);
     // An attempt comes no sooner than the time-out after the one before, so the error of the time-out is in
     // the pause.
     const pausesMs = between

@@ -1,4 +1,5 @@
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
+import { timesText } from '../../scenario/words.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
@@ -30,7 +31,7 @@ const ON_TCP = ['tcp', 'tls'] as const;
 const LOSSES: readonly LossRow[] = [
   {
     id: 'closed-after-reply',
-    title: 'Connects again after its connection was closed',
+    title: 'Goes on over another connection after its own was closed',
     what: 'its connection was closed',
     does: 'Closes the connection in an orderly way after one reply.',
     matters:
@@ -60,7 +61,7 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
   return {
     ...described,
     group: 'connections',
-    rule: `Passes when the client connects again and polls as before, fails when it does not within ${WITHIN}.`,
+    rule: `Passes when the client goes on over a new connection, or another one that it has, and polls as before; fails when it does not within ${WITHIN}.`,
     transports: ON_TCP,
     async run(exam) {
       const limit = patienceOf(exam);
@@ -79,10 +80,10 @@ function lossCheck({ faults, since, blame, ...described }: LossRow): Check {
       const evidence = [first, gone, connected, next].filter((each) => each !== undefined);
       if (!next)
         return sure('wrong', `asked nothing more for ${Math.round(limit / 1000)} s`, evidence, blame);
-      const how =
-        gone && connected
-          ? `connected again ${numberText(connected.at - gone.at)} ms after ${since}`
-          : 'went on over another connection that it had';
+      const afterMs = gone && connected && numberText(Math.max(0, connected.at - gone.at));
+      const again =
+        afterMs === undefined ? 'connected again' : `connected again ${afterMs} ms after ${since}`;
+      const how = connected ? again : 'went on over another connection that it had';
       const what = next.question === first.question ? 'asked the same question' : 'asked another question';
       return comeBack(exam, `${how} and ${what}`, evidence, blame);
     },
@@ -170,7 +171,7 @@ const halfOpen: Check = {
     if (!result) {
       // The checks with outages use this silence, so that nobody waits for another long one.
       exam.client.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
-      const text = `asked ${spoilt.length} times on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
+      const text = `asked ${timesText(spoilt.length)} on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
       return sure('wrong', text, dead, blame);
     }
     const asked = spoilt.filter(({ seq }) => seq < result.seq).length;

@@ -1,5 +1,5 @@
 import { sentBytes } from '../../../modbus/protocol/reply-plan.js';
-import { type Exchange, readingOf, transactionOf, wentWell } from '../heard/exchange.js';
+import { longestPauseIn, readingOf, transactionOf, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST } from '../trial/exam.js';
 import {
   type Contrast,
@@ -8,6 +8,7 @@ import {
   spoilt,
   TAKES_IT,
   TAKES_NONE,
+  TOO_LONG,
   twice,
   whyNotTwice,
 } from '../trial/trial.js';
@@ -268,18 +269,9 @@ const split = contrastCheck('damaged', {
       ifLeft: [LOST],
       // A client that goes on as usual after half a reply need not have taken the whole one.
       alsoUsual: [halfOf(exam)],
-      isVoid: ([first]) =>
-        isRtu && pauseIn(first) > line.t15
-          ? 'this computer made the pause longer than t1.5, and then the reply is no longer valid'
-          : undefined,
+      isVoid: ([first]) => (isRtu && longestPauseIn(first) > line.t15 ? TOO_LONG : undefined),
     };
   },
 });
-
-/** The pause that was really made between the two pieces, in ms. */
-function pauseIn(exchange: Exchange | undefined): number {
-  const [first, second] = exchange?.reply?.report.steps ?? [];
-  return first && second ? second.achievedAt - first.endedAt : 0;
-}
 
 export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split];

@@ -1,6 +1,6 @@
 import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js';
-import { numberText } from '../heard/found.js';
+import { spanText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';
 import { awayLongerThan, behaviourAfter, continuationOf, startedAgain } from '../trial/observation.js';
 import { patienceOf } from '../trial/trial.js';
@@ -86,7 +86,8 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
   },
 ];
 
-const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
+const ENDLESS =
+  'more than five times as often as usual, or more than eight times within one poll period (or more often than without a reply, where that is more)';
 const UNCLEAR =
   'inconclusive when endless retries can not be told from the retries of each poll, when not every poll is repeated that often, or when it comes back as a program that was started again';
 const FAILS = `fails when it asks ${ENDLESS}, or no longer polls afterwards, or when the observer shows a value that no reply carried`;
@@ -96,16 +97,14 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
   ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
     id: `exception-${code}`,
     group: 'exceptions',
-    title: isTemporary
-      ? `Asks again after a pause after exception ${code}`
-      : `Does not ask again at once after exception ${code}`,
+    title: `Polls on after exception ${code}, without asking in a loop`,
     what: `exception ${code}`,
     does: `Answers every asking of one question with exception ${code} (${name}) for some poll periods.`,
     matters,
     fix: isTemporary
       ? 'Wait for at least a poll period before asking again, and keep the last value, marked as old.'
       : 'Ask again at the next poll, never in a loop, and show that there is no value.',
-    rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, ${FAILS}; ${UNCLEAR}.`,
+    rule: `Passes when the client ${isTemporary ? 'asks again after a pause or at its next poll' : 'polls on at about its usual pace'}, or repeats each poll as often, ${FAILS}; ${UNCLEAR}. How soon it asks again is told, and not judged.`,
     source,
     beside: 'one question',
     run: (exam) => run(exam, code, isTemporary),
@@ -115,7 +114,7 @@ export const exceptions: readonly Check[] = EXCEPTIONS.map(
 async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judged> {
   const ms = Math.max(SHORTEST_MS, PERIODS * exam.periodMs);
   const faults = [{ exception: code }];
-  const { spoilt, since } = await exam.disturb({ faults }, () => undefined, ms);
+  const { spoilt } = await exam.disturb({ faults }, () => undefined, ms);
   if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
   const last = spoilt.at(-1) as Exchange;
   const next = await exam.until(() => continuationOf(exam, last), patienceOf(exam));
@@ -145,7 +144,7 @@ async function run(exam: Exam, code: number, isTemporary: boolean): Promise<Judg
     const either = 'which are repetitions without end, or some of each poll';
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
-  const text = `${asked}${againText(exam, since)}`;
+  const text = `${asked}${againText(exam, spoilt)}`;
   // When other checks run at the same time, a question that is asked without end keeps the client from this
   // one.
   const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
@@ -198,13 +197,13 @@ function isSteady(runs: readonly number[], usual: number): boolean {
   return runs.length >= usual / 2 && new Set(runs.slice(1, -1)).size === 1;
 }
 
-/** Says how long after the exception the client asked again, if that was before its time. */
-function againText(exam: Exam, since: number): string {
-  const asked = exam.askedAfter(since);
+/** Says how often the client asked again before its time, and how long after the exception. */
+function againText(exam: Exam, asked: readonly Exchange[]): string {
   const times = earlyIn(exam, asked).flatMap((isEarly, i) => {
     const [before, next] = asked.slice(i) as [Exchange, Exchange];
     const from = repliedUntil(before);
-    return isEarly && before.rule && from !== undefined ? [next.at - from] : [];
+    return isEarly && from !== undefined ? [next.at - from] : [];
   });
-  return times.length === 0 ? '' : `, again after ${numberText(Math.min(...times))} ms`;
+  if (times.length === 0) return '';
+  return `; asks again ${spanText(times)} ms after an exception, ${timesText(times.length)}`;
 }

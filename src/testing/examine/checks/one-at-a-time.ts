@@ -28,7 +28,7 @@ export const oneAtATime: Check = {
   does: 'Delays replies by less than the client waits for one, so that the next poll would be due, and watches for a request meanwhile.',
   matters: 'Two that speak at once on a serial line spoil both frames.',
   fix: 'Send the next request only when the reply has come or the time-out is over, with one queue for the whole line.',
-  rule: 'Passes when no request comes while a reply is pending, in three trials that agree, fails when one does; inconclusive when the client may have given up the reply before.',
+  rule: 'Passes when no request comes while a reply is pending, in three trials that agree, fails when one does; inconclusive when the client may have given up the reply before, and when its next request is due no sooner than it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
   transports: ['serial'],
   async run(exam) {
@@ -50,10 +50,10 @@ export const oneAtATime: Check = {
     const isAlike = isPoll || isNext;
     const delay = isAlike ? PART_OF_GAP * Math.max(silent.afterMs, dueMs) : PART_OF_WAIT * waitMs;
     if (!isAlike && delay <= dueMs) {
-      const text = `its next request is due ${numberText(dueMs)} ms after the last one; by then it has a reply or is close to giving up`;
-      return sure('right', text, exam.askedAfter(0).slice(-2));
+      const text = `its next request is due up to ${numberText(dueMs)} ms after the last one, and without a reply it goes on after ${numberText(waitMs)} ms, so no reply can be pending when one is due`;
+      return sure('unclear', text, exam.askedAfter(0).slice(-2));
     }
-    const about = `while a reply was pending that came ${numberText(delay)} ms late`;
+    const about = `while a reply was pending that was held back for ${numberText(delay)} ms`;
     return decide(exam, this, async (): Promise<Trial> => {
       const chain = await runChain(exam, [[{ delay }]], delay);
       if (isBroken(chain)) return { shows: 'unclear', text: chain.why, evidence: chain.asked };

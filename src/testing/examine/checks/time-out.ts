@@ -414,7 +414,7 @@ const timeOut: Check = {
       return sure('unclear', `the time-out is ${between}; ${whyNotBetter(pace)}`, evidence);
     }
     exam.client.found.timeoutMs = measured;
-    const text = `waits ${measuredText(measured)} for a reply (${probes} delays tried)`;
+    const text = `waits ${measuredText(measured)} for a reply (${probes} delays show it)`;
     if (value > LONGEST_MS) return sure('wrong', text, evidence, 'waits more than 30 s for a reply');
     return sure('right', text, evidence);
   },
@@ -461,7 +461,6 @@ const timeOutMargins: Check = {
     for (const [sign, wanted] of MARGINS) {
       const lateMs = value + sign * Math.max(MARGIN * value, ERRORS * plusMinus);
       const part = `${Math.round((100 * lateMs) / value)} %`;
-      parts.push(part);
       const text = `a reply after ${numberText(lateMs)} ms, ${part} of the time-out,`;
       const next = await decide(exam, this, async (): Promise<Trial> => {
         const seen = await probe(exam, pace, lateMs);
@@ -476,10 +475,14 @@ const timeOutMargins: Check = {
       });
       if (next.verdict !== 'pass') return next;
       judged.push(next);
+      const { agreeing, trials } = next.confidence;
+      parts.push(`${wanted === 'taken' ? 'took' : 'gave up'} ${agreeing} of ${trials} replies at ${part}`);
     }
     const evidence = judged.flatMap((each) => each.evidence);
-    const summary = `took replies at ${parts[0]} of the time-out, and none at ${parts[1]}`;
-    return { ...(judged[0] as Judged), evidence, summary };
+    const sum = (key: keyof Judged['confidence']) =>
+      judged.reduce((all, each) => all + each.confidence[key], 0);
+    const confidence = { agreeing: sum('agreeing'), trials: sum('trials') };
+    return { ...(judged[0] as Judged), confidence, evidence, summary: `${parts.join(', ')} of the time-out` };
   },
 };
 

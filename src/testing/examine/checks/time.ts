@@ -1,6 +1,6 @@
-import { durationText } from '../../scenario/words.js';
+import { durationText, timesText } from '../../scenario/words.js';
 import { median } from '../../times.js';
-import { isReading, type Question, questionsIn, wentWell } from '../heard/exchange.js';
+import { isReading, longestPauseIn, type Question, questionsIn, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST, type Silence } from '../trial/exam.js';
 import {
   type ContrastRow,
@@ -10,6 +10,7 @@ import {
   type ReactionMeaning,
   spoilt,
   TAKES_IT,
+  TOO_LONG,
 } from '../trial/trial.js';
 import { sure } from '../trial/verdict.js';
 
@@ -19,7 +20,9 @@ import { sure } from '../trial/verdict.js';
  */
 const BACK_MS = 10_000;
 const BACK_ROUNDS = 2;
-/** The longest time to wait for the client after an outage, in ms. */
+/** A silence of another check is long enough, and not too long, up to this many times the outage. */
+const MOST_LONGER = 2;
+/** The longest time to wait for the client after an outage, in ms, unless it may take longer. */
 const LONGEST_BACK_MS = 120_000;
 /** How long a client waits for a reply, in ms, and how often it asks, when that is not known. */
 const USUAL_WAIT_MS = 1_000;
@@ -54,7 +57,8 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     ...(needs && { needs }),
     async run(exam) {
       const { silence } = exam.client;
-      const isKnown = silence !== undefined && Math.round(silence.endedAt - silence.at) >= lastsMs;
+      const lastedMs = silence === undefined ? 0 : Math.round(silence.endedAt - silence.at);
+      const isKnown = silence !== undefined && lastedMs >= lastsMs && lastedMs <= MOST_LONGER * lastsMs;
       const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);
       if (spoilt.length === 0) return sure('unclear', 'nothing was asked during the outage');
       const most = Math.max(
@@ -62,15 +66,18 @@ function outage(seconds: number, needs?: readonly string[]): Check {
         endedAt - at,
         BACK_ROUNDS * (exam.periodMs + roundOf(exam, exam.client.questions.length)),
       );
-      const longest = Math.min(LONGEST_BACK_MS, 2 * most);
+      const longest = Math.max(most, Math.min(LONGEST_BACK_MS, 2 * most));
+      const what = `an outage of ${durationText(Math.round((endedAt - at) / 1000) * 1000)}`;
       const first = await exam.until(() => exam.askedAfter(last).find(wentWell), longest);
       const evidence = [...spoilt.slice(0, 4), ...spoilt.slice(4).slice(-4), ...(first ? [first] : [])];
       if (!first) {
-        const text = `asked nothing for ${durationText(Math.round(longest))} after an outage of ${seconds} s`;
+        const asked = exam.log.after(last).length;
+        const did = asked === 0 ? 'asked nothing' : `asked ${timesText(asked)}, but did not poll as before,`;
+        const text = `${did} for ${durationText(Math.round(longest))} after ${what}`;
         return sure('wrong', text, evidence, `does not poll again after an outage of ${seconds} s`);
       }
       const took = durationText(first.at - endedAt);
-      const text = `polled again ${took} after an outage of ${seconds} s, during which it asked ${spoilt.length} times`;
+      const text = `polled again ${took} after ${what}, during which it asked ${timesText(spoilt.length)}`;
       if (first.at - endedAt <= most) return sure('right', text, evidence);
       return sure('wrong', text, evidence, `polls again only ${took} after an outage of ${seconds} s`);
     },
@@ -177,7 +184,11 @@ const TRICKLES: readonly ContrastRow[] = [
     transports: ['serial'],
     blame: 'does not take replies whose bytes come slowly',
     meaning: TAKES_IT,
-    contrast: ({ client: { line } }) => spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),
+    contrast: ({ client: { line } }) => ({
+      ...spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),
+      isVoid: ([first]) =>
+        line.framing === 'rtu' && longestPauseIn(first) > line.t15 ? TOO_LONG : undefined,
+    }),
   },
   {
     id: 'trickle-gaps',
@@ -187,7 +198,7 @@ const TRICKLES: readonly ContrastRow[] = [
     matters:
       'Behind a USB adapter or a gateway such pauses come from the operating system. The client may take the reply or ask again, but must not lose its step.',
     fix: 'After a pause that ends a frame, throw away what has come, and wait for the silence before the next request.',
-    rule: 'Passes when the client takes the reply or asks again, in three trials, and then polls as before; fails when it stops or does not poll as before.',
+    rule: 'Passes when the client takes the reply or asks again, in three trials, and then polls as before; fails when it stops or does not poll as before; inconclusive when the trials show neither.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: a frame with such a pause is to be thrown away',
     transports: ['serial'],
     blame: 'loses its step at pauses in a reply',

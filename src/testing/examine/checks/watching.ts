@@ -104,7 +104,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'A device finds the beginning of a frame by this silence; without it, the device may miss the request.',
     fix: 'Wait for 3.5 character times after a reply before the next request.',
-    rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 0.8 of t3.5. Inconclusive between the two.',
+    rule: 'Passes when the shortest silence exceeds t3.5 by at least 1.5 times the spread of the shortest quarter of the silences (three times the spread if there are fewer than 60). Fails when three silences, and a quarter of all, are shorter than 0.8 of t3.5. Inconclusive between the two, below eight silences, and on ASCII lines.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1',
     transports: ['serial'],
     isEnough: (exam) => pausesIn(exam).length >= MANY_PAUSES,
@@ -119,7 +119,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'Nobody answers a broadcast, so a client that goes on at once asks devices that are still busy with it.',
     fix: 'Wait for at least 100 ms after a broadcast.',
-    rule: 'Passes when at least 100 ms pass after each broadcast, fails when less than 20 ms pass after three, and after a quarter of all; inconclusive between the two and without broadcasts.',
+    rule: 'Passes when at least 100 ms pass after each broadcast, fails when less than 20 ms pass after three, and after a quarter of all; inconclusive between the two and below three broadcasts.',
     source: 'Modbus over Serial Line V1.02, 2.4.1: turnaround delay, typically 100 ms to 200 ms at 9600 baud',
     transports: ['serial'],
     isEnough: (exam) => broadcastPausesIn(exam).length >= ENOUGH_POLLS,
@@ -134,7 +134,7 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'Many devices take few connections and are slow to forget old ones; a new one for each poll uses them up.',
     fix: 'Keep one connection open, and send all requests to a device over it.',
-    rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise.',
+    rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise; inconclusive below six requests.',
     source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1',
     transports: ['tcp', 'tls'],
     isEnough: ({ log }) => log.after(0).length >= ENOUGH_REQUESTS,
@@ -211,7 +211,9 @@ function evenness(text: string, intervals: ReturnType<typeof intervalsOf>): Judg
   const isFar = farOff >= RHYTHM.wrong * times.length && times.length >= MANY_INTERVALS;
   const isSure = judged.verdict !== 'fail' || isFar;
   const summary = `${text} every ${numberText(period)} ms (${spread})`;
-  return { ...judged, verdict: isSure ? judged.verdict : 'inconclusive', summary };
+  if (isSure) return { ...judged, summary };
+  const { conclusion: _, ...unsure } = judged;
+  return { ...unsure, verdict: 'inconclusive', summary };
 }
 
 const MISTAKES: ReadonlyMap<number | undefined, string> = new Map([
@@ -309,6 +311,7 @@ function broadcasts(exam: Exam): Judged {
   if (!shortest) return sure('unclear', 'the client sent no broadcast');
   const text = `the next request came ${numberText(shortest.ms)} ms after a broadcast at the soonest (${pauses.length} watched)`;
   const evidence = pauses.slice(0, MOST_SHOWN).flatMap(({ shown }) => shown);
+  if (pauses.length < FEWEST_SHORT) return sure('unclear', `${text}: too few to judge`, evidence);
   if (shortest.ms >= TYPICAL_MS) return sure('right', text, evidence);
   const short = pauses.filter(({ ms }) => ms < TOO_SHORT_MS).length;
   if (short >= FEWEST_SHORT && short >= SHORT_PART * pauses.length) {

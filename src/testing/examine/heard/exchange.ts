@@ -70,6 +70,12 @@ export function repliedUntil({ reply }: Exchange): number | undefined {
   return reply?.report.steps.findLast(({ outcome }) => outcome === 'achieved')?.endedAt;
 }
 
+/** The longest pause that was really made between two pieces of the reply, in ms. */
+export function longestPauseIn(exchange: Exchange | undefined): number {
+  const steps = exchange?.reply?.report.steps ?? [];
+  return Math.max(0, ...steps.slice(1).map((step, i) => step.achievedAt - (steps[i]?.endedAt ?? 0)));
+}
+
 /**
  * True when the request was answered as the device answers, with no exception, and nothing spoilt the reply.
  */

@@ -36,6 +36,12 @@ function pausesText(pausesMs: readonly number[]): string {
   return `${pausesMs.map((ms) => Math.round(ms)).join(', ')} ms`;
 }
 
+/** Writes the shortest and the longest of some times: `4.6 to 9`, or one number when these look alike. */
+export function spanText(times: readonly number[]): string {
+  const [low, high] = [Math.min(...times), Math.max(...times)].map(numberText);
+  return low === high ? String(low) : `${low} to ${high}`;
+}
+
 /** Writes a time below 100 ms with one decimal, and a longer one without. */
 export function numberText(ms: number): string {
   return String(Number(ms.toFixed(ms < 100 ? 1 : 0)));

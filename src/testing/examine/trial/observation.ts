@@ -155,7 +155,7 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 
 /**
  * What a client did about a reply, compared with what it does after a good reply and without one. `usual`: it
- * went on as after a good reply. `missing`: it went on as without a reply. `again`: it asked the same
+ * went on as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the same
  * question before its time. `unclear`: none of these, or the two behaviours look alike.
  */
 export interface Reaction {
@@ -208,7 +208,7 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   const isEarly = good !== undefined && afterMs < Math.min(good.low - apart, BEFORE_ITS_TIME * good.low);
   if (isEarly && isSame && !(lost && lost.low < good.low)) return again(afterMs);
   if (good && lost) return byTime(continuation, { good, lost, laterMs, apart });
-  if (lost) return asMissing(continuation);
+  if (lost) return asMissing(continuation, lost, apart);
   if (isInTime && good && afterMs >= good.low - apart && afterMs < missing.shortest) return AS_USUAL;
   if (good)
     return unclear(
@@ -219,9 +219,16 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
 
 const AS_USUAL: Reaction = { kind: 'usual', text: 'went on as after a good reply' };
 
-function asMissing({ of, next, afterMs }: Continuation): Reaction {
+/** Says that a client went on with what it asks only without a reply, and whether in the time for that. */
+function asMissing({ of, next, afterMs }: Continuation, lost: Times, apart: number): Reaction {
   const what = next.question === of.question ? 'asked again' : 'went on';
-  return { kind: 'missing', text: `${what} after ${Math.round(afterMs)} ms, as when no reply comes` };
+  const isSooner = afterMs < lost.low - apart;
+  const than = isSooner ? 'sooner than' : 'later than';
+  const isInTime = !isSooner && afterMs <= lost.high + apart;
+  const as = isInTime
+    ? 'as when no reply comes'
+    : `${than} when no reply comes (${Math.round(isSooner ? lost.low : lost.high)} ms)`;
+  return { kind: 'missing', text: `${what} after ${Math.round(afterMs)} ms, ${as}` };
 }
 
 function again(afterMs: number): Reaction {
@@ -246,7 +253,8 @@ function byTime(
   const gap = isLater ? lost.low - good.high - laterMs : good.low - lost.high;
   if (gap < apart) return { ...unclear(ALIKE), isAlike: gap <= 0 };
   const third = gap / 3;
-  if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third) return asMissing(continuation);
+  if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third)
+    return asMissing(continuation, lost, apart);
   if (isLater ? afterMs <= good.high + laterMs + third : afterMs >= good.low - third) return AS_USUAL;
   return unclear(`went on after ${Math.round(afterMs)} ms, between a good reply and none`);
 }

@@ -120,6 +120,9 @@ export function twice({ client: { line } }: Exam): readonly object[] {
 
 const SHORTEST_GAP_MS = 1;
 
+/** Says why a reply with pauses that RTU allows shows nothing, where they became longer than that. */
+export const TOO_LONG = 'this computer made a pause longer than t1.5, and then the reply is no longer valid';
+
 /** Says why a reply that was to come twice shows nothing; undefined when it came twice. */
 export function whyNotTwice(exchange: Exchange | undefined): string | undefined {
   if (exchange?.reply?.report.ended === 'complete') return undefined;

@@ -126,16 +126,32 @@ function judged(
   };
 }
 
+/** A number, or what an observer showed, which is quoted as it was. */
+const NUMBER = /"[^"]*"|\d+(?:\.\d+)?/g;
+
+/** Makes one text of texts that differ in their numbers only: `asked again after 9 to 13 ms`. */
+function spannedText(texts: readonly string[]): string {
+  const numbers = texts.map((text) => (text.match(NUMBER) ?? []).map(Number));
+  let place = 0;
+  return (texts[0] as string).replaceAll(NUMBER, (first) => {
+    const each = numbers.map((all) => all[place] as number);
+    place++;
+    if (first.startsWith('"')) return first;
+    const [low, high] = [Math.min(...each), Math.max(...each)];
+    return low === high ? String(low) : `${low} to ${high}`;
+  });
+}
+
 /** How many different things that the client did stand in a summary. */
 const MOST_KINDS = 3;
 
 function summaryOf(deciding: readonly Trial[], { agreeing, trials }: Judged['confidence']): string {
-  const byKind = new Map<string, string>();
+  const byKind = new Map<string, string[]>();
   for (const { text } of deciding) {
-    const kind = text.replaceAll(/[\d.]+/g, '');
-    if (!byKind.has(kind)) byKind.set(kind, text);
+    const kind = text.replaceAll(NUMBER, '');
+    byKind.set(kind, [...(byKind.get(kind) ?? []), text]);
   }
-  const texts = [...byKind.values()].slice(0, MOST_KINDS).join('; ');
+  const texts = [...byKind.values()].slice(0, MOST_KINDS).map(spannedText).join('; ');
   if (agreeing === 0) return `the trials do not agree: ${texts}`;
   return trials === 1 ? texts : `${texts} (${agreeing} of ${trials} trials)`;
 }
