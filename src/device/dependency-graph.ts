@@ -1,16 +1,24 @@
-import type { Dependent, DependentOwner, PlacedSignal, Point } from './point.js';
+import type { Dependent, PlacedSignal, Point } from './point.js';
 import type { Schedule } from './schedule.js';
 import type { DeviceClock } from './signals/clock.js';
 
 /** The values of one device, for signals of other devices. */
-export interface GraphDevice extends DependentOwner {
+export interface GraphDevice {
   readonly device: string;
   readonly named: ReadonlyMap<string, Point>;
   readonly schedule: Schedule;
+  /** Grows whenever a signal of the device is replaced. */
+  readonly changes: number;
   /** The values of this device that are added up or recorded from others. */
   readonly dependents: readonly Dependent[];
+  /** True when a value of this device needs a value of a device, which it names. */
+  readonly namesDevices: boolean;
+  /** Returns what needs a value directly, by the name that is written there: `voltage` or `other.voltage`. */
+  needersOf(name: string): Iterable<Dependent>;
   /** Returns the value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
+  /** Makes a dependent keep what it has, at the present moment of a schedule, which may be another device's. */
+  settle(dependent: Dependent, schedule: Schedule): void;
 }
 
 /** A value together with the values of the device that it belongs to. */
@@ -29,6 +37,14 @@ const LOOK_UP = 100;
 /** How many steps one value may make up in one read. */
 const MOST_STEPS = 1000;
 
+/** Dependents with the device that each belongs to, whose clock it follows, in the order of settling. */
+type Dependents = ReadonlyMap<Dependent, GraphDevice>;
+
+const NONE: Dependents = new Map();
+
+/** Longer lists of dependents are found anew each time: they would take more memory than the values. */
+const MOST_REMEMBERED = 64;
+
 /** The named values of all devices of a simulator. Signals may depend on them. */
 export class DependencyGraph {
   readonly #devices = new Map<string, GraphDevice>();
@@ -36,12 +52,12 @@ export class DependencyGraph {
   revision = 0;
   /** The schedules in which something is still to happen. */
   readonly waiting = new Set<Schedule>();
-  /**
-   * All values that add up or record others, each with its device, in the order in which they are settled.
-   */
-  #dependents: ReadonlyMap<Dependent, GraphDevice> = new Map();
-  /** The values that the dependents need. */
-  readonly #needed = new Set<Point>();
+  /** The devices with values that need values of named devices. */
+  #namingDevices: GraphDevice[] = [];
+  /** What depends on a value, directly or not; found when it is first needed after a change of the links. */
+  #dependents = new WeakMap<Point, Dependents>();
+  /** How much the dependents of a device evaluate in one step, for a number of its changes. */
+  readonly #work = new WeakMap<GraphDevice, { readonly changes: number; readonly work: number }>();
   #isAdvancing = false;
   #stepsAtOnce = MOST_STEPS;
 
@@ -76,31 +92,35 @@ export class DependencyGraph {
     return points && point && { points, point };
   }
 
-  /** Updates which dependents depend on which values. Call after values, names or signals have changed. */
+  /**
+   * Takes note that devices were added or removed, or signals replaced. What depends on what is found later,
+   * so that this takes no longer the more values there are.
+   */
   link(): void {
     this.revision++;
-    for (const point of this.#needed) point.dependents.clear();
-    this.#needed.clear();
-    const linked = Array.from(this.#devices.values()).flatMap((owner) =>
-      owner.dependents.map((dependent) => {
-        const needed = new Set<Point>();
-        this.#collect(owner.device, dependent.needs, needed);
-        return { dependent, owner, needed };
-      }),
-    );
-    // A value that needs others needs more values than they do. It is settled first, while the others still
-    // have their past.
-    linked.sort((a, b) => b.needed.size - a.needed.size);
-    this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
+    this.#dependents = new WeakMap();
+    this.#namingDevices = [...this.#devices.values()].filter(({ namesDevices }) => namesDevices);
     let work = 0;
-    for (const { dependent, owner, needed } of linked) {
-      for (const point of needed) {
-        point.dependents.set(dependent, owner);
-        this.#needed.add(point);
-        work += LOOK_UP + lengthOf(point.placedSignal);
-      }
+    for (const owner of this.#devices.values()) {
+      work += this.#workOf(owner);
+      if (work >= MAKES_UP) break;
     }
     this.#stepsAtOnce = Math.max(1, Math.min(MOST_STEPS, Math.floor(MAKES_UP / work)));
+  }
+
+  /** Returns how much all dependents of a device evaluate in one step; no more than makes any difference. */
+  #workOf(owner: GraphDevice): number {
+    const known = this.#work.get(owner);
+    if (known?.changes === owner.changes && !owner.namesDevices) return known.work;
+    let work = 0;
+    for (const { needs } of owner.dependents) {
+      const needed = new Set<Point>();
+      this.#collect(owner.device, needs, needed);
+      for (const { placedSignal } of needed) work += LOOK_UP + lengthOf(placedSignal);
+      if (work >= MAKES_UP) break;
+    }
+    this.#work.set(owner, { changes: owner.changes, work });
+    return work;
   }
 
   /**
@@ -120,26 +140,78 @@ export class DependencyGraph {
    * value changes by this.
    */
   *updateAll(): Generator<void> {
-    for (const [dependent, { schedule }] of [...this.#dependents]) {
-      dependent.reach?.(schedule.time, this.revision);
-      yield;
+    for (const { dependents, schedule } of [...this.#devices.values()]) {
+      for (const dependent of dependents) {
+        dependent.reach?.(schedule.time, this.revision);
+        yield;
+      }
     }
   }
 
-  /** Makes every dependent keep its present value. Call this before a clock or a signal changes. */
-  settleAll(): void {
+  /**
+   * Makes the dependents of a device, and those that depend on its values, keep their present values. Call
+   * this before the clock or the signals of the device change.
+   */
+  settleDevice(owner: GraphDevice): void {
     this.advance();
-    for (const [dependent, owner] of this.#dependents) owner.settle(dependent, owner.schedule);
-    this.revision++;
+    const found = new Map<Dependent, GraphDevice>();
+    const seen = new Set<Dependent>();
+    for (const point of owner.named.values()) this.#findDependents(owner, point.name, found, seen);
+    for (const dependent of owner.dependents) this.#findBelow(owner, dependent, found, seen);
+    this.#settle(found, owner.schedule);
   }
 
   /**
    * Makes everything that depends on a value keep what it has added up. Call this before the value changes,
-   * at the moment of `schedule`.
+   * at the moment of the schedule of its device.
    */
-  settleDependents({ dependents }: Point, schedule: Schedule): void {
+  settleDependents(owner: GraphDevice, point: Point): void {
+    this.#settle(this.#dependentsOf(owner, point), owner.schedule);
+  }
+
+  #settle(dependents: Dependents, schedule: Schedule): void {
     for (const [dependent, owner] of dependents) owner.settle(dependent, schedule);
     this.revision++;
+  }
+
+  #dependentsOf(owner: GraphDevice, point: Point): Dependents {
+    if (point.name === undefined) return NONE;
+    const known = this.#dependents.get(point);
+    if (known) return known;
+    const found = new Map<Dependent, GraphDevice>();
+    this.#findDependents(owner, point.name, found, new Set());
+    if (found.size <= MOST_REMEMBERED) this.#dependents.set(point, found.size === 0 ? NONE : found);
+    return found;
+  }
+
+  /**
+   * Finds what depends on a value, directly or not. What needs another dependent comes before it: it is
+   * settled first, while the other still has its past.
+   */
+  #findDependents(
+    owner: GraphDevice,
+    name: string | undefined,
+    found: Map<Dependent, GraphDevice>,
+    seen: Set<Dependent>,
+  ): void {
+    if (name === undefined) return;
+    for (const dependent of owner.needersOf(name)) this.#findBelow(owner, dependent, found, seen);
+    if (this.#namingDevices.length === 0) return;
+    const fullName = `${owner.device}.${name}`;
+    for (const device of this.#namingDevices)
+      for (const dependent of device.needersOf(fullName)) this.#findBelow(device, dependent, found, seen);
+  }
+
+  #findBelow(
+    owner: GraphDevice,
+    dependent: Dependent,
+    found: Map<Dependent, GraphDevice>,
+    seen: Set<Dependent>,
+  ): void {
+    if (seen.has(dependent)) return;
+    seen.add(dependent);
+    this.#findDependents(owner, dependent.name, found, seen);
+    if (dependent.keeps) found.set(dependent, owner);
   }
 
   #firstDue(): Schedule | undefined {
@@ -155,6 +227,7 @@ export class DependencyGraph {
 
   #collect(device: string, names: readonly string[], needed: Set<Point>): void {
     for (const name of names) {
+      if (needed.size * LOOK_UP >= MAKES_UP) return;
       const found = this.find(device, name);
       if (!found || needed.has(found.point)) continue;
       needed.add(found.point);

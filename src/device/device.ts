@@ -197,7 +197,7 @@ export class Device {
    * added up.
    */
   setClock(settings: Partial<ClockSettings>, step: number): void {
-    this.#graph.settleAll();
+    this.#graph.settleDevice(this.points);
     this.clock.set(settings);
     if (step > 0) this.points.step(step);
   }
@@ -213,7 +213,7 @@ export class Device {
 
   #restartAt(moment: number | undefined): void {
     this.starts++;
-    this.#graph.settleAll();
+    this.#graph.settleDevice(this.points);
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)
       .map((point) => [point, point.raw] as const);

@@ -1,5 +1,4 @@
 import { atOnce, type Work } from '../common/work.js';
-import type { DependencyGraph } from './dependency-graph.js';
 import type { LocalPoints, Point } from './point.js';
 import { type Course, constant } from './signals/course.js';
 
@@ -9,15 +8,13 @@ const PIECE = 64;
 /** Makes the values of a device that follow other values go where those went. */
 export class Followers {
   readonly #points: LocalPoints;
-  readonly #graph: DependencyGraph;
   /** For each value that is followed, its followers. */
   readonly #followers = new Map<Point, Point[]>();
   /** For each value that is followed, the value to which its followers were sent last. */
   readonly #commanded = new Map<Point, number>();
 
-  constructor(points: LocalPoints, graph: DependencyGraph) {
+  constructor(points: LocalPoints) {
     this.#points = points;
-    this.#graph = graph;
   }
 
   /** Finds out which value follows which. Call this after signals have changed. */
@@ -86,7 +83,7 @@ export class Followers {
     schedule.later(follower.after, () => {
       // The signal may have been replaced meanwhile.
       if (point.follower !== follower) return;
-      this.#graph.settleDependents(point, schedule);
+      this.#points.settleDependents(point);
       follower.follow(course, schedule.time);
       this.changed(point);
     });

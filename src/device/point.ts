@@ -49,10 +49,14 @@ export interface PointDefinition {
   readonly reactions?: readonly ReactionDefinition[];
 }
 
-/** A value or a queue that adds up or records other values. */
+/** A value or a queue that needs other values: it computes, adds up or records them. */
 export interface Dependent {
+  /** The name by which others need this; absent where none can. */
+  readonly name?: string | undefined;
   /** The names of the values that this depends on directly. */
   readonly needs: readonly string[];
+  /** True when this adds up or records other values, so that it keeps what was. */
+  readonly keeps: boolean;
   /**
    * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much
    * to do.
@@ -62,21 +66,11 @@ export interface Dependent {
   settle(time: number, revision: number): void;
 }
 
-/** The device that a dependent belongs to, whose clock the dependent follows. */
-export interface DependentOwner {
-  /**
-   * Makes a dependent keep what it has, at the present moment of the schedule, which may be another device's.
-   */
-  settle(dependent: Dependent, schedule: Schedule): void;
-}
-
 /** One value of a device that has a name, a signal or reactions. */
 export class Point implements Dependent {
   readonly definition: PointDefinition;
   readonly image: RegisterImage;
   readonly location: ValueLocation;
-  /** The dependents of this value, direct or not, each with its device, whose clock the dependent follows. */
-  readonly dependents = new Map<Dependent, DependentOwner>();
   reactions: readonly Reaction[] = [];
   /** How often a computed value did not fit the type when it was read. */
   saturated = 0;
@@ -116,6 +110,20 @@ export class Point implements Dependent {
 
   get signal(): Signal | undefined {
     return this.#signal;
+  }
+
+  get name(): string | undefined {
+    return this.definition.name;
+  }
+
+  /** True when the signal must be started anew at a restart: its value depends on more than the time. */
+  get hasState(): boolean {
+    const { accumulator, follower, inlet } = this.#signal ?? {};
+    return (accumulator ?? follower ?? inlet) !== undefined;
+  }
+
+  get keeps(): boolean {
+    return this.#signal?.accumulator !== undefined;
   }
 
   get follower(): Follower | undefined {
@@ -251,6 +259,8 @@ export interface LocalPoints {
   between(image: RegisterImage, address: number, count: number): readonly Point[];
   /** Does what has become due. */
   advance(): void;
+  /** Makes everything that depends on a value keep what it has added up. Call this before the value changes. */
+  settleDependents(point: Point): void;
   /** Returns the value now, in its unit. */
   valueNow(point: Point): number;
   /** Tells whether a write of the value makes something happen later. */

@@ -47,6 +47,10 @@ export class Points implements GraphDevice, LocalPoints {
   /** The FIFO queues that signals feed, as defined. */
   readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
+  /** What needs a value directly, by the name that is written there. */
+  readonly #needers = new Map<string, Set<Dependent>>();
+  /** How many of these names are of values of a named device. */
+  #namesOfDevices = 0;
   /**
    * How often the signal of a value was replaced or restarted, or a value was made available or unavailable.
    */
@@ -69,7 +73,7 @@ export class Points implements GraphDevice, LocalPoints {
     this.feeds = feeds;
     this.#tables = tables;
     this.schedule = new Schedule(clock, graph.waiting);
-    this.#followers = new Followers(this, graph);
+    this.#followers = new Followers(this);
     this.reactions = new Reactions(
       this,
       tables.holding,
@@ -96,6 +100,7 @@ export class Points implements GraphDevice, LocalPoints {
       this.#all.push(point);
       if (definition.name !== undefined) this.#named.set(definition.name, point);
       this.#watch(point);
+      this.reactions.start(point);
     }
     yield* this.#starting();
     this.#known = undefined;
@@ -109,6 +114,14 @@ export class Points implements GraphDevice, LocalPoints {
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number {
     const own = clock === this.#clock ? time : this.#clock.timeAt(clock.realAt(time));
     return point.valueAt(own, this.#graph.revision);
+  }
+
+  needersOf(name: string): Iterable<Dependent> {
+    return this.#needers.get(name) ?? [];
+  }
+
+  get namesDevices(): boolean {
+    return this.#namesOfDevices > 0;
   }
 
   get dependents(): readonly Dependent[] {
@@ -149,6 +162,10 @@ export class Points implements GraphDevice, LocalPoints {
 
   advance(): void {
     this.#graph.advance();
+  }
+
+  settleDependents(point: Point): void {
+    this.#graph.settleDependents(this, point);
   }
 
   valueNow(point: Point): number {
@@ -203,9 +220,9 @@ export class Points implements GraphDevice, LocalPoints {
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
     this.#graph.advance();
     this.changes++;
-    this.#graph.settleDependents(point, this.schedule);
+    this.settleDependents(point);
     point.refresh(this.schedule.time, this.#graph.revision);
-    point.setSignal(placed, placed && this.#start(point, placed));
+    this.#place(point, placed);
     this.#switch(point, point.isSwitchedOn);
     this.#followers.link();
     point.follower?.begin(point.stored);
@@ -222,7 +239,7 @@ export class Points implements GraphDevice, LocalPoints {
    */
   take(point: Point, outcome: number, at: number): void {
     this.#graph.advance();
-    this.#graph.settleDependents(point, this.schedule);
+    this.settleDependents(point);
     point.signal?.inlet?.take(outcome, at);
     point.refresh(this.schedule.time, this.#graph.revision);
   }
@@ -261,22 +278,50 @@ export class Points implements GraphDevice, LocalPoints {
   *#starting(): Work<void> {
     this.schedule.clear();
     this.reactions.reset();
-    for (const [i, point] of this.all.entries()) {
-      if (i % PIECE === 0) yield;
-      this.reactions.start(point);
+    for (const point of this.all) {
+      yield;
       const { signal, available = true } = point.definition;
       const wasAlwaysAvailable = point.isAlwaysAvailable;
-      point.setSignal(signal, signal && this.#start(point, signal));
+      if (point.placedSignal !== signal || point.hasState) this.#place(point, signal);
+      point.saturated = 0;
       if (!(wasAlwaysAvailable && available && point.isAlwaysAvailable)) this.#switch(point, available);
     }
     yield* this.#followers.linking();
     yield* this.#followers.beginning();
+    for (const feed of this.#feeds.values()) this.#forgetNeeds(feed);
     this.#feeds = new Map(
       this.feeds.map((definition) => [
         definition.address,
         new QueueFeed(definition, startSignal(this.#home, `queue ${definition.address}`, definition.signal)),
       ]),
     );
+    for (const feed of this.#feeds.values()) this.#noteNeeds(feed);
+  }
+
+  #place(point: Point, placed: PlacedSignal | undefined): void {
+    this.#forgetNeeds(point);
+    point.setSignal(placed, placed && this.#start(point, placed));
+    this.#noteNeeds(point);
+  }
+
+  #noteNeeds(dependent: Dependent): void {
+    for (const name of dependent.needs) {
+      const needers = this.#needers.get(name);
+      if (needers) needers.add(dependent);
+      else {
+        this.#needers.set(name, new Set([dependent]));
+        if (name.includes('.')) this.#namesOfDevices++;
+      }
+    }
+  }
+
+  #forgetNeeds(dependent: Dependent): void {
+    for (const name of dependent.needs) {
+      const needers = this.#needers.get(name);
+      if (!needers?.delete(dependent) || needers.size > 0) continue;
+      this.#needers.delete(name);
+      if (name.includes('.')) this.#namesOfDevices--;
+    }
   }
 
   /** Makes the image update a computed value when its cells are read. */
@@ -307,7 +352,7 @@ export class Points implements GraphDevice, LocalPoints {
         const point = cells.get(address);
         if (!point) return;
         this.#graph.advance();
-        this.#graph.settleDependents(point, this.schedule);
+        this.settleDependents(point);
         point.written(this.schedule.time);
       },
       changed: (address, count) => {

@@ -20,6 +20,7 @@ export interface FeedDefinition {
  * that time. The queue holds the newest 31 values, oldest first.
  */
 export class QueueFeed implements Dependent {
+  readonly keeps = true;
   readonly definition: FeedDefinition;
   readonly #signal: Signal;
   /** The values that were fixed before something changed that the signal depends on. */

@@ -21,12 +21,12 @@ export class Reactions {
     this.#pace = pace;
   }
 
-  /** Starts anew. Call this before the reactions of each value are started. */
+  /** Forgets what was, at a restart. The reactions themselves have no state: what they do later is scheduled. */
   reset(): void {
     this.#busyUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Starts the reactions of a value. */
+  /** Starts the reactions of a value that was made. */
   start(point: Point): void {
     const { reactions = [] } = point.definition;
     point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));

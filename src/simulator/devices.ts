@@ -139,10 +139,9 @@ export class Devices {
 
   /** Removes copies made at run time that are not in use, with their registers. */
   keepCopies(inUse: ReadonlySet<string>): void {
-    for (const name of this.#copies) {
-      if (inUse.has(name)) continue;
-      this.#drop(name);
-    }
+    const unused = [...this.#copies].filter((name) => !inUse.has(name));
+    for (const name of unused) this.#drop(name);
+    if (unused.length > 0) this.graph.link();
   }
 
   /** Builds a device, as work that can pause. The device stays unknown until `put` adds it. */
