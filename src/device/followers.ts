@@ -10,6 +10,8 @@ export class Followers {
   readonly #points: LocalPoints;
   /** For each value that is followed, its followers. */
   readonly #followers = new Map<Point, Point[]>();
+  /** How many values follow a value, directly or not; counted when it is first asked for. */
+  readonly #counts = new Map<Point, number>();
   /** For each value that is followed, the value to which its followers were sent last. */
   readonly #commanded = new Map<Point, number>();
 
@@ -25,6 +27,7 @@ export class Followers {
   /** Does as `link`, in pieces. */
   *linking(): Work<void> {
     this.#followers.clear();
+    this.#counts.clear();
     this.#commanded.clear();
     for (const [i, point] of this.#points.all.entries()) {
       if (i % PIECE === 0) yield;
@@ -37,8 +40,15 @@ export class Followers {
     }
   }
 
-  has(point: Point): boolean {
-    return this.#followers.has(point);
+  /** Returns how many values follow a value, directly or not. */
+  countOf(point: Point): number {
+    const followers = this.#followers.get(point);
+    if (!followers) return 0;
+    const known = this.#counts.get(point);
+    if (known !== undefined) return known;
+    const count = followers.reduce((sum, each) => sum + 1 + this.countOf(each), 0);
+    this.#counts.set(point, count);
+    return count;
   }
 
   /** Sets all followers to the values that they follow. */
@@ -80,12 +90,13 @@ export class Followers {
     const { follower } = point;
     const { schedule } = this.#points;
     if (!follower) return;
-    schedule.later(follower.after, () => {
+    const follow = () => {
       // The signal may have been replaced meanwhile.
       if (point.follower !== follower) return;
       this.#points.settleDependents(point);
       follower.follow(course, schedule.time);
       this.changed(point);
-    });
+    };
+    schedule.later(follower.after, follow, 1 + this.countOf(point));
   }
 }

@@ -263,6 +263,8 @@ export interface LocalPoints {
   settleDependents(point: Point): void;
   /** Returns the value now, in its unit. */
   valueNow(point: Point): number;
-  /** Tells whether a write of the value makes something happen later. */
-  causesMore(point: Point): boolean;
+  /** Tells whether a write of these values may cause what it causes, with what is to come already. */
+  haveRoom(points: readonly Point[]): boolean;
+  /** Returns how many later changes writes of values cause, directly or through other values. */
+  causedBy(names: readonly string[]): number;
 }

@@ -23,9 +23,6 @@ export interface PointsContext {
   readonly feeds: readonly FeedDefinition[];
 }
 
-/** How many values are made or started between two pauses. */
-const PIECE = 32;
-
 /** The values, grouped by what their signals do. */
 interface Signals {
   /** The number of `Points.changes` for which these groups were found. */
@@ -93,8 +90,8 @@ export class Points implements GraphDevice, LocalPoints {
 
   /** Makes the values of a device that nobody uses yet, in pieces. */
   *adding(definitions: readonly PointDefinition[]): Work<void> {
-    for (const [i, definition] of definitions.entries()) {
-      if (i % PIECE === 0) yield;
+    for (const definition of definitions) {
+      yield;
       const { image, base } = this.#tables[definition.table].window;
       const point = new Point(definition, image, base, this.schedule);
       this.#all.push(point);
@@ -183,8 +180,28 @@ export class Points implements GraphDevice, LocalPoints {
     return [...found];
   }
 
-  causesMore(point: Point): boolean {
-    return point.reactions.length > 0 || this.#followers.has(point);
+  haveRoom(points: readonly Point[]): boolean {
+    // Tens of thousands may follow one value of a file: it may be written while nothing is to come.
+    const isFirst = this.schedule.due === undefined && new Set(points).size === points.length;
+    return (
+      isFirst || this.schedule.hasRoomFor(points.reduce((sum, each) => sum + this.#causedByOne(each), 0))
+    );
+  }
+
+  causedBy(names: readonly string[]): number {
+    return names.reduce((sum, name) => {
+      const point = this.named.get(name);
+      return point ? sum + this.#causedByOne(point) : sum;
+    }, 0);
+  }
+
+  #causedByOne(point: Point): number {
+    let count = this.#followers.countOf(point);
+    for (const { causes, uses } of point.definition.reactions ?? []) {
+      count += causes;
+      for (const { as, target } of uses) if (as === 'set') count += this.causedBy([String(target)]);
+    }
+    return count;
   }
 
   /** Returns the words in a FIFO queue that a signal feeds; undefined for any other address. */
@@ -361,7 +378,10 @@ export class Points implements GraphDevice, LocalPoints {
       written: (address, count) => {
         for (const point of this.between(image, address, count)) point.react();
       },
-      isFull: () => this.schedule.isFull,
+      isFull: (address) => {
+        const point = cells.get(address);
+        return point !== undefined && !this.haveRoom([point]);
+      },
     };
   }
 

@@ -53,8 +53,7 @@ export class Reactions {
       const value = Number(image.valueWith(location, address, words)) * definition.scale;
       return reactions.flatMap((reaction) => reaction.refusal?.(value) ?? []);
     });
-    const wouldAdd = points.some((point) => this.#points.causesMore(point));
-    if (isBusy || (wouldAdd && this.#points.schedule.isFull)) codes.push(ExceptionCode.serverDeviceBusy);
+    if (isBusy || !this.#points.haveRoom(points)) codes.push(ExceptionCode.serverDeviceBusy);
     return codes.sort((a, b) => a - b)[0];
   }
 
@@ -79,7 +78,7 @@ export class Reactions {
         const target = points.named.get(name);
         if (target) this.#set(target, value);
       },
-      later: (ms, act) => schedule.later(ms, act),
+      later: (ms, act, names = []) => schedule.later(ms, act, 1 + points.causedBy(names)),
       busy: (ms) => {
         this.#busyUntil = Math.max(this.#busyUntil, schedule.time + ms);
       },

@@ -4,6 +4,8 @@ import type { DeviceClock } from './signals/clock.js';
 interface Coming {
   readonly due: number;
   readonly act: () => void;
+  /** How many changes this is, with those that follow from it. */
+  readonly changes: number;
 }
 
 /** How many changes may be to come in a device. A client's write that would add to them is refused. */
@@ -21,6 +23,8 @@ export class Schedule {
    * first.
    */
   readonly #coming: Coming[] = [];
+  /** How many changes are to come, with those that follow from them. */
+  #changes = 0;
   #moment: number | undefined;
 
   /**
@@ -37,8 +41,9 @@ export class Schedule {
     return this.#moment ?? this.clock.time;
   }
 
-  get isFull(): boolean {
-    return this.#coming.length >= MAX_COMING;
+  /** Tells whether so many more changes may be to come. */
+  hasRoomFor(changes: number): boolean {
+    return changes === 0 || this.#changes + changes <= MAX_COMING;
   }
 
   /** The time of the next action; undefined when there is none. */
@@ -46,15 +51,22 @@ export class Schedule {
     return this.#coming[0]?.due;
   }
 
-  /** Runs an action `ms` from now. The returned function calls it off. */
-  later(ms: number, act: () => void): () => void {
-    const coming = { due: this.time + ms, act };
+  /**
+   * Runs an action `ms` from now.
+   * @param changes how many changes it is, with those that follow from it
+   * @returns a function that calls it off
+   */
+  later(ms: number, act: () => void, changes = 1): () => void {
+    const coming = { due: this.time + ms, act, changes };
     const index = this.#coming.findLastIndex(({ due }) => due <= coming.due) + 1;
     this.#coming.splice(index, 0, coming);
+    this.#changes += changes;
     this.#waiting.add(this);
     return () => {
       const found = this.#coming.indexOf(coming);
-      if (found >= 0) this.#coming.splice(found, 1);
+      if (found < 0) return;
+      this.#coming.splice(found, 1);
+      this.#changes -= changes;
       this.#leaveIfEmpty();
     };
   }
@@ -62,6 +74,7 @@ export class Schedule {
   /** Runs the next action, at its time. */
   doNext(): void {
     const next = this.#coming.shift();
+    this.#changes -= next?.changes ?? 0;
     this.#leaveIfEmpty();
     this.#moment = next?.due;
     next?.act();
@@ -70,6 +83,7 @@ export class Schedule {
 
   clear(): void {
     this.#coming.length = 0;
+    this.#changes = 0;
     this.#leaveIfEmpty();
   }
 

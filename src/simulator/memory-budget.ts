@@ -31,6 +31,12 @@ const VALUE = 4000;
  */
 const MOST_VALUES = 1000;
 
+/**
+ * The most characters of all expressions in `onWrite` of one value that REST may add. They are compiled
+ * together, which takes a millisecond for so many.
+ */
+const MOST_CHARACTERS = 4000;
+
 /** The cost of something that is given in the form of a native file. */
 export interface Cost {
   /** The most memory that it takes, in bytes. */
@@ -40,6 +46,8 @@ export interface Cost {
    * each restart.
    */
   readonly values: number;
+  /** The most characters of all expressions in `onWrite` of one value. */
+  readonly characters: number;
 }
 
 /**
@@ -48,12 +56,12 @@ export interface Cost {
  * input, not on the quantities that it names.
  */
 export function costOf(written: unknown): Cost {
-  const cost = { bytes: 0, values: 0 };
+  const cost = { bytes: 0, values: 0, characters: 0 };
   count(written, cost);
   return cost;
 }
 
-function count(written: unknown, cost: { bytes: number; values: number }): void {
+function count(written: unknown, cost: { -readonly [Key in keyof Cost]: number }): void {
   if (typeof written === 'string')
     cost.bytes += TEXT + CHARACTER * written.length + TOKEN * tokensIn(written);
   else if (typeof written !== 'object' || written === null) cost.bytes += NUMBER;
@@ -67,9 +75,16 @@ function count(written: unknown, cost: { bytes: number; values: number }): void 
     cost.bytes += VALUE * Math.max(0, values - 1);
     for (const [key, value] of Object.entries(written)) {
       cost.bytes += key.length;
+      if (key === 'onWrite') cost.characters = Math.max(cost.characters, charactersIn(value));
       count(value, cost);
     }
   }
+}
+
+function charactersIn(written: unknown): number {
+  if (typeof written === 'string') return written.length;
+  if (typeof written !== 'object' || written === null) return 0;
+  return Object.values(written).reduce<number>((sum, each) => sum + charactersIn(each), 0);
 }
 
 /** The keys that make an entry one of values that are more than numbers. */
@@ -113,12 +128,14 @@ const NOTHING = {};
 /** The memory of the entries of devices, in bytes. Entries never change. */
 const bytesOf = new WeakMap<object, number>();
 
-/** Why a device has more values than REST may add; undefined when it has not. */
+/** Why a device has more than REST may add; undefined when it has not. */
 export function whyTooDear(written: unknown): string | undefined {
-  const { values } = costOf(written);
-  return values > MOST_VALUES
-    ? `expected at most ${MOST_VALUES} values with a name, a signal, an action or reactions, got ${values}: put the device into the file`
-    : undefined;
+  const { values, characters } = costOf(written);
+  if (values > MOST_VALUES)
+    return `expected at most ${MOST_VALUES} values with a name, a signal, an action or reactions, got ${values}: put the device into the file`;
+  if (characters > MOST_CHARACTERS)
+    return `expected expressions of at most ${MOST_CHARACTERS} characters in onWrite of one value, got ${characters}: put the device into the file`;
+  return undefined;
 }
 
 /**

@@ -41,7 +41,7 @@ function* reading(
   { network, recordings }: { readonly network: Network; readonly recordings: OpenRecording },
 ): Work<DeviceDefinition | undefined> {
   const { count } = written.findings;
-  const at = withSunspec(written, MOST_ENTRIES_OVER_REST);
+  const at = yield* withSunspec(written, MOST_ENTRIES_OVER_REST);
   if (at.findings.count > count) return undefined;
   checkName('device', name, at.key('name'));
   const definition = yield* deviceReader(recordings).reading(name, at);
@@ -62,7 +62,9 @@ export function readNewDevices(
   { network, recordings }: { readonly network: Network; readonly recordings: OpenRecording },
 ): DeviceDefinition[] {
   const reader = deviceReader(recordings);
-  const definitions = Array.from(written).flatMap(([name, at]) => reader.read(name, withSunspec(at)) ?? []);
+  const definitions = Array.from(written).flatMap(
+    ([name, at]) => reader.read(name, atOnce(withSunspec(at))) ?? [],
+  );
   const all = networkOf(definitions, network);
   return definitions.filter((definition) => {
     const at = written.get(definition.name) as At;

@@ -351,7 +351,7 @@ describe('onWrite', () => {
     for (let i = 0; i < 1000; i++) expect(register(0, i)[0]).toBe(6);
     expect(register(0, 1)).toEqual([0x86, 6]);
     expect(registers(0, 1, 1)).toEqual([0x90, 6]);
-    expect(meter.tables.holding.window.image.live?.isFull()).toBe(true);
+    expect(meter.tables.holding.window.image.live?.isFull(0)).toBe(true);
     expect(register(1, 1)[0]).toBe(6);
     wait(3_600_000);
     expect(register(0, 1)[0]).toBe(6);
@@ -589,5 +589,36 @@ describe('reactions', () => {
       }),
       { numRuns: tries(200) },
     );
+  });
+});
+
+describe('a command that many values follow', () => {
+  const followers = (count: number, of: string, first: number, named = false) =>
+    Array.from({ length: count }, (_, i) => ({
+      address: first + i,
+      ...(named && { name: `${of}${i}` }),
+      follows: { name: of, after: '1h' },
+    }));
+
+  it('is written while nothing is to come, and refused where more than a thousand changes would be', () => {
+    const { register, wait } = meterWith({
+      holding: [{ address: 0, name: 'x', write: true }, ...followers(600, 'x', 1)],
+    });
+    expect(register(0, 1)[0]).toBe(6);
+    expect(register(0, 2)).toEqual([0x86, 6]);
+    wait(3_600_000);
+    expect(register(0, 2)[0]).toBe(6);
+  });
+
+  it('counts what follows its followers, too', () => {
+    const { register } = meterWith({
+      holding: [
+        { address: 0, name: 'x', write: true },
+        ...followers(1, 'x', 1, true),
+        ...followers(600, 'x0', 2),
+      ],
+    });
+    expect(register(0, 1)[0]).toBe(6);
+    expect(register(0, 2)).toEqual([0x86, 6]);
   });
 });

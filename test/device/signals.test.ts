@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import type { PlacedSignal, Point } from '../../src/device/point.js';
+import { describe, expect, it, vi } from 'vitest';
+import { type PlacedSignal, Point } from '../../src/device/point.js';
 import { nearestValue } from '../../src/device/registers/value.js';
 import type { SignalDefinition, Track, TrackSource } from '../../src/device/signals/signal.js';
 import { liveDevices } from './live.js';
@@ -602,5 +602,50 @@ describe('a queue that a signal feeds', () => {
     const words = respond([24, 0, 100]).slice(5);
     expect(words).toHaveLength(62);
     expect([words[1], words[21], words[23], words[61]]).toEqual([3, 3, 4, 4]);
+  });
+});
+
+describe('a restart of one of several devices', () => {
+  const energy = { signal: { counter: { integral: 'power' } } };
+  const plant = () =>
+    liveDevices({
+      meter: {
+        input: [
+          { address: 0, signal: { expression: 't * 2' } },
+          { address: 1, name: 'power', value: 5 },
+          { address: 2, ...energy },
+        ],
+      },
+      other: {
+        input: [
+          { address: 0, quantity: 50, ...energy },
+          { address: 99, name: 'power' },
+        ],
+      },
+      // It depends on the meter.
+      total: { input: [{ address: 0, name: 'sum', signal: { counter: { integral: 'meter.power' } } }] },
+    });
+
+  it('compiles no expression again, and starts what depends on the time alone no second time', () => {
+    const { meter, read, wait } = plant();
+    const [computed, , counter] = meter.points.all;
+    const before = [computed?.signal, counter?.signal];
+    wait(3000);
+    expect(read('input', 0, 3)).toEqual([6, 5, 15]);
+    meter.restart();
+    expect(computed?.signal).toBe(before[0]);
+    expect(counter?.signal).not.toBe(before[1]);
+    wait(1000);
+    expect(read('input', 0, 3)).toEqual([2, 5, 5]);
+  });
+
+  it('settles what depends on the device alone, and not what others have', () => {
+    const { meter, wait } = plant();
+    const settled = vi.spyOn(Point.prototype, 'settle');
+    wait(3000);
+    meter.restart();
+    meter.setClock({ speed: 2 }, 0);
+    expect(settled).toHaveBeenCalledTimes(4);
+    settled.mockRestore();
   });
 });

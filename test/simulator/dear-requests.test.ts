@@ -69,6 +69,32 @@ describe('a request that asks for much in few bytes', () => {
     expect(simulator.devices.has('q')).toBe(false);
   });
 
+  it('for expressions of 5,000 characters in one onWrite is refused before anything is made', async () => {
+    const { room } = await plant();
+    const looks = vi.spyOn(At.prototype, 'key');
+    const onWrite = Array.from({ length: 10 }, () => ({ set: { x: `1${'+t'.repeat(250)}` } }));
+    const holding = [{ address: 0, write: true, onWrite }, x];
+    expect(await addDevice(room, { name: 'q', registers: { holding } })).toMatchObject({
+      code: 'request.too_dear',
+      problems: [{ message: expect.stringContaining('expressions of at most 4000 characters in onWrite') }],
+    });
+    expect(looks.mock.calls.length).toBeLessThan(10);
+  });
+
+  it('for ninety changes of a value that ninety others follow is refused', async () => {
+    const { room } = await plant();
+    const onWrite = Array.from({ length: 90 }, (_, i) => ({ set: { x: i } }));
+    const holding = [
+      { address: 0, quantity: 90, follows: { name: 'x', after: '1s' } },
+      { address: 100, write: true, onWrite },
+      x,
+    ];
+    expect(await addDevice(room, { name: 'q', registers: { holding } })).toMatchObject({
+      code: 'device.invalid',
+      problems: [{ message: 'one write leads to 8190 changes, expected at most 1000' }],
+    });
+  });
+
   it('in one device of a configuration is refused with the name of the device', async () => {
     const { room } = await plant();
     const registers = { holding: [{ address: 0, quantity: 65_535, follows: { name: 'x' } }, x] };
@@ -123,6 +149,24 @@ describe('the lines are served', () => {
     onePieceAtATime();
     const turns = await turnsOf(changes.createDevice('q', { registers: { holding: entries(500, entry) } }));
     expect(turns).toBeGreaterThan(1000);
+  });
+
+  it('between any two points of SunSpec models', async () => {
+    const { changes } = await plant();
+    onePieceAtATime();
+    const added = changes.createDevice('q', { sunspec: [701, 1, 103, 701, 103] });
+    expect(await turnsOf(added)).toBeGreaterThan(1400);
+    expect(await added).toMatchObject({ ok: true });
+  });
+
+  it('between any two names of an expression that are unknown', async () => {
+    const { changes } = await plant();
+    onePieceAtATime();
+    const expression = Array.from({ length: 300 }, (_, i) => `x${i}`).join('+');
+    const added = changes.createDevice('q', {
+      registers: { holding: [...entries(500), { address: 999, signal: { expression } }] },
+    });
+    expect(await turnsOf(added)).toBeGreaterThan(1300);
   });
 
   it('between any two copies of a device that a line gets', async () => {

@@ -42,8 +42,12 @@ export interface ReactionContext {
   show(value: number): void;
   /** Sets a value of the same device, and lets it react. */
   set(name: string, value: number): void;
-  /** Does something `ms` of the device's clock later. The returned function calls it off. */
-  later(ms: number, act: () => void): () => void;
+  /**
+   * Does something `ms` of the device's clock later.
+   * @param names the values that it sets
+   * @returns a function that calls it off
+   */
+  later(ms: number, act: () => void, names?: readonly string[]): () => void;
   /** Makes the device refuse all writes for `ms` of its clock. */
   busy(ms: number): void;
 }
@@ -78,6 +82,8 @@ interface ReactionKind<Parameters> {
   whyUnfit(entry: ReactingEntry, parameters: Parameters): string | undefined;
   /** Returns the other values that the reaction reads or sets. */
   readonly uses?: (parameters: Parameters) => readonly Use[];
+  /** Returns how many later changes a write plans, without those that follow from them; none when absent. */
+  readonly causes?: (parameters: Parameters) => number;
   readonly start: (parameters: Parameters, context: ReactionContext) => Reaction;
 }
 
@@ -85,11 +91,19 @@ interface ReactionKind<Parameters> {
 export interface ReactionDefinition {
   readonly kind: string;
   readonly uses: readonly Use[];
+  readonly causes: number;
   start(context: ReactionContext): Reaction;
 }
 
 /** Makes an entry of a table of kinds. */
-export function reaction<Parameters>({ schema, doc, whyUnfit, uses, start }: ReactionKind<Parameters>) {
+export function reaction<Parameters>({
+  schema,
+  doc,
+  whyUnfit,
+  uses,
+  causes,
+  start,
+}: ReactionKind<Parameters>) {
   return {
     doc,
     /**
@@ -103,6 +117,7 @@ export function reaction<Parameters>({ schema, doc, whyUnfit, uses, start }: Rea
       return {
         kind,
         uses: uses?.(parameters) ?? [],
+        causes: causes?.(parameters) ?? 0,
         start: (context) => start(parameters, context),
       };
     },

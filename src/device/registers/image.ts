@@ -24,8 +24,8 @@ export interface LiveValues {
    * cells.
    */
   written(address: number, count: number): void;
-  /** Tells whether the limit of changes to come is reached, so that writes which cause more are refused. */
-  isFull(): boolean;
+  /** Tells whether so many changes are to come that a write of the cell at `address` is refused. */
+  isFull(address: number): boolean;
 }
 
 /** The words and flags of an image at one moment, beside the configured ones. */

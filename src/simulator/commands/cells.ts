@@ -84,7 +84,7 @@ export function setCell(
   if (value !== undefined) {
     const parsed = parseValue(span.type, value, span.cells);
     if (!parsed.ok) return refusal('value.invalid', 'value', expectedMessage(parsed.expected, value));
-    if (image.live?.isFull()) return refusal('value.moved_by_signal', 'value', TOO_MUCH_TO_COME);
+    if (image.live?.isFull(register)) return refusal('value.moved_by_signal', 'value', TOO_MUCH_TO_COME);
     writeValue({ image, location: span }, parsed.value);
   }
   if (writable) for (let cell = register; cell < register + span.cells; cell++) image.setWritable(cell, true);

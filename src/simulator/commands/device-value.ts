@@ -61,8 +61,8 @@ export function tablesMeant(table: TableName | undefined): readonly TableName[] 
 export const TOO_MUCH_TO_COME = 'has to wait: too many changes are to come in this device';
 
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
-export function whyUnchangeable({ image, point }: DeviceValue): string | undefined {
-  if (point && image.live?.isFull()) return TOO_MUCH_TO_COME;
+export function whyUnchangeable({ image, location, point }: DeviceValue): string | undefined {
+  if (point && image.live?.isFull(location.address)) return TOO_MUCH_TO_COME;
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
   return 'is moved by its signal; DELETE of the signal makes it stay';

@@ -16,6 +16,7 @@ import type { FunctionsOf } from './declared.js';
 import {
   type DeviceValue,
   parseChange,
+  TOO_MUCH_TO_COME,
   tablesMeant,
   valueAtAddress,
   valueNamed,
@@ -198,6 +199,8 @@ export function changeValues(
   const targets = ready.flatMap(({ targets }) => targets);
   const others = ready.flatMap(({ unmet }) => unmet?.() ?? []);
   if (others.length > 0) return unexpected(others, targets);
+  if (!device.points.haveRoom(targets.flatMap(({ point }) => point ?? [])))
+    return refusal('value.moved_by_signal', 'changes', TOO_MUCH_TO_COME);
   for (const { carryOut } of ready) carryOut();
   return done(targets.map(viewRegister));
 }

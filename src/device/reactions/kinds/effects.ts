@@ -51,6 +51,7 @@ export const EFFECTS = {
     whyUnfit: (entry) =>
       unlessCoil(entry) ??
       (entry.movedBy && `expected no ${entry.movedBy} beside it: a pulse is a coil that is written`),
+    causes: () => 1,
     start: (ms, context) => {
       let callOff: (() => void) | undefined;
       return {
@@ -123,23 +124,26 @@ export const EFFECTS = {
           ];
         }),
       ),
+    causes: (steps) => steps.length,
     start: (steps, { named, now, set, later }) => {
       const computed = (value: number | Expression) =>
         typeof value === 'number' ? () => value : value.bind(named);
       const ready = steps.map((step) => ({
         after: step.after,
+        names: step.set.map(([name]) => name),
         targets: step.set.map(([name, value]) => ({ name, valueAt: computed(value) })),
       }));
       return {
         written() {
-          for (const { after, targets } of ready) {
-            later(after, () => {
+          for (const { after, names, targets } of ready) {
+            const change = () => {
               // All expressions of a change are computed before the first value is set.
               const values = targets.map(({ valueAt }) => valueAt(now()));
               targets.forEach(({ name }, i) => {
                 set(name, values[i] as number);
               });
-            });
+            };
+            later(after, change, names);
           }
         },
       };

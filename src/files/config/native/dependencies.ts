@@ -117,7 +117,9 @@ export function* findingProblems(
     keyed.set(keyOf(each), each);
     for (const name of names) {
       const message = problemWith(each, name);
-      if (message !== undefined) problems.push({ ...each, message });
+      if (message === undefined) continue;
+      problems.push({ ...each, message });
+      yield;
     }
     yield;
   }

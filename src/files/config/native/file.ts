@@ -136,7 +136,7 @@ function* readDevices(
   const written = file.entries('devices by name') ?? [];
   const values: [string, unknown][] = [];
   for (const [name, content] of written) {
-    values.push([name, withSunspec(content, mostModelPoints).value]);
+    values.push([name, (yield* withSunspec(content, mostModelPoints)).value]);
     yield;
   }
   const at = file.with(Object.fromEntries(values));

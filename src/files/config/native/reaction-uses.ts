@@ -5,13 +5,15 @@ import type { PointDefinition } from '../../../device/point.js';
 import type { ReactionDefinition, Use } from '../../../device/reactions/reaction.js';
 import type { CellType } from '../../../device/registers/cell-type.js';
 import { typeOfMeta } from '../../../device/registers/layout.js';
-import { orderOf } from '../../../device/signals/dependencies.js';
+import { ordering } from '../../../device/signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
 import type { Network } from './dependencies.js';
 import { entryFinder } from './life.js';
 
 /** The most changes that one write may cause, directly or through other reactions. */
 const MAX_CHANGES = 100;
+/** The same with the values that follow what is changed. */
+const MAX_FOLLOWED = 1000;
 
 /** A value with reactions, and its entry. */
 interface Reacting {
@@ -58,7 +60,8 @@ export function* reportingReactionUses(
       unknown.set(name, message);
       return message;
     };
-    if (yield* registers.unlessWrongIn(reportingUses(reacting, find, unknownIn))) reportCircles(reacting);
+    if (yield* registers.unlessWrongIn(reportingUses(reacting, find, unknownIn)))
+      yield* reportingCircles(reacting, pointsOf(device));
   }
 }
 
@@ -69,7 +72,12 @@ function* reportingUses(
 ): Work<true> {
   for (const each of reacting) {
     for (const { kind, uses } of each.point.reactions ?? []) {
-      for (const use of uses) reportUse(each, use, each.at.key(kind).below(use.path), find, unknownIn);
+      for (const use of uses) {
+        const { count } = each.at.findings;
+        reportUse(each, use, each.at.key(kind).below(use.path), find, unknownIn);
+        // A name that is not known was compared with a thousand others.
+        if (each.at.findings.count > count) yield;
+      }
     }
     yield;
   }
@@ -110,22 +118,61 @@ function isMoved({ signal, reactions }: UsedPoint): boolean {
  * Reports reactions that run in a circle or branch too often. A write that leads to itself would never end;
  * one that branches again and again would end too late.
  */
-function reportCircles(reacting: readonly Reacting[]): void {
-  const targets = new Map(reacting.map(({ point }) => [keyOf(point), targetsOf(point)]));
-  const order = orderOf(targets, 'sets');
+function* reportingCircles(reacting: readonly Reacting[], all: readonly PointDefinition[]): Work<void> {
+  const targets = new Map<string, string[]>();
+  for (const { point } of reacting) {
+    targets.set(keyOf(point), targetsOf(point));
+    yield;
+  }
+  const order = yield* ordering(targets, 'sets');
   const onWriteOf = (key: string) => reacting.find(({ point }) => keyOf(point) === key)?.at.key('onWrite');
   if (!order.ok) {
     onWriteOf(order.name)?.wrong(order.message);
     return;
   }
   const changes = new Map<string, number>();
+  const withFollowers = new Map<string, number>();
+  const followersOf = yield* countingFollowers(all);
   for (const key of order.order) {
-    const count = (targets.get(key) ?? []).reduce((sum, name) => sum + 1 + (changes.get(name) ?? 0), 0);
+    const names = targets.get(key) ?? [];
+    const sumOf = (count: (name: string) => number) => names.reduce((sum, name) => sum + 1 + count(name), 0);
+    const count = sumOf((name) => changes.get(name) ?? 0);
+    const followed = sumOf((name) => (withFollowers.get(name) ?? 0) + followersOf(name));
     changes.set(key, count);
-    if (count <= MAX_CHANGES) continue;
-    onWriteOf(key)?.wrong(`one write leads to ${count} changes, expected at most ${MAX_CHANGES}`);
+    withFollowers.set(key, followed);
+    yield;
+    if (count <= MAX_CHANGES && followed <= MAX_FOLLOWED) continue;
+    const [got, most] = count > MAX_CHANGES ? [count, MAX_CHANGES] : [followed, MAX_FOLLOWED];
+    onWriteOf(key)?.wrong(`one write leads to ${got} changes, expected at most ${most}`);
     return;
   }
+}
+
+/** Counts the values that follow a value by its name, directly or not. Chains were checked before. */
+function* countingFollowers(all: readonly PointDefinition[]): Work<(name: string) => number> {
+  const followers = new Map<string, (string | undefined)[]>();
+  for (const { name, signal } of all) {
+    const [followed] = signal?.definition.kind === 'follows' ? signal.definition.needs : [];
+    if (followed === undefined) continue;
+    const known = followers.get(followed);
+    if (known) known.push(name);
+    else followers.set(followed, [name]);
+    yield;
+  }
+  const counts = new Map<string, number>();
+  const countOf = (name: string): number => {
+    const known = counts.get(name);
+    if (known !== undefined) return known;
+    // A circle of followers is reported elsewhere, and must not be followed here.
+    counts.set(name, 0);
+    const count = (followers.get(name) ?? []).reduce(
+      (sum, each) => sum + 1 + (each === undefined ? 0 : countOf(each)),
+      0,
+    );
+    counts.set(name, count);
+    return count;
+  };
+  return countOf;
 }
 
 function targetsOf({ reactions = [] }: PointDefinition): string[] {

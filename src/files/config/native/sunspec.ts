@@ -3,12 +3,13 @@ import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { isMapping, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
+import type { Work } from '../../../common/work.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
 import { parseValue } from '../../../device/registers/parse-value.js';
 import { findSunspecModel } from '../sunspec/model.js';
 import {
   MOST_REPEATS,
-  placeModel,
+  placingModel,
   SUNSPEC_END,
   SUNSPEC_MARKER,
   type SunspecEntry,
@@ -35,27 +36,27 @@ const sunspecSchema = section({
   base: oneOf(BASES).default(BASES[0] as number),
 });
 
-/** The most entries of the models of a device that is added over REST: meanwhile, the lines wait. */
+/** The most entries of the models of a device that is added over REST. */
 export const MOST_ENTRIES_OVER_REST = 1000;
 
 /**
- * Puts the registers of the SunSpec models of a device in place of its key `sunspec`. Reports mistakes in the
- * models.
+ * Puts the registers of the SunSpec models of a device in place of its key `sunspec`, in pieces. Reports
+ * mistakes in the models.
  * @param most the most points of all models together
  */
-export function withSunspec(device: At, most = Number.POSITIVE_INFINITY): At {
+export function* withSunspec(device: At, most = Number.POSITIVE_INFINITY): Work<At> {
   const at = device.key('sunspec');
   if (at.value === undefined || !isMapping(device.value)) return device;
   const isList = Array.isArray(at.value);
   const { base = BASES[0] as number } = isList ? {} : (at.check(sunspecSchema) ?? {});
-  const entries = modelsOf(isList ? at : at.key('models'), base, most);
+  const entries = yield* modelsOf(isList ? at : at.key('models'), base, most);
   const { sunspec: _, registers, ...others } = device.value;
   const present = isMapping(registers) ? registers : {};
   const holding = Array.isArray(present.holding) ? present.holding : [];
   return device.with({ ...others, registers: { ...present, holding: [...holding, ...entries] } });
 }
 
-function modelsOf(at: At, base: number, most: number): SunspecEntry[] {
+function* modelsOf(at: At, base: number, most: number): Work<SunspecEntry[]> {
   const items = at.items('a list of models, such as [1, 103]') ?? [];
   if (items.length === 0 || items.length > MOST_MODELS) {
     at.wrong(`expected 1 to ${MOST_MODELS} models, got ${items.length}`);
@@ -65,6 +66,7 @@ function modelsOf(at: At, base: number, most: number): SunspecEntry[] {
   const seen = new Map<number, number>();
   let address = base + 2;
   for (const item of items) {
+    yield;
     const wanted = (isMapping(item.value) ? item : item.with({ model: item.value })).check(modelSchema);
     if (!wanted) return entries;
     const { model: id, values, repeat } = wanted;
@@ -76,7 +78,12 @@ function modelsOf(at: At, base: number, most: number): SunspecEntry[] {
     const times = (seen.get(id) ?? 0) + 1;
     seen.set(id, times);
     const prefix = times === 1 ? `m${id}_` : `m${id}n${times}_`;
-    const placed = placeModel(model, address, { values, repeat, prefix, most: most - entries.length });
+    const placed = yield* placingModel(model, address, {
+      values,
+      repeat,
+      prefix,
+      most: most - entries.length,
+    });
     if (placed.entries.length > most - entries.length) {
       at.wrong(`expected models of at most ${most} points: put the device into the file`);
       return entries;

@@ -72,12 +72,15 @@ const DIRECTORY = packageFile('sunspec/');
 /** Models that have been read. The files are part of the program and do not change while it runs. */
 const known = new Map<number, SunspecModel>();
 
+let knownIds: readonly number[] | undefined;
+
 /** The numbers of all models. */
-export function sunspecIds(): number[] {
-  return readdirSync(DIRECTORY)
+export function sunspecIds(): readonly number[] {
+  knownIds ??= readdirSync(DIRECTORY)
     .flatMap((file) => /^model_(\d+)\.json$/.exec(file)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b);
+  return knownIds;
 }
 
 /** Finds a model. @returns a sentence when there is none of this number */

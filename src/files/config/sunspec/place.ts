@@ -1,3 +1,4 @@
+import { atOnce, type Work } from '../../../common/work.js';
 import type { RegisterType } from '../native/registers-schema.js';
 import type { SunspecGroup, SunspecModel, SunspecPoint, SunspecType } from './model.js';
 
@@ -63,6 +64,14 @@ interface Placing {
   readonly names: Set<string>;
 }
 
+type Wanted = Pick<Placing, 'values' | 'repeat' | 'prefix'> & Partial<Pick<Placing, 'most'>>;
+
+interface Placed {
+  readonly entries: SunspecEntry[];
+  readonly names: ReadonlySet<string>;
+  readonly end: number;
+}
+
 /**
  * Makes the registers of a model from an address on, with its identifier and length. Points without a value
  * say that they are not available.
@@ -71,20 +80,20 @@ interface Placing {
  * @returns also the names that `values` may have, and the address behind the model: infinite when it has too
  * many points
  */
-export function placeModel(
+export function placeModel(model: SunspecModel, address: number, wanted: Wanted): Placed {
+  return atOnce(placingModel(model, address, wanted));
+}
+
+/** Does as `placeModel`, in pieces. */
+export function* placingModel(
   { id, group }: SunspecModel,
   address: number,
-  {
-    values,
-    repeat,
-    prefix,
-    most = MOST_POINTS,
-  }: Pick<Placing, 'values' | 'repeat' | 'prefix'> & Partial<Pick<Placing, 'most'>>,
-): { readonly entries: SunspecEntry[]; readonly names: ReadonlySet<string>; readonly end: number } {
+  { values, repeat, prefix, most = MOST_POINTS }: Wanted,
+): Work<Placed> {
   const all = id === COMMON_MODEL ? { ...COMMON, ...values } : values;
   const limit = Math.min(most, MOST_POINTS);
   const placing: Placing = { values: all, repeat, prefix, most: limit, entries: [], names: new Set() };
-  const end = placeGroup(group, address, '', [], placing);
+  const end = yield* placingGroup(group, address, '', [], placing);
   const entries = placing.entries.map((entry) =>
     entry.name === `${prefix}L` ? { ...entry, value: end - address - 2 } : entry,
   );
@@ -94,18 +103,19 @@ export function placeModel(
 /** The points of a group and of those around it, the innermost first. */
 type Scope = readonly { readonly group: SunspecGroup; readonly path: string }[];
 
-function placeGroup(
+function* placingGroup(
   group: SunspecGroup,
   start: number,
   path: string,
   around: Scope,
   placing: Placing,
-): number {
+): Work<number> {
   const scope = [{ group, path }, ...around];
   if (placing.entries.length > placing.most) return Number.POSITIVE_INFINITY;
   let address = start;
   for (const point of group.points) {
     placePoint(point, address, path, scope, placing);
+    yield;
     address += point.size;
   }
   for (const inner of group.groups ?? []) {
@@ -113,7 +123,7 @@ function placeGroup(
     for (let i = 1; i <= times && address < Number.POSITIVE_INFINITY; i++) {
       // Names of values consist of letters, digits and underscores.
       const name = `${inner.name.replace(/\W/g, '_')}${inner.count === undefined ? '' : i}`;
-      address = placeGroup(inner, address, `${path}${name}_`, scope, placing);
+      address = yield* placingGroup(inner, address, `${path}${name}_`, scope, placing);
     }
   }
   return address;
@@ -188,8 +198,26 @@ function powerOf({ sf }: SunspecPoint, scope: Scope, placing: Placing): number {
 function scaleFactor(name: string, path: string, scope: Scope, { values }: Placing): number {
   const wanted = values[path + name];
   if (typeof wanted === 'number') return wanted;
-  const users = scope.flatMap(({ group }) => pointsOf(group)).filter(({ sf }) => sf === name);
-  return USUAL_SCALE[users[0]?.units ?? ''] ?? 0;
+  for (const { group } of scope) {
+    const user = firstUsersOf(group).get(name);
+    if (user) return USUAL_SCALE[user.units ?? ''] ?? 0;
+  }
+  return 0;
+}
+
+/** The first point that uses each scale factor, of the groups that were looked at. Models never change. */
+const firstUsers = new WeakMap<SunspecGroup, ReadonlyMap<unknown, SunspecPoint>>();
+
+function firstUsersOf(group: SunspecGroup): ReadonlyMap<unknown, SunspecPoint> {
+  const known = firstUsers.get(group);
+  if (known) return known;
+  const found = new Map(
+    pointsOf(group)
+      .map((point) => [point.sf, point] as const)
+      .reverse(),
+  );
+  firstUsers.set(group, found);
+  return found;
 }
 
 function pointsOf({ points, groups = [] }: SunspecGroup): SunspecPoint[] {
