@@ -11,6 +11,8 @@ export interface RequestFacts {
   /** The name of the device that the request is for. */
   readonly device: string;
   readonly functionCode: number;
+  /** True for a broadcast, on which only rules act that name its unit identifier, 0. */
+  readonly isBroadcast?: boolean;
   /** The ranges of addresses that the request names; none for functions without addresses. */
   readonly ranges: readonly AddressRange[];
   readonly circumstances?: Circumstances | undefined;
@@ -179,7 +181,8 @@ export class RuleMatcher<Entry extends OfRule> {
       // If the line supports none of the rule's faults, the request must not use up the rule's count.
       const isAble =
         rule.faults.length === 0 || rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
-      return isAble && matchesRequest({ line, device, unit, function: code }, undefined, facts);
+      const isMeant = !facts.isBroadcast || unit !== undefined;
+      return isAble && isMeant && matchesRequest({ line, device, unit, function: code }, undefined, facts);
     });
     const readsRanges = entries.some(
       ({ rule: { when, values } }) =>

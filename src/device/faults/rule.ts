@@ -6,6 +6,7 @@ import {
   flag,
   isMapping,
   section,
+  UNLIMITED,
   WITHOUT_CONTROLS,
   wholeNumber,
 } from '../../common/schema/parts.js';
@@ -86,9 +87,13 @@ export const ruleSchema = section({
     .describe('Windows of time. The rule acts while one of them is open (default: always).')
     .optional(),
   do: doSchema.optional(),
-  [THEN]: section({ state: stateName, for: duration(1).optional() })
+  [THEN]: section({
+    state: stateName,
+    for: duration(1).optional(),
+    requests: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
+  })
     .describe(
-      'Puts the device into a state once the rule has acted (default: until its supply is switched or it is reset).',
+      'Puts the device into a state once the rule has acted: `for` a time, and for as many of its `requests` (default: until its supply is switched or it is reset).',
     )
     .optional(),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
@@ -124,10 +129,14 @@ export interface FaultRule {
   readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
   /**
-   * The state that the device is in once the rule has acted, and for how many ms; without an end when `for`
-   * is absent.
+   * The state that the device is in once the rule has acted, for how many ms, and for how many of its
+   * requests; without an end when both are absent.
    */
-  readonly becomes?: { readonly state: string; readonly for?: number | undefined };
+  readonly becomes?: {
+    readonly state: string;
+    readonly for?: number | undefined;
+    readonly requests?: number | undefined;
+  };
   readonly seed?: number;
 }
 

@@ -147,11 +147,20 @@ export class FaultRules {
     this.#states.keep(new Set(states));
   }
 
+  /** Tells whether a rule is for a request, whatever its times and counts say. Counts nothing. */
+  concern(facts: RequestFacts): boolean {
+    return this.#inForce.matching(facts).length > 0;
+  }
+
+  get #inForce(): RuleMatcher<RuleEntry> {
+    this.#matcher ??= new RuleMatcher(this.#enabled());
+    return this.#matcher;
+  }
+
   /** Returns the rules that act on a request, in order. Counts their matches and hits. */
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
-    this.#matcher ??= new RuleMatcher(this.#enabled());
-    for (const entry of this.#matcher.matching(facts)) {
+    for (const entry of this.#inForce.matching(facts)) {
       const random = this.#turn(entry, facts);
       if (!random) continue;
       acting.push({ rule: entry.rule, random });
@@ -159,6 +168,7 @@ export class FaultRules {
       entry.notAchieved = undefined;
       entry.isDecided = false;
     }
+    this.#states.count(facts.device);
     // A state begins after the request that brings it about.
     for (const { rule } of acting) {
       if (rule.becomes) this.#states.enter(facts, rule.becomes, this.#source.uptime());
@@ -240,18 +250,34 @@ export class FaultRules {
   }
 }
 
+/** A state of a device: when it ends, and for how many more requests of the device it lasts. */
+interface EnteredState {
+  readonly until: number;
+  readonly starts: number | undefined;
+  readonly requests: number;
+}
+
 /** The states into which rules have put devices. */
 class DeviceStates {
-  readonly #until = new Map<string, { readonly until: number; readonly starts: number | undefined }>();
+  readonly #until = new Map<string, EnteredState>();
 
   /** Puts a device into a state. @param now in ms, of the same clock each time */
   enter(
     { device, starts }: RequestFacts,
-    { state, for: length }: NonNullable<FaultRule['becomes']>,
+    { state, for: length, requests = Number.POSITIVE_INFINITY }: NonNullable<FaultRule['becomes']>,
     now: number,
   ) {
     const until = length === undefined ? Number.POSITIVE_INFINITY : now + length;
-    this.#until.set(`${device} ${state}`, { until, starts });
+    this.#until.set(`${device} ${state}`, { until, starts, requests });
+  }
+
+  /** Counts a request for the states of its device that last for a number of them. */
+  count(device: string): void {
+    for (const [key, state] of this.#until) {
+      if (state.requests === Number.POSITIVE_INFINITY || !key.startsWith(`${device} `)) continue;
+      if (state.requests > 1) this.#until.set(key, { ...state, requests: state.requests - 1 });
+      else this.#until.delete(key);
+    }
   }
 
   keep(states: ReadonlySet<string | undefined>): void {

@@ -4,6 +4,7 @@ import type { FaultLine } from '../../device/faults/ability.js';
 import { type ActedFault, type AppliedFaults, applyFaults, prevents } from '../../device/faults/apply.js';
 import { startWorkTime } from '../../device/faults/budget.js';
 import type { Circumstances } from '../../device/faults/condition.js';
+import type { RequestFacts } from '../../device/faults/matching.js';
 import type { ActingRule, FaultRules } from '../../device/faults/rules.js';
 import type { RealDevice, RealOutcome } from '../../device/real.js';
 import { refusedAddresses } from '../../device/refused-addresses.js';
@@ -49,6 +50,7 @@ export interface BusLine extends FaultLine {
 const SERVER_ITSELF: readonly number[] = [0, 255];
 
 const NO_FAULTS: readonly ActedFault[] = [];
+const NO_ANSWER = silence('broadcast');
 
 /**
  * The stations at an address of a line. A line whose addresses all have the same devices has one object for
@@ -248,21 +250,54 @@ export class Bus {
     return new Reply(framing, plan, acted, next === framing ? undefined : next, refused);
   }
 
-  /** Executes a broadcast on every device once, silently. */
-  #broadcast({ pdu, client, host }: BusRequest, moment: Moment | undefined): Reply {
+  /**
+   * Executes a broadcast on every device once, silently but for a device whose manners answer it, and lets
+   * the rules act that name unit 0.
+   */
+  #broadcast(request: BusRequest, moment: Moment | undefined): Reply {
+    const { host } = request;
     const endpoint = this.#endpointAt(host);
-    const executed: Executed = new Map();
-    let framing = this.#framing;
     const deaf = new Set<Device>();
     for (const device of endpoint.devices)
       if (moment && device.timedManners?.whyUnheard(moment)) deaf.add(device);
-    for (const station of endpoint.stations.values()) {
-      if (deaf.has(station.device)) continue;
-      station.device.writer = { by: 'line', line: this.#line.name, client };
-      station.broadcast(pdu, framing, executed);
+    const heard = [...endpoint.stations].filter(([, { device }]) => !deaf.has(device));
+    const framing = this.#framing;
+    const concerned = this.#faults.isEmpty
+      ? undefined
+      : heard.find(([, station]) => this.#faults.concern(this.#factsOf(station, request, moment)))?.[1];
+    const acting = concerned ? this.#acting(concerned, request, moment) : [];
+    const executed = prevents(acting) ? undefined : this.#executed(heard, request, moment);
+    if (!concerned) return this.#answerOf(executed?.plan ?? NO_ANSWER, NO_FAULTS, executed?.framing);
+    const previousReply = this.#lastReplies.get(request.clientId);
+    const { plan, acted } = this.#applied(acting, executed?.plan, previousReply, concerned, request, framing);
+    return this.#answerOf(plan, acted, executed?.framing);
+  }
+
+  /** Executes a broadcast. @returns the reply, which most devices do not give, and the framing after it */
+  #executed(
+    heard: readonly (readonly [unitId: number | '*', station: Station])[],
+    request: BusRequest,
+    moment: Moment | undefined,
+  ) {
+    const { pdu, client } = request;
+    const executed: Executed = new Map();
+    const asked = this.#framing;
+    let framing = asked;
+    let plan = NO_ANSWER;
+    for (const [own, station] of heard) {
+      const { device, hasPower } = station;
+      device.writer = { by: 'line', line: this.#line.name, client };
+      const { answersBroadcasts } = device.manners ?? {};
+      if (answersBroadcasts && hasPower && !device.real && !executed.has(device)) {
+        const response = station.process(pdu, framing);
+        executed.set(device, response);
+        const unitId = answersBroadcasts === 'own' && own !== '*' ? own : BROADCAST;
+        if (response && plan === NO_ANSWER)
+          plan = this.#replyOf(response, device, { ...request, unitId }, asked, moment);
+      } else station.broadcast(pdu, framing, executed);
       framing = station.framing ?? framing;
     }
-    return this.#answerOf(silence('broadcast'), NO_FAULTS, framing);
+    return { plan, framing };
   }
 
   /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7), unless the line is set to silence. */
@@ -307,9 +342,14 @@ export class Bus {
    * The rules that act on the reply to a request. Must be called once for each request, in their order,
    * because rules count requests.
    */
-  #acting({ device }: Station, { unitId, pdu }: BusRequest, moment: Moment | undefined): ActingRule[] {
-    return this.#faults.match({
+  #acting(station: Station, request: BusRequest, moment: Moment | undefined): ActingRule[] {
+    return this.#faults.match(this.#factsOf(station, request, moment));
+  }
+
+  #factsOf({ device }: Station, { unitId, pdu }: BusRequest, moment: Moment | undefined): RequestFacts {
+    return {
       line: this.#line,
+      isBroadcast: unitId === BROADCAST && this.#framing.broadcasts,
       unitId,
       device: device.name,
       functionCode: pdu[0] as number,
@@ -317,7 +357,7 @@ export class Bus {
       circumstances: moment && circumstancesOf(moment),
       stored: device.stored,
       starts: device.starts,
-    });
+    };
   }
 
   /** @param reply undefined when a fault keeps the request from the device */

@@ -103,6 +103,11 @@ const ROWS: Record<string, Row[]> = {
     [[{ truncate: -1 }], {}, [['0', REPLY.slice(0, -1)]]],
     [[{ truncate: 19 }], {}, [['0', REPLY]], 'no frame that is longer'],
   ],
+  drop: [[[{ drop: { at: 1 } }], {}, [['0', `:${REPLY.slice(2)}`]]]],
+  insert: [
+    [[{ insert: { at: 1, bytes: '30' } }], {}, [['0', `:0${REPLY.slice(1)}`]]],
+    [[{ insert: 'ff' }], {}, [['0', REPLY]], 'an ASCII line carries no byte above 7f'],
+  ],
   extend: [
     [[{ extend: 3 }], {}, [['0', `${REPLY}\x14\x75\x04`]]],
     [[{ extend: 'ff' }], {}, [['0', REPLY]], 'an ASCII line carries no byte above 7f'],

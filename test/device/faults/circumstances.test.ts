@@ -126,6 +126,20 @@ describe('states', () => {
     expect(acting(rules)).toEqual([]);
   });
 
+  it('end after a number of requests of their device, or in time, whichever is first', () => {
+    const rules = rulesOf({ ...LOCKS, [THEN]: { state: 'locked', for: '20s', requests: 2 } }, LOCKED);
+    acting(rules, { quantity: 9 });
+    expect([acting(rules, { device: 'other' }), acting(rules), acting(rules), acting(rules)]).toEqual([
+      [],
+      ['r1'],
+      ['r1'],
+      [],
+    ]);
+    acting(rules, { quantity: 9 });
+    uptime = 20_000;
+    expect(acting(rules)).toEqual([]);
+  });
+
   it('stay when other rules are put in force or removed', () => {
     const rules = rulesOf(LOCKS, LOCKED);
     acting(rules, { quantity: 9 });

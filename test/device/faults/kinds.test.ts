@@ -163,6 +163,28 @@ const ROWS: Record<string, Row[]> = {
     [[{ truncate: 0 }], silent, ['silence'], 'no frame that is longer'],
     [[{ truncate: 0 }, { corrupt: 1 }], {}, [], 'no frame to corrupt'],
   ],
+  drop: [
+    [[{ drop: { at: 0 } }], {}, [`0 ${REPLY.slice(2)}`]],
+    [[{ drop: { at: 5 } }], {}, [`0 ${REPLY.slice(0, 10)}${REPLY.slice(12)}`]],
+    [[{ drop: { at: 5 } }, { drop: { at: 5 } }], tcp, [`0 ${TCP_REPLY.slice(0, 10)}${TCP_REPLY.slice(14)}`]],
+    [[{ drop: 1 }], {}, ['0 0104010203045b3c']],
+    [[{ drop: 9 }], {}, []],
+    [
+      [{ split: { at: 3, gap: 5 } }, { drop: { at: 1 } }],
+      {},
+      [`0 ${REPLY.slice(0, 2)}${REPLY.slice(4, 8)}`, `5 ~${REPLY.slice(8)}`],
+    ],
+    [[{ drop: { at: 9 } }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
+    [[{ drop: 1 }], silent, ['silence'], 'no frame that is longer'],
+  ],
+  insert: [
+    [[{ insert: { at: 5, bytes: '00' } }], {}, [`0 ${REPLY.slice(0, 10)}00${REPLY.slice(10)}`]],
+    [[{ insert: { at: 0, bytes: 2 } }], {}, [`0 28eb${REPLY}`]],
+    [[{ insert: '00' }], {}, ['0 01030004010203045b3c']],
+    [[{ insert: 2 }], tcp, ['0 1228eb340000000701030401020304']],
+    [[{ insert: { at: 9, bytes: '00' } }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
+    [[{ insert: '00' }], silent, ['silence'], 'no frame that is longer'],
+  ],
   extend: [
     [[{ extend: 3 }], {}, [`0 ${REPLY}28eb09`]],
     [[{ extend: 1 }], tcp, [`0 ${TCP_REPLY}28`]],
@@ -272,6 +294,17 @@ const ROWS: Record<string, Row[]> = {
     [[{ echo: true }], write, [`0 ${WROTE}`, `0 ${WROTE}`]],
     // It is there even where no reply is.
     [[{ echo: true }], silent, [`0 ${REQUEST}`]],
+    [[{ echo: { truncate: 5 } }], {}, [`0 ${REQUEST.slice(0, 10)}`, `0 ${REPLY}`]],
+    [[{ echo: { drop: { at: 1 } } }], {}, [`0 ${REQUEST.slice(0, 2)}${REQUEST.slice(4)}`, `0 ${REPLY}`]],
+    [
+      [{ echo: { insert: { at: 1, bytes: 'ff' } } }],
+      {},
+      [`0 ${REQUEST.slice(0, 2)}ff${REQUEST.slice(2)}`, `0 ${REPLY}`],
+    ],
+    [[{ echo: { corrupt: 1 } }], {}, ['0 010700000002c40b', `0 ${REPLY}`]],
+    [[{ echo: { truncate: 5 } }], silent, [`0 ${REQUEST.slice(0, 10)}`]],
+    [[{ echo: { truncate: 0 } }], {}, [`0 ${REPLY}`], 'nothing of the echo is left'],
+    [[{ echo: { truncate: 99 } }], {}, [`0 ${REPLY}`], 'no frame that is longer'],
     [
       [{ close: { how: 'end', after: 0 } }, { echo: true }],
       tcp,

@@ -187,6 +187,7 @@ const STRETCHING: Readonly<Record<string, readonly unknown[]>> = {
     { after: 2, characters: 1.5 },
   ],
   truncate: [0, 5, -1],
+  insert: [1, 500, 65_000, '7f'.repeat(1024)],
   extend: [1, 500, 65_000, '7f'.repeat(1024)],
   noise: [1, 500, 65_000, '7f'.repeat(1024)],
   duplicate: [{ times: 1 }, { times: 60 }, { times: 125 }, { times: 100, gap: 36_000 }],

@@ -130,6 +130,12 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   corrupt: fc.integer({ min: 1, max: 2048 }),
   crc: fc.oneof(fc.constantFrom('invert', 'zero', 'swap'), fc.nat(0xffff)),
   truncate: fc.integer({ min: -300, max: 300 }),
+  drop: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.record({ at: fc.nat(300) })),
+  insert: fc.oneof(
+    fc.integer({ min: 1, max: 400 }),
+    anyHex(400),
+    fc.record({ at: fc.nat(300), bytes: anyHex(40) }),
+  ),
   extend: fc.oneof(fc.integer({ min: 1, max: 400 }), anyHex(400)),
   noise: fc.oneof(fc.integer({ min: 1, max: 400 }), anyHex(400)),
   unit: fc.nat(255),
@@ -144,7 +150,7 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   duplicate: fc.record({ times: fc.integer({ min: 1, max: 20 }), gap: fc.constantFrom(0, 1, 250) }),
   stale: fc.constant(true),
   early: fc.constant(true),
-  echo: fc.constant(true),
+  echo: fc.constantFrom<unknown>(true, { corrupt: 3 }, { truncate: 5 }, { drop: 1 }, { insert: '00' }),
   break: fc.nat(500),
   close: fc.oneof(
     fc.constantFrom('end', 'reset'),

@@ -18,8 +18,9 @@ const READ = '03 0000 0001';
 const holding = (value: number, more: readonly Entry[] = []): Device =>
   deviceOf({ holding: [{ address: 0, value }, ...more], coils: [{ address: 0 }] }, { size: 4 });
 
-function busOf(units: Units, framing: Framing = RTU): Bus {
+function busOf(units: Units, framing: Framing = RTU, written: readonly object[] = []): Bus {
   const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
+  for (const [i, rule] of written.entries()) rules.set(ruleSchema.parse({ name: `r${i}`, ...rule }));
   return new Bus(
     { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 },
     { units },
@@ -120,6 +121,55 @@ describe('the unit *', () => {
 
 describe('a broadcast', () => {
   const write = bytesOf('06 0000 0063');
+  const sent = (bus: Bus, pdu: Uint8Array) => {
+    const plan = answerAtOnce(bus, broadcast(pdu))?.plan;
+    return plan?.kind === 'send'
+      ? plan.steps.map((step) => (step.kind === 'bytes' ? hexOf(step.bytes) : ''))
+      : [];
+  };
+
+  it('is met by the rules that name unit 0, once each, and by no others', () => {
+    const device = holding(1);
+    const units = new Map<number | '*', Device>([
+      [1, device],
+      [2, holding(2)],
+    ]);
+    const answers = {
+      when: { unit: 0, device: device.name, count: 1 },
+      do: { junk: '01 03 02 00 29 79 9a' },
+    };
+    const bus = busOf(units, RTU, [answers, { do: { noise: 'ff' } }]);
+    expect(sent(bus, write)).toEqual(['0103020029799a']);
+    expect(ask(device, READ)).toBe('03020063');
+    expect(sent(bus, write)).toEqual([]);
+  });
+
+  it('reaches no device where a rule for unit 0 keeps it from them', () => {
+    const device = holding(1);
+    const bus = busOf(new Map([[1, device]]), RTU, [{ when: { unit: '0-247' }, do: { silence: true } }]);
+    expect(sent(bus, write)).toEqual([]);
+    expect(ask(device, READ)).toBe('03020001');
+  });
+
+  it('is answered by a device whose manners say so, reads too, with its own unit identifier or with 0', () => {
+    const [quiet, device] = [holding(1), holding(2)];
+    const units = new Map<number | '*', Device>([
+      [1, quiet],
+      [5, device],
+      [6, device],
+    ]);
+    for (const [answersBroadcasts, unit] of [
+      ['own', '05'],
+      ['zero', '00'],
+    ] as const) {
+      device.manners = { answersBroadcasts };
+      const [reply = ''] = sent(busOf(units), bytesOf(READ));
+      expect(reply.slice(0, 10)).toBe(`${unit}03020002`);
+      expect(isRtuFrame(bytesOf(reply))).toBe(true);
+    }
+    expect(sent(busOf(units), write)[0]?.slice(0, 12)).toBe('000600000063');
+    expect([quiet, device].map((each) => ask(each, READ))).toEqual(Array(2).fill('03020063'));
+  });
 
   it('is executed by every device and answered by none', () => {
     const devices = [holding(1), holding(2), holding(3)] as const;

@@ -54,6 +54,9 @@ describe('what the client receives', () => {
     ['crc given', [{ crc: 0x1234 }], `${BODY}3412`],
     ['truncate', [{ truncate: 4 }], REPLY.slice(0, 8)],
     ['truncate from the end', [{ truncate: -2 }], BODY],
+    ['drop', [{ drop: { at: 5 } }], REPLY.slice(0, 10) + REPLY.slice(12)],
+    ['insert', [{ insert: { at: 5, bytes: '00' } }], `${REPLY.slice(0, 10)}00${REPLY.slice(10)}`],
+    ['an echo that is cut', [{ echo: { truncate: 5 } }], READ.slice(0, 10) + REPLY],
     ['noise and bytes after it, spelled out', [{ noise: 'ff 00' }, { extend: '00' }], `ff00${REPLY}00`],
     ['pdu', [{ pdu: '83 02' }], rtu('01 83 02')],
     ['extend', [{ extend: 3 }], `${REPLY}28eb09`],
@@ -79,6 +82,15 @@ describe('what the client receives', () => {
     // And nothing of it is left for the next one.
     bench.clear();
     expect(await ask(READ, REPLY)).toBe(REPLY);
+  });
+
+  it('a rule for unit 0 answers a broadcast', async () => {
+    const answer = rtu('01 03 02 0029');
+    bench.use([{ junk: answer }], { when: { unit: 0 } });
+    client.send(rtu('00 06 0000 0102'));
+    expect(await client.receive(bytesIn(answer))).toBe(answer);
+    bench.clear();
+    expect(await registerZero()).toBe('0102');
   });
 
   it.each([

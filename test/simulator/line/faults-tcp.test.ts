@@ -78,6 +78,8 @@ describe('what the client receives', () => {
     ['change', [{ change: 50 }], '123400000007' + '01030401370337'],
     ['corrupt', [{ corrupt: 104 }], 'edcbfffffff8' + 'fefcfbfefdfcfb'],
     ['truncate', [{ truncate: 4 }], REPLY.slice(0, 8)],
+    ['drop', [{ drop: { at: 5 } }], REPLY.slice(0, 10) + REPLY.slice(12)],
+    ['insert', [{ insert: { at: 8, bytes: 'ff 00' } }], `${REPLY.slice(0, 16)}ff00${REPLY.slice(16)}`],
     ['extend', [{ extend: 3 }], `${REPLY}28eb09`],
     ['noise', [{ noise: 3 }], `28eb09${REPLY}`],
     ['unit', [{ unit: 2 }], '123400000007' + '02030401020304'],

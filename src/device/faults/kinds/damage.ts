@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hexadecimal, wholeNumber } from '../../../common/schema/parts.js';
+import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
 import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import { WORK } from '../budget.js';
 import { type FaultContext, fault } from '../kind.js';
@@ -19,6 +19,9 @@ const MAX_EXACT = 1024;
 const someBytes = z.union([z.int().min(1, { abort: true }), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')], {
   error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
 });
+
+/** How many bytes of a frame come before a place in it. */
+const offset = wholeNumber(0, UNLIMITED, 'a number of bytes');
 
 const NOT_CARRIED = 'an ASCII line carries no byte above 7f';
 
@@ -81,6 +84,37 @@ export const DAMAGE = {
       return mapFrameSteps(plan, context, 'no frame', ([first, ...rest]) => {
         if (!context.budget.spend({ work: WORK.byte * first.bytes.length })) return undefined;
         return [{ ...first, bytes: concatBytes(added(), first.bytes) }, ...rest];
+      });
+    },
+  }),
+
+  drop: fault({
+    does: 'Loses n bytes at random, or the byte after the first `at` ones, as a UART does that is read too late.',
+    schema: z.union([wholeNumber(1, MAX_EXACT, 'a number of bytes'), section({ at: offset })], {
+      error: 'a number of bytes, or {at: 5} for the one after the first five',
+    }),
+    apply: (plan, lost, context) =>
+      mapFrames(plan, context, 'no frame that is longer', (frame) => {
+        if (typeof lost !== 'number' && lost.at >= frame.length) return undefined;
+        const gone = new Set(typeof lost === 'number' ? pick(context, lost, frame.length) : [lost.at]);
+        return frame.filter((_, i) => !gone.has(i));
+      }),
+  }),
+
+  insert: fault({
+    does: 'Puts n random bytes, or those of a hexadecimal text, inside the frame: at random, or after its first `at` bytes.',
+    schema: z.union([someBytes, section({ at: offset, bytes: someBytes })], {
+      error: 'a number of bytes, hexadecimal text in quotes as in "00", or {at: 5, bytes: "00"}',
+    }),
+    apply(plan, what, context) {
+      const { at, bytes } =
+        typeof what === 'object' && 'bytes' in what ? what : { at: undefined, bytes: what };
+      const added = bytesFor(countFrames(plan), context, bytes);
+      if (!added) return NOT_CARRIED;
+      return mapFrames(plan, context, 'no frame that is longer', (frame) => {
+        if (frame.length < 2 || (at ?? 0) >= frame.length) return undefined;
+        const place = at ?? 1 + context.random.below(frame.length - 1);
+        return concatBytes(frame.subarray(0, place), added(), frame.subarray(place));
       });
     },
   }),

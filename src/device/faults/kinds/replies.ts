@@ -1,11 +1,43 @@
 import { z } from 'zod';
+import { oneOfKinds } from '../../../common/schema/kind.js';
 import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
+import { documentAs } from '../../../common/schema/written-as.js';
 import { MAX_PDU_LENGTH } from '../../../modbus/protocol/limits.js';
 import { exceptionResponse } from '../../../modbus/protocol/pdu.js';
-import { type SendStep, type Step, silence, stepsOf } from '../../../modbus/protocol/reply-plan.js';
+import {
+  plainReply,
+  type SendStep,
+  type Step,
+  silence,
+  stepsOf,
+} from '../../../modbus/protocol/reply-plan.js';
 import { fault } from '../kind.js';
 import { repeatFrames, withOneFrame, withSteps } from '../plan.js';
+import { DAMAGE } from './damage.js';
+
+/** What can happen to an echo: it is spoilt on the line, as a reply is. */
+const SPOILS_ECHO = new Map(
+  Object.entries({
+    corrupt: DAMAGE.corrupt,
+    truncate: DAMAGE.truncate,
+    drop: DAMAGE.drop,
+    insert: DAMAGE.insert,
+    noise: DAMAGE.noise,
+    extend: DAMAGE.extend,
+  }),
+);
+
+const echoSchema = z.union([z.literal(true), oneOfKinds('damage of an echo', '{corrupt: 3}', SPOILS_ECHO)], {
+  error: `true, or one of ${[...SPOILS_ECHO.keys()].join(', ')} with its parameters, as in {corrupt: 3}`,
+});
+documentAs(
+  echoSchema,
+  z.union([
+    z.literal(true),
+    ...Array.from(SPOILS_ECHO, ([name, { schema }]) => z.strictObject({ [name]: schema })),
+  ]),
+);
 
 const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
 
@@ -56,17 +88,22 @@ export const REPLIES = {
    * client wrote.
    */
   echo: fault({
-    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that hears what it sends.',
-    schema: z.literal(true, { error: 'true' }),
-    apply(plan, _, { framing, unitId, transactionId, requestPdu }) {
-      const bytes = framing.encode({ unitId, transactionId, pdu: requestPdu });
+    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that hears what it sends; `{corrupt: 3}`, `{truncate: 5}` and the like spoil them before.',
+    schema: echoSchema,
+    apply(plan, spoilt, context) {
+      const { framing, unitId, transactionId, requestPdu } = context;
+      const whole = plainReply(framing.encode({ unitId, transactionId, pdu: requestPdu }));
+      const echo = spoilt === true ? whole : spoilt.apply(whole, context);
+      if (typeof echo === 'string') return echo;
+      const [heard] = stepsOf(echo);
+      if (heard?.kind !== 'bytes') return 'nothing of the echo is left';
       const steps = stepsOf(plan);
       const index = steps.findIndex(({ kind }) => kind === 'bytes');
       const first = steps[index];
-      if (!first) return withOneFrame(plan, bytes);
+      if (!first) return withOneFrame(plan, heard.bytes);
       // The echo is a separate frame at the time of the reply. The reply follows without a pause.
-      const heard: SendStep = { kind: 'bytes', waitMs: first.waitMs, bytes, continues: false };
-      return withSteps(plan, steps.toSpliced(index, 1, heard, { ...first, waitMs: 0 }));
+      const before: SendStep = { ...heard, waitMs: first.waitMs };
+      return withSteps(plan, steps.toSpliced(index, 1, before, { ...first, waitMs: 0 }));
     },
   }),
 

@@ -116,6 +116,11 @@ export const mannersSchema = section({
       'Silent for the time `for`, or until its supply is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
     )
     .optional(),
+  answersBroadcasts: oneOf(['own', 'zero'])
+    .describe(
+      'Answers requests to unit 0 on serial lines, reads too, with its own unit identifier or with 0. Where several devices of a line do, the first is heard.',
+    )
+    .optional(),
   firstReply: section({ slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') })
     .describe('The first reply after the start of the device, or of a connection, is late.')
     .optional(),
