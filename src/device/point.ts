@@ -40,6 +40,8 @@ export interface PointDefinition {
   readonly retain: boolean;
   /** False when the value is not available after a start; `isAway` may make it unavailable at other times. */
   readonly available?: boolean;
+  /** True when a write makes a value available that is not so after a start. */
+  readonly appears?: boolean;
   /** Tells whether a schedule makes the value unavailable at a time of the device's clock, in ms. */
   readonly isAway?: (time: number) => boolean;
   /** What clients read while the value is not available; when absent, the usual value of the type. */

@@ -376,7 +376,10 @@ export class Points implements GraphDevice, LocalPoints {
         for (const point of this.between(image, address, count)) this.#followers.changed(point);
       },
       written: (address, count) => {
-        for (const point of this.between(image, address, count)) point.react();
+        for (const point of this.between(image, address, count)) {
+          if (point.definition.appears && !point.isSwitchedOn) this.setAvailable(point, true);
+          point.react();
+        }
       },
       isFull: (address) => {
         const point = cells.get(address);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Point } from '../../src/device/point.js';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../support/simulator.js';
 import { liveDevices } from './live.js';
@@ -99,6 +100,35 @@ describe('a value that is not available', () => {
     write(3, 9);
     for (const point of meter.points.all) meter.points.setAvailable(point, true);
     expect(read('holding', 0, 3)).toEqual([9, 10, 18]);
+  });
+
+  it('is there from the first write on, where it waits for one', () => {
+    const { read, write, respond, meter } = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, name: 'limit', value: 5, write: true, available: 'whenWritten' },
+          {
+            address: 1,
+            type: 'float32',
+            name: 'other',
+            write: true,
+            available: 'whenWritten',
+          },
+        ],
+      },
+    });
+    expect(read('holding', 0, 3)).toEqual([0xffff, 0x7fc0, 0]);
+    respond([16, 0, 1, 0, 2, 4, 0x3f, 0x80, 0, 0]);
+    expect(read('holding', 0, 3)).toEqual([0xffff, 0x3f80, 0]);
+    write(0, 3);
+    expect(read('holding', 0, 1)).toEqual([3]);
+    // Who makes it not available means it, until the next write.
+    meter.points.setAvailable(meter.points.named.get('limit') as Point, false);
+    expect(read('holding', 0, 1)).toEqual([0xffff]);
+    write(0, 7);
+    expect(read('holding', 0, 1)).toEqual([7]);
+    meter.restart();
+    expect(read('holding', 0, 3)).toEqual([0xffff, 0x7fc0, 0]);
   });
 
   it('is as the file has it after a restart', () => {

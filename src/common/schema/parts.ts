@@ -57,7 +57,7 @@ function rangeText(what: string, min: number, max: number): string {
   return max === UNLIMITED ? `${what}, ${min} or more` : `${what} from ${min} to ${max}`;
 }
 
-export function oneOf<const Value extends string | number>(values: readonly Value[]) {
+export function oneOf<const Value extends string | number | boolean>(values: readonly Value[]) {
   const words = values.map(String);
   const last = words.pop() as string;
   return z.literal(values, { error: words.length === 0 ? last : `${words.join(', ')} or ${last}` });

@@ -83,7 +83,7 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
 /** The entry with its present `available`. REST makes only values with a name available or not. */
 function withAvailability({ points }: Device, entry: EntryFields): EntryFields {
   const point = points.named.get(String(entry.name));
-  if (!point || point.isSwitchedOn === (entry.available ?? true)) return entry;
+  if (!point || point.isSwitchedOn === ((entry.available ?? true) === true)) return entry;
   return { ...entry, available: point.isSwitchedOn };
 }
 

@@ -40,6 +40,7 @@ const METER = {
       { address: 3, value: [1, 2, 3], write: true },
       { address: 6, type: 'string', name: 'text', value: 'ab', length: 2, write: true },
       { address: 8, name: 'setpoint', value: 4, write: true, limits: { min: 0, max: 99 } },
+      { address: 10, name: 'waits', value: 4, write: true, available: 'whenWritten' },
       { address: 9, type: 'uint16', name: 'away', value: 5, unavailable: [{ from: '1h', for: '1m' }] },
     ],
     input: [
@@ -79,7 +80,19 @@ const START = {
 } as const;
 
 const DEVICES = ['meter', 'other', 'spare', 'extra', 'other-9', 'meter-5', 'meter@127.1.0.1', 'a b'];
-const NAMES = ['voltage', 'limit', 'text', 'setpoint', 'away', 'level', 'total', 'energy', 'noise', 'relay'];
+const NAMES = [
+  'voltage',
+  'limit',
+  'text',
+  'setpoint',
+  'waits',
+  'away',
+  'level',
+  'total',
+  'energy',
+  'noise',
+  'relay',
+];
 const SIGNALS = [
   { ramp: { from: 1, to: 2, over: '1s' } },
   { counter: { perSecond: 3 } },

@@ -72,14 +72,17 @@ function readAvailability({ at, type, cells }: PlacedValues) {
   const available = at.key('available');
   const unavailable = at.key('unavailable');
   const windows = unavailable.value === undefined ? undefined : unavailable.check(scheduleSchema);
-  const away = available.value === false ? available : windows && unavailable;
+  const isAtFirst = available.value === undefined || available.value === true;
+  const away = isAtFirst ? windows && unavailable : available;
+  if (available.value === 'whenWritten' && at.key('name').value === undefined)
+    available.wrong('whenWritten is for one value with a name');
   if (sentinel.value === undefined) {
     if (usualSentinel(type) === undefined) away?.wrong(withoutSentinel(type));
   } else if (!away && at.key('name').value === undefined) {
     sentinel.warn('has no effect without a name, by which REST knows the value, or unavailable');
   }
   return {
-    ...(available.value === false && { available: false }),
+    ...(!isAtFirst && { available: false, ...(available.value === 'whenWritten' && { appears: true }) }),
     ...(windows && { isAway: (time: number) => windows.some((window) => isOpen(window, time)) }),
     ...(notAvailable !== undefined && { notAvailable }),
   };

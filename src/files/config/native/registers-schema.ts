@@ -41,7 +41,7 @@ const entryShape = {
   description: text('text').optional(),
   ...readApart('labels'),
   retain: flag.optional(),
-  available: flag.optional(),
+  available: oneOf([true, false, 'whenWritten']).optional(),
   ...readApart('unavailable', 'notAvailable', 'signal'),
   seed: seedSchema.optional(),
   ...readApart('follows'),

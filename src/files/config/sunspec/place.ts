@@ -178,7 +178,9 @@ function placePoint(
       ...shared,
       type: STORED[type] ?? type,
       ...(power !== 0 && { scale: Number(`1e${power}`) }),
-      ...(value === undefined ? { value: 0, available: false } : { value: rawOf(value, power, type) }),
+      ...(value === undefined
+        ? { value: 0, available: access === 'RW' ? 'whenWritten' : false }
+        : { value: rawOf(value, power, type) }),
       ...(units !== undefined && units !== 'SF' && { unit: units }),
       ...(symbols && type.startsWith('enum') && { labels: symbols }),
     });
@@ -232,10 +234,20 @@ function valueIn(point: SunspecPoint, name: string, scope: Scope, placing: Placi
     return Number(Object.keys(symbols).find((key) => symbols[key] === wanted) ?? Number.NaN);
   if (wanted !== undefined) return wanted;
   if (type === 'sunssf') return scaleFactor(point.name, name.slice(0, -point.name.length), scope, placing);
-  const counted = scope[0]?.group.groups?.find(({ count }) => count === point.name);
+  const counted = countedBy(point.name, scope[0]?.group);
   if (counted) return timesOf(counted, scope, placing);
   // An accumulator that does not count is 0, and so is an address that is not set.
   return type.startsWith('acc') || type === 'ipaddr' || point.name === 'L' ? 0 : undefined;
+}
+
+/** The group that a point counts: below its own group, and not nearer to another point of this name. */
+function countedBy(name: string, { groups = [] }: Partial<SunspecGroup> = {}): SunspecGroup | undefined {
+  for (const group of groups) {
+    if (group.count === name) return group;
+    const below = group.points.some((point) => point.name === name) ? undefined : countedBy(name, group);
+    if (below) return below;
+  }
+  return undefined;
 }
 
 /** The stored form of a value: a number in its unit, divided by its scale. */
