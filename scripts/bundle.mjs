@@ -11,13 +11,22 @@ const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: node scripts/bundle.mjs FOLDER');
 
 /** The packages that every start needs, and that have many modules. All others stay outside, in node_modules. */
-const INSIDE = ['fastify', 'fastify-type-provider-zod', 'yaml', 'zod'];
+const INSIDE = [
+  'fastify',
+  'fastify-type-provider-zod',
+  'pino',
+  'yaml',
+  'zod',
+  'jsep',
+  'asn1js',
+  '@serialport/parser-inter-byte-timeout',
+];
 
 /**
- * What those need and what stays outside all the same: pino has files for threads, and nothing asks for the others, because
- * src/remote/api/app.ts has compilers of its own.
+ * What those need and what stays outside all the same: nothing asks for it, because src/remote/api/app.ts has compilers of
+ * its own. (The files that pino has for threads are not asked for either.)
  */
-const OUTSIDE = ['pino', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
+const OUTSIDE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
 
 /** @param {string} specifier `@fastify/error` of `@fastify/error/lib/x.js` */
 const packageOf = (specifier) =>

@@ -527,7 +527,10 @@ describe('the imports of src', () => {
     const rarely =
       /^src\/(testing\/(examine|scenario|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
-    if (path.startsWith('src/remote/mqtt/')) expect([...files]).not.toContain('src/remote/rpc/table.ts');
+    const otherSide = path.includes('serve')
+      ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/
+      : /^src\/remote\/rpc\/table\b/;
+    expect([...files].filter((file) => otherSide.test(file))).toEqual([]);
   });
 
   it('form no cycle', () => {

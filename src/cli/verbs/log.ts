@@ -1,8 +1,9 @@
 import { constants, fstat, open, openSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { inspect, promisify } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
+import { packageFile } from '../../common/package.js';
 import { printable, printableLine } from '../../common/rest-client/printable.js';
 import type { LogOptions } from '../command-line/commands/serve.js';
 import type { Outlet } from './outlet.js';
@@ -63,6 +64,10 @@ function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boo
 
 /** Entries as text for people: time, level, line and message, then the other fields. */
 function onTerminal(stream: DestinationStream): DestinationStream {
+  // It is loaded here, because only a start on a terminal needs it.
+  const { prettyFactory } = createRequire(packageFile('package.json'))(
+    'pino-pretty',
+  ) as typeof import('pino-pretty');
   const pretty = prettyFactory({
     colorize: process.stderr.hasColors(),
     singleLine: true,

@@ -13,8 +13,8 @@ import { micros } from '../traffic/time.js';
 import type { CommandContext } from './context.js';
 import type { FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
-import type { RULE_COMMANDS } from './schemas/fault.js';
-import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
+import type { RULE_COMMANDS, RuleView } from './schemas/fault.js';
+import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
 import { unservedDevices, unservedUnits } from './unserved-units.js';
 
 /** A rule in the form of a native file. */

@@ -30,18 +30,21 @@ import { unknownDevice } from './devices.js';
 import { namesOfDevice } from './known-values.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
-import type { SIGNAL_COMMANDS, VALUE_COMMANDS } from './schemas/value.js';
-import {
-  type Change,
-  MAX_VALUES,
-  MAX_WORDS,
-  type NewRegisters,
-  type RegisterView,
-  type ValueView,
-  type Words,
+import type {
+  Change,
+  NewRegisters,
+  RegisterView,
+  SIGNAL_COMMANDS,
+  VALUE_COMMANDS,
+  ValueView,
+  Words,
 } from './schemas/value.js';
 import { thousandths } from './thousandths.js';
 import { viewRegister, viewValue } from './value-view.js';
+
+/** The most values in an answer, and the most addresses in one of words. */
+const MAX_VALUES = 8192;
+const MAX_WORDS = 512;
 
 interface OfDevice {
   readonly device: string;

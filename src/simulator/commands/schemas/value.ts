@@ -109,9 +109,6 @@ export type Change = z.infer<typeof changeList>['changes'][number];
 /** The most registers to define at once: as many as the coils that a client can read in one request. */
 const MAX_DEFINED = 2000;
 
-/** The most values in an answer. */
-export const MAX_VALUES = 8192;
-
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
 /** The values of a device to read. */
@@ -148,9 +145,6 @@ const newValue = section({
 }).meta({
   examples: [{ value: 231.5 }, { available: false }],
 });
-
-/** The most addresses in an answer. */
-export const MAX_WORDS = 512;
 
 /** The registers to read as words. */
 const wordQuery = z.object({

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { section, text, wholeNumber } from '../../../common/schema/parts.js';
+import { ruleSchema } from '../../../device/faults/rule.js';
+import { replySchema } from './reply.js';
+
+/** A rule for examples. */
+export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
+
+const MOST_ASKED = 2000;
+
+const madeUpRequest = section({
+  line: text('the name of a line').optional().describe('The first line without it.'),
+  unit: wholeNumber(0, 255, 'a unit identifier')
+    .optional()
+    .describe('The first unit of the line without it.'),
+  function: wholeNumber(1, 127, 'a function code').default(3),
+  address: wholeNumber(0, 0xffff, 'an address').default(0),
+  quantity: wholeNumber(1, MOST_ASKED, 'a quantity').default(1),
+});
+
+export const previewBody = section({
+  rule: ruleSchema,
+  like: z
+    .union([wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a sequence number'), madeUpRequest], {
+      error:
+        'the sequence number of a request in the traffic, or a request as {line, unit, function, address, quantity}',
+    })
+    .optional()
+    .describe(
+      'The sequence number of a request in the traffic or of its reply, or a request that is made up. Without it, the newest request that the rule is for, among the newest 256 events; if there is none, one that its conditions name.',
+    ),
+}).meta({ examples: [{ rule: RULE, like: { function: 3, address: 0, quantity: 2 } }] });
+
+const { silence, faults, omittedFaults, omittedSteps, omittedBytes } = replySchema;
+
+export const previewSchema = z
+  .object({
+    matches: z
+      .boolean()
+      .describe('Whether the rule is for this request. If not, the steps are those of the reply without it.'),
+    seed: z.number().describe('The seed of the random parts that are shown.'),
+    request: z.object({
+      line: z.string(),
+      unit: z.number(),
+      function: z.number(),
+      bytes: z.string().describe('The whole frame, hexadecimal.'),
+      seq: z.number().nullable().describe('Its number in the traffic; null when nobody has sent it.'),
+    }),
+    characterUs: z.number().nullable().describe('Time of a character; null where characters take no time.'),
+    t35Us: z.number().nullable(),
+    silence,
+    faults,
+    omittedFaults,
+    steps: z
+      .array(
+        z.object({
+          kind: z.enum(['bytes', 'break', 'close']),
+          bytes: z.string().optional().describe('Hexadecimal.'),
+          plannedUs: z.number(),
+          endedUs: z.number(),
+        }),
+      )
+      .describe('Times are in µs since the last byte of the request.'),
+    omittedSteps,
+    omittedBytes,
+  })
+  .meta({
+    id: 'FaultPreview',
+    description: 'What a rule would make of the reply to a request.',
+  });
+
+export type FaultPreviewView = z.infer<typeof previewSchema>;
