@@ -141,7 +141,7 @@ export const conditionSchema = section({
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
     .describe('Name of a value such as meter.voltage, or a list. Instead of an address.')
     .optional(),
-  quantity: numbers(1, 0xffff, 'a quantity', '11-125')
+  quantity: numbers(0, 0xffff, 'a quantity', '11-125')
     .describe('Quantity of registers or coils, a range such as 11-125, or a list.')
     .optional(),
   connected: limits

@@ -17,8 +17,14 @@ const MOST_FAILURES = 5;
 const MOST_TIMES = 10_000;
 
 /** From this many replies on, the timeout follows the reply times of the device. */
-const KNOWN_AFTER = 20;
+const KNOWN_AFTER = 4;
 const SHORTEST_TIMEOUT_MS = 100;
+
+/**
+ * So many requests of each kind are waited for as long as `timeout` says: a device that answers at once may
+ * refuse late (libmodbus does so after 500 ms).
+ */
+const PATIENT = 2;
 
 /** What every survey needs to ask a device. Times are in ms. */
 export interface AskerOptions {
@@ -42,6 +48,9 @@ export class Asker {
   readonly #options: AskerOptions;
   #failures = 0;
   #longest = 0;
+  #replies = 0;
+  /** How often requests of each kind got no answer. */
+  readonly #silences = new Map<string, number>();
   /** Why no more requests are sent; undefined while they are. */
   failure: string | undefined;
   pause: number;
@@ -65,26 +74,27 @@ export class Asker {
   /**
    * Asks, and asks once more if there was no answer: one silence may be an accident, two in a row are the
    * device's way.
+   * @param kind requests of the same kind are answered equally fast; the function code when absent
    */
-  async ask(pdu: Uint8Array): Promise<Taken> {
-    const first = await this.askOnce(pdu);
-    return first.kind === 'silence' && !this.isOver ? this.askOnce(pdu) : first;
+  async ask(pdu: Uint8Array, kind?: string): Promise<Taken> {
+    const first = await this.askOnce(pdu, kind);
+    return first.kind === 'silence' && !this.isOver ? this.askOnce(pdu, kind) : first;
   }
 
   /**
    * The timeout of the next request, in ms. Holes of a device may be silent, so once its reply times are
    * known the timeout is not much longer than the longest of them.
    */
-  get #timeout(): number {
+  #timeoutOf(kind: string): number {
     const { timeout } = this.#options;
-    if (this.times.length < KNOWN_AFTER) return timeout;
+    if (this.#replies < KNOWN_AFTER || (this.#silences.get(kind) ?? 0) < PATIENT) return timeout;
     return Math.min(timeout, Math.max(SHORTEST_TIMEOUT_MS, 5 * this.#longest));
   }
 
-  async askOnce(pdu: Uint8Array): Promise<Taken> {
+  async askOnce(pdu: Uint8Array, kind = String(pdu[0])): Promise<Taken> {
     if (this.isOver) return { kind: 'silence' };
     if (this.pause > 0) await this.#options.sleep(this.pause);
-    const request: ClientRequest = { unitId: this.#unit, pdu, timeout: this.#timeout };
+    const request: ClientRequest = { unitId: this.#unit, pdu, timeout: this.#timeoutOf(kind) };
     const outcome = await this.#client.ask(request);
     this.#options.asked();
     if (outcome.kind === 'failed') {
@@ -93,7 +103,11 @@ export class Asker {
       return { kind: 'silence' };
     }
     this.#failures = 0;
-    if (outcome.kind === 'timeout') return { kind: 'silence' };
+    if (outcome.kind === 'timeout') {
+      this.#silences.set(kind, (this.#silences.get(kind) ?? 0) + 1);
+      return { kind: 'silence' };
+    }
+    this.#replies++;
     this.#longest = Math.max(this.#longest, outcome.ms);
     if (this.times.length < MOST_TIMES) this.times.push({ ms: outcome.ms, bytes: outcome.adu.length });
     const [code = 0, exception = 0] = outcome.pdu;

@@ -14,6 +14,8 @@ export interface CloneOrder {
   readonly target: RealTarget;
   readonly units: readonly number[];
   readonly ranges: readonly (readonly [first: number, last: number])[];
+  /** True to ask for every address of the ranges. */
+  readonly thorough: boolean;
   /** How long after the first reading the values are read again, in ms. */
   readonly watch: number;
   /** Function codes that are sent without data, to see how the device answers. */
@@ -41,7 +43,7 @@ export async function cloneDevices(
   map: Imported | undefined,
   { sleep, isStopped, progress }: CloneContext,
 ): Promise<{ readonly clone: Clone; readonly absent: readonly string[] }> {
-  const { units, ranges, timeout, pause, watch, functions } = order;
+  const { units, ranges, thorough, timeout, pause, watch, functions } = order;
   const devices: ClonedDevice[] = [];
   const absent: string[] = [];
   const mapped = map?.lines.flatMap((line) => line.devices) ?? [];
@@ -74,6 +76,7 @@ export async function cloneDevices(
       asker,
       {
         ranges,
+        isThorough: thorough,
         functions,
         watch,
         sleep,
@@ -92,7 +95,7 @@ export async function cloneDevices(
     });
   }
   const texts = ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
-  const notRead = `Addresses ${texts.join(', ')} of each table were read; the others were not.`;
+  const notRead = `Addresses ${texts.join(', ')} of each table were searched, the others were not.`;
   return { clone: { from: keyOf(order.target), notRead, devices }, absent };
 }
 

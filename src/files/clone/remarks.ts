@@ -1,7 +1,7 @@
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
-import type { Taken } from './asker.js';
+import { type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
-import type { TableSurvey } from './table-survey.js';
+import type { Range, TableSurvey } from './table-survey.js';
 
 /** The most ranges that a remark lists. Further ones are only counted. */
 const MOST_LISTED = 20;
@@ -25,20 +25,72 @@ export function remarksOf({ survey, unfinished, replyTime }: ClonedDevice): stri
   ];
 }
 
-function tableRemarks({ table, values, sampled, refusals }: TableSurvey): string[] {
+function tableRemarks(survey: TableSurvey): string[] {
+  const { table, values, refusals, givenUpAfter, unsupported, block, tooFew, least } = survey;
+  if (givenUpAfter !== undefined)
+    return [`${table}: no answer to ${givenUpAfter} requests, so no more were sent; --thorough asks for all`];
+  if (unsupported !== undefined) return [`${table}: every request was refused: ${wayText(unsupported)}`];
   const others = [...refusals.keys()].filter(
     (refusal) => refusal !== 'silence' && refusal !== ExceptionCode.illegalDataAddress,
   );
-  if (values.size === 0) return [];
   return [
     `${table}: ${values.size} found`,
-    ...(sampled.length > 0
-      ? [
-          `${table}: ${listed(sampled)} refused; 8 addresses of each block were tried alone, so a lone one may be missed`,
-        ]
-      : []),
+    ...doubtText(survey),
+    ...(tooFew === undefined
+      ? []
+      : [`${table}: reads of fewer than ${least} are refused: ${wayText(tooFew)}`]),
+    ...(block.otherwise === undefined ? [] : [`${table}: ${block.most} are read by one request at most`]),
     ...others.map((code) => `${table}: what is not there was refused with exception ${code}, here with 2`),
   ];
+}
+
+/** Addresses that were not all asked for are told together unless this many asked ones lie between them. */
+const APART = 16;
+
+/** What a search at a distance may have missed, in numbers. */
+function doubtText(survey: TableSurvey): string[] {
+  const { table, least, isBits } = survey;
+  const doubts = doubtsOf(survey);
+  if (doubts.length === 0) return [];
+  const sum = (of: (doubt: Doubt) => number) => doubts.reduce((total, doubt) => total + of(doubt), 0);
+  const [size, asked] = [sum(({ range: [first, last] }) => last - first + 1), sum((each) => each.asked)];
+  const widest = Math.max(...doubts.map(({ gap }) => gap)) + least;
+  const what = isBits ? 'a lone bit' : 'a lone register';
+  const share = asked === 0 ? 'none' : `1 in ${Math.round(size / asked)}`;
+  return [
+    `${table}: of the addresses ${listed(doubts.map(({ range }) => range))} ${share} was asked: ${what} there may be missed, ${widest} side by side are not`,
+  ];
+}
+
+interface Doubt {
+  readonly range: Range;
+  /** How many of its addresses were asked. */
+  readonly asked: number;
+  /** The most addresses side by side that were not asked. */
+  readonly gap: number;
+}
+
+function doubtsOf(survey: TableSurvey): Doubt[] {
+  const doubts: { range: [number, number]; asked: number; gap: number }[] = [];
+  for (const [first, last] of survey.ranges) {
+    let [gap, known] = [0, APART];
+    for (let address = first; address <= last; address++) {
+      if (survey.isKnown(address)) {
+        known++;
+        gap = 0;
+        continue;
+      }
+      gap++;
+      const before = known < APART || gap > 1 ? doubts.at(-1) : undefined;
+      if (before) {
+        before.asked += known;
+        before.range[1] = address;
+        before.gap = Math.max(before.gap, gap);
+      } else doubts.push({ range: [address, address], asked: 0, gap });
+      known = 0;
+    }
+  }
+  return doubts;
 }
 
 function listed(ranges: readonly (readonly [number, number])[]): string {
@@ -55,9 +107,9 @@ function listed(ranges: readonly (readonly [number, number])[]): string {
 }
 
 function takenText(taken: Taken): string {
-  return taken.kind === 'data'
-    ? `answered with ${taken.pdu.length} bytes`
-    : taken.kind === 'silence'
-      ? 'no answer'
-      : `exception ${taken.code}`;
+  return taken.kind === 'data' ? `answered with ${taken.pdu.length} bytes` : wayText(refusalOf(taken));
+}
+
+function wayText(way: ReadRefusal): string {
+  return way === 'silence' ? 'no answer' : `exception ${way}`;
 }

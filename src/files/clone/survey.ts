@@ -1,12 +1,16 @@
 import { TABLE_NAMES } from '../../device/tables.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { isOfBits } from '../import/parts.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
-import { type Range, TableSurvey } from './table-survey.js';
+import { searchTables } from './search.js';
+import { BlockSize, type Range, runsOf, TableSurvey } from './table-survey.js';
 
 /** What a survey has to find out about a device. */
 export interface SurveyOrder {
   readonly ranges: readonly Range[];
+  /** True to ask for every address of the ranges. */
+  readonly isThorough: boolean;
   /** Further function codes to try. Each is sent without data, so that the device can't execute anything. */
   readonly functions: readonly number[];
   /** How long values are watched for changes, in ms; 0 to skip that. */
@@ -37,6 +41,8 @@ export interface DeviceSurvey {
 
 const read = (code: number, address: number) => Uint8Array.of(code, address >> 8, address & 0xff, 0, 1);
 const SERVER_ID = Uint8Array.of(FunctionCode.reportServerId);
+/** Subfunction 0 of function 8: the device returns the data, and changes nothing (6.8). */
+const QUERY_DATA = Uint8Array.of(FunctionCode.diagnostics, 0, 0, 0, 0);
 const identification = (access: number, object: number) =>
   Uint8Array.of(FunctionCode.encapsulatedInterfaceTransport, 14, access, object);
 
@@ -86,12 +92,7 @@ export async function surveyDevice(
 ): Promise<DeviceSurvey> {
   const pauseBefore = answered ? await findPause(asker, answered) : 0;
   asker.times.length = 0;
-  const tables: TableSurvey[] = [];
-  for (const table of [...TABLE_NAMES].reverse()) {
-    const survey = new TableSurvey(table, asker);
-    tables.push(survey);
-    await survey.read(order.ranges, (address) => order.progress(survey, address));
-  }
+  const tables = await readTables(asker, order);
   const refused = new Map<number, ReadRefusal>();
   const ask = async (pdu: Uint8Array) => {
     const taken = await asker.ask(pdu);
@@ -100,6 +101,9 @@ export async function surveyDevice(
     return undefined;
   };
   const status = await ask(Uint8Array.of(FunctionCode.readExceptionStatus));
+  await ask(QUERY_DATA);
+  await ask(Uint8Array.of(FunctionCode.getCommEventCounter));
+  await ask(Uint8Array.of(FunctionCode.getCommEventLog));
   const serverId = await ask(SERVER_ID);
   const identity = await readIdentity(ask);
   const probed = new Map<number, Taken>();
@@ -117,6 +121,34 @@ export async function surveyDevice(
     pauseBefore,
     moved,
   };
+}
+
+/** Searches the tables, and then finds out how they may be read. */
+async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey[]> {
+  const blocks = { bits: new BlockSize(true), registers: new BlockSize(false) };
+  const tables = [...TABLE_NAMES]
+    .reverse()
+    .map(
+      (table) =>
+        new TableSurvey(table, order.ranges, asker, isOfBits(table) ? blocks.bits : blocks.registers),
+    );
+  await searchTables(tables, order);
+  for (const survey of tables) {
+    // Refused with one code that is not about addresses, wherever it was asked: the device does not know the table.
+    const [way] = survey.ways;
+    const isUnknown = survey.values.size === 0 && survey.ways.size === 1 && !asker.isOver;
+    if (isUnknown && way !== ExceptionCode.illegalDataAddress) survey.unsupported ??= way;
+    await survey.findWholes();
+  }
+  for (const block of Object.values(blocks)) {
+    const runs = tables
+      .filter((survey) => survey.block === block)
+      .flatMap((survey) => runsOf(survey.values).map((run) => ({ survey, run })));
+    const [longest] = runs.sort((a, b) => b.run.length - a.run.length);
+    await longest?.survey.findLimit(longest.run);
+  }
+  for (const survey of tables) await survey.askWrongQuantities();
+  return tables;
 }
 
 /**

@@ -16,76 +16,166 @@ export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
   holding: FunctionCode.readHoldingRegisters,
 };
 
-/**
- * When a block of this many addresses is refused, one in four is tried alone: that finds every group of four
- * registers.
- */
-const SAMPLED_BLOCK = 32;
-const SAMPLES = 8;
+/** How many registers or bits one request reads. The two tables of registers share it, and those of bits. */
+export class BlockSize {
+  /** The quantity that the specification allows. */
+  readonly maximum: number;
+  /** The greatest quantity that is asked for. */
+  most: number;
+  /** The greatest quantity that the device has answered. */
+  answered = 0;
+  /** How the device refuses more than `most`; undefined when it allows what the specification allows. */
+  otherwise: ReadRefusal | undefined;
+
+  constructor(isBits: boolean) {
+    this.maximum = isBits ? MAX_BITS_READ : MAX_REGISTERS_READ;
+    this.most = this.maximum;
+  }
+}
 
 /** Finds out what a device has in one table, by reading alone. */
 export class TableSurvey {
   readonly table: TableName;
+  readonly ranges: readonly Range[];
+  readonly isBits: boolean;
   readonly values = new Map<number, number>();
-  /** How the device refuses reads that touch undefined addresses, and how often it did so each way. */
-  readonly refusals = new Map<ReadRefusal, number>();
-  /** Blocks of which only eight addresses were tried: a single register between those may be missed. */
-  readonly sampled: Range[] = [];
+  readonly block: BlockSize;
   /** How the device refuses the function itself; undefined when it knows the function. */
   unsupported: ReadRefusal | undefined;
+  /** The number of requests after which the table was given up, because none of them got an answer. */
+  givenUpAfter: number | undefined;
   /**
-   * The greatest quantity of one request, and how a greater one is refused; undefined when the device allows
-   * as much as the specification.
+   * The values of several registers that the device refuses to read in part, by the address of the first
+   * register, with their number of registers.
    */
-  limit: { readonly quantity: number; readonly otherwise: ReadRefusal } | undefined;
+  readonly wholes = new Map<number, number>();
+  /** How the device refuses quantities that the specification does not allow, where it is not exception 03. */
+  readonly wrongQuantities = new Map<string, ReadRefusal>();
   readonly #asker: Asker;
-  readonly #isBits: boolean;
-  /** The quantity of the next reads. */
-  #most: number;
-  /** The greatest quantity that one request has read so far. */
-  #greatest = 0;
+  /** The addresses that were refused, by the quantity that was asked for. */
+  readonly #refused = new Map<number, Set<number>>();
+  readonly #refusals = new Map<number, Map<ReadRefusal, number>>();
+  /** How often each quantity was answered where no smaller one was. */
+  readonly #hits = new Map<number, number>();
 
-  constructor(table: TableName, asker: Asker) {
+  constructor(table: TableName, ranges: readonly Range[], asker: Asker, block: BlockSize) {
     this.table = table;
+    this.ranges = ranges;
+    this.isBits = table === 'coils' || table === 'discrete';
     this.#asker = asker;
-    this.#isBits = table === 'coils' || table === 'discrete';
-    this.#most = this.#maximum;
+    this.block = block;
   }
 
-  get #maximum(): number {
-    return this.#isBits ? MAX_BITS_READ : MAX_REGISTERS_READ;
+  /** True when no more requests are sent for this table. */
+  get isOver(): boolean {
+    return this.#asker.isOver || this.unsupported !== undefined;
+  }
+
+  /** The smallest quantity that the device answers: 1, unless it has only ever answered more. */
+  get least(): number {
+    return this.#hits.size === 0 ? 1 : Math.min(...this.#hits.keys());
+  }
+
+  /** True when a quantity was answered where smaller ones are refused. */
+  answers(quantity: number): boolean {
+    return this.#hits.has(quantity);
+  }
+
+  /** How the device refuses reads of addresses that are not there, and how often it did so each way. */
+  get refusals(): ReadonlyMap<ReadRefusal, number> {
+    return this.#refusals.get(this.least) ?? new Map();
+  }
+
+  /** How single registers or bits are refused by a device that answers only larger reads. */
+  get tooFew(): ReadRefusal | undefined {
+    const [first] = this.least > 1 && this.wholes.size === 0 ? (this.#refusals.get(1)?.keys() ?? []) : [];
+    return first;
+  }
+
+  /** True when nothing new can be learned at an address: it was read, or refused. */
+  isKnown(address: number): boolean {
+    return this.values.has(address) || this.#refused.get(this.least)?.has(address) === true;
   }
 
   /**
-   * Reads all of these addresses, block by block, and then looks for the greatest quantity of one request.
+   * Reads at an address with the given quantities, the smallest first, and then as far as the device goes in
+   * both directions.
+   * @param isSure true to ask again where no answer comes
+   * @returns the new addresses, or undefined when there are none
    */
-  async read(ranges: readonly Range[], progress: (address: number) => void = () => {}): Promise<void> {
-    for (const [first, last] of ranges) {
-      for (let start = first; start <= last && !this.#isOver; ) {
-        progress(start);
-        const count = Math.min(this.#most, last - start + 1);
-        await this.#block(start, count);
-        start += count;
+  async look(address: number, quantities: readonly number[], isSure: boolean): Promise<Range | undefined> {
+    const range = this.ranges.find(([first, last]) => first <= address && address <= last);
+    if (!range || this.values.has(address)) return undefined;
+    for (const quantity of quantities) {
+      if (this.isOver) return undefined;
+      const isDone = this.#refused.get(quantity)?.has(address) === true || quantity < this.least;
+      const isAligned = quantity < 4 || address % quantity === 0;
+      if (isDone || !isAligned || address + quantity - 1 > range[1]) continue;
+      const refusal = await this.#read(address, quantity, isSure);
+      if (refusal === undefined) {
+        this.#hits.set(quantity, (this.#hits.get(quantity) ?? 0) + 1);
+        const last = await this.#grow(address + quantity, range[1], 1);
+        const first = await this.#grow(address - 1, range[0], -1);
+        return [first + 1, last - 1];
       }
+      this.#countRefusal(address, quantity, refusal);
     }
-    if (this.values.size === 0 && this.#isRefusedAsSuch) {
-      [this.unsupported] = this.refusals.keys();
-      this.sampled.length = 0;
+    return undefined;
+  }
+
+  /**
+   * Reads from an address on, in blocks that double, until the device refuses.
+   * @returns the first address in this direction that was not read
+   */
+  async #grow(from: number, limit: number, direction: 1 | -1): Promise<number> {
+    let at = from;
+    const read = async (quantity: number) => {
+      const start = direction > 0 ? at : at - quantity + 1;
+      const isRead = (await this.#read(start, quantity, true)) === undefined;
+      if (isRead) at += direction * quantity;
+      return isRead;
+    };
+    for (let quantity = this.least; (limit - at) * direction >= 0 && !this.isOver; ) {
+      const size = Math.min(quantity, this.block.most, Math.abs(limit - at) + 1);
+      if (await read(size)) {
+        quantity = 2 * size;
+        continue;
+      }
+      const end = at + direction * size;
+      let refused = end;
+      while (Math.abs(refused - at) > 1 && !this.isOver) {
+        const half = Math.abs(refused - at) >> 1;
+        if (!(await read(half))) refused = at + direction * half;
+      }
+      const isTooLong = size > 1 && refused === end && (await read(1));
+      if (!isTooLong) break;
+      // All of the refused block is there, so it was too long.
+      this.block.most = size >> 1;
+      quantity = this.block.most;
     }
-    await this.#findLimit();
+    return this.#edge(at, limit, direction);
+  }
+
+  /** Reads the last register of a run of a device that refuses to read one alone. */
+  async #edge(at: number, limit: number, direction: 1 | -1): Promise<number> {
+    const { least } = this;
+    if (least === 1 || (limit - at) * direction < 0) return at;
+    const start = direction > 0 ? at - least + 1 : at;
+    return (await this.#read(start, least, true)) === undefined ? at + direction : at;
   }
 
   /** Reads all known values again. @returns the values that have changed since, by their addresses */
   async readAgain(): Promise<Map<number, number>> {
     const changed = new Map<number, number>();
     for (const { start, length } of runsOf(this.values)) {
-      for (let done = 0; done < length && !this.#isOver; ) {
-        const count = Math.min(this.#most, length - done);
-        const taken = await this.#ask(start + done, count);
+      for (let done = 0; done < length && !this.isOver; ) {
+        const count = Math.min(this.block.most, length - done);
+        const first = start + Math.max(0, Math.min(done, done + count - this.least));
+        const quantity = start + done + count - first;
+        const taken = await this.#ask(first, quantity, true);
         if (taken.kind === 'data')
-          this.#valuesIn(taken.pdu, count).forEach((value, i) => {
-            const address = start + done + i;
-            if (this.values.get(address) !== value) changed.set(address, value);
+          this.#valuesIn(taken.pdu, quantity).forEach((value, i) => {
+            if (this.values.get(first + i) !== value) changed.set(first + i, value);
           });
         done += count;
       }
@@ -93,82 +183,15 @@ export class TableSurvey {
     return changed;
   }
 
-  get #isOver(): boolean {
-    return this.#asker.isOver || this.#isUnknown;
-  }
-
-  /** True when the device does not know the function: then it says so to every request. */
-  get #isUnknown(): boolean {
-    return this.values.size === 0 && this.refusals.has(ExceptionCode.illegalFunction);
-  }
-
-  /** True when all refusals so far are of one kind, and not about addresses. */
-  get #isRefusedAsSuch(): boolean {
-    const [first] = this.refusals.keys();
-    return this.refusals.size === 1 && first !== ExceptionCode.illegalDataAddress && !this.#asker.isOver;
-  }
-
-  /** Reads as much of a block as can be read. @returns whether that is all of the block */
-  async #block(start: number, count: number): Promise<boolean> {
-    const taken = await this.#ask(start, count);
-    if (taken.kind === 'data') {
-      this.#keep(start, taken.pdu, count);
-      return true;
-    }
-    if (this.#asker.isOver) return false;
-    const refusal = refusalOf(taken);
-    if (count === 1 || refusal === ExceptionCode.illegalFunction) this.#count(refusal);
-    if (count === 1 || this.#isUnknown) return false;
-    const isSampled = count > SAMPLES && count <= SAMPLED_BLOCK && !this.#hasNeighbours(start, count);
-    if (isSampled && !(await this.#hasAny(start, count))) {
-      this.sampled.push([start, start + count - 1]);
-      return false;
-    }
-    const half = Math.ceil(count / 2);
-    const first = await this.#block(start, half);
-    const second = await this.#block(start + half, count - half);
-    // When both halves can be read and the whole can't, the whole is too much for one request.
-    if (first && second) this.#most = Math.min(this.#most, half);
-    return first && second;
-  }
-
-  /** True when the device has a value near this block: then all addresses of the block are tried. */
-  #hasNeighbours(start: number, count: number): boolean {
-    for (let address = start - SAMPLED_BLOCK; address < start + count; address++)
-      if (this.values.has(address)) return true;
-    return false;
-  }
-
-  /** Tries some addresses of a block, each alone. @returns whether one of them was read */
-  async #hasAny(start: number, count: number): Promise<boolean> {
-    for (let i = 0; i < SAMPLES && !this.#isOver; i++) {
-      const address = start + Math.floor((i * count) / SAMPLES);
-      if (this.values.has(address)) return true;
-      const taken = await this.#ask(address, 1);
-      if (taken.kind === 'data') {
-        this.#keep(address, taken.pdu, 1);
-        return true;
-      }
-      this.#count(refusalOf(taken));
-    }
-    return false;
-  }
-
-  /**
-   * Finds the greatest quantity of one request in the longest run of registers, between what was read at once
-   * and what was refused.
-   */
-  async #findLimit(): Promise<void> {
-    const longest = runsOf(this.values).reduce((a, b) => (b.length > a.length ? b : a), {
-      start: 0,
-      length: 0,
-    });
-    let fits = Math.min(this.#greatest, longest.length);
-    let refused = Math.min(this.#maximum, longest.length) + 1;
+  /** Finds the greatest quantity of one request in a run, between what was answered and what was refused. */
+  async findLimit({ start, length }: Run): Promise<void> {
+    const { block } = this;
+    let fits = Math.min(block.answered, block.most, length);
+    let refused = Math.min(block.maximum, length) + 1;
     let otherwise: ReadRefusal | undefined;
-    while (refused - fits > 1 && !this.#asker.isOver) {
+    while (refused - fits > 1 && !this.isOver) {
       const quantity = Math.floor((fits + refused) / 2);
-      const taken = await this.#ask(longest.start, quantity);
+      const taken = await this.#ask(start, quantity, true);
       if (taken.kind === 'data') fits = quantity;
       else {
         refused = quantity;
@@ -176,32 +199,95 @@ export class TableSurvey {
       }
     }
     if (otherwise === undefined) return;
-    this.limit = { quantity: fits, otherwise };
-    this.#most = Math.max(1, fits);
+    block.most = Math.max(1, fits);
+    block.otherwise = otherwise;
   }
 
-  #ask(start: number, count: number): Promise<Taken> {
-    return this.#asker.ask(concatBytes([READ_FUNCTIONS[this.table]], packWords([start, count])));
+  /**
+   * Finds where values of several registers begin, on a device that refuses to read a part of them: by asking
+   * for single registers where a larger quantity was answered and a smaller one was not.
+   */
+  async findWholes(): Promise<void> {
+    if (this.isBits || ![...this.#hits.keys()].some((quantity) => quantity > 1)) return;
+    for (const { start, length } of runsOf(this.values)) {
+      for (let at = start; at < start + length && !this.isOver; ) {
+        const fits = [1, 2, 4].filter((quantity) => at + quantity <= start + length);
+        const asked: boolean[] = [];
+        for (const quantity of fits)
+          if (!asked.includes(true)) asked.push((await this.#ask(at, quantity, true)).kind === 'data');
+        const size = fits[asked.indexOf(true)] ?? 1;
+        // A device that answers two registers from the second one on does not mind parts, but too few.
+        const isSingle = size > 1 && at + size < start + length;
+        if (isSingle && (await this.#ask(at + 1, size, true)).kind === 'data') return this.wholes.clear();
+        if (size > 1) this.wholes.set(at, size);
+        at += size;
+      }
+    }
+  }
+
+  /**
+   * Asks for quantities that the specification does not allow (Application Protocol V1.1b3, 6.1 and 6.3): 0, one
+   * more than the greatest, and one whose byte count does not fit into a byte.
+   */
+  async askWrongQuantities(): Promise<void> {
+    const [start] = this.values.keys();
+    if (start === undefined) return;
+    const { maximum } = this.block;
+    const overflow = (this.isBits ? 8 : 0.5) * 0x100;
+    const ranges = [
+      [0, 0],
+      [maximum + 1, overflow - 1],
+      [overflow, 0xffff],
+    ] as const;
+    for (const [first, last] of ranges) {
+      const taken = await this.#ask(start, first, true, `${this.table}, ${first}`);
+      if (taken.kind === 'data' || this.isOver) continue;
+      const refusal = refusalOf(taken);
+      const range = first === last ? String(first) : `${first}-${last}`;
+      if (refusal !== ExceptionCode.illegalDataValue) this.wrongQuantities.set(range, refusal);
+    }
+  }
+
+  /** All ways in which the device has refused to read this table. */
+  get ways(): ReadonlySet<ReadRefusal> {
+    return new Set([...this.#refusals.values()].flatMap((counts) => [...counts.keys()]));
+  }
+
+  /** Reads and keeps. @returns how the device refused; undefined when it answered */
+  async #read(start: number, quantity: number, isSure: boolean): Promise<ReadRefusal | undefined> {
+    const taken = await this.#ask(start, quantity, isSure);
+    if (taken.kind !== 'data') return refusalOf(taken);
+    this.block.answered = Math.max(this.block.answered, quantity);
+    this.#valuesIn(taken.pdu, quantity).forEach((value, i) => void this.values.set(start + i, value));
+    return undefined;
+  }
+
+  #ask(start: number, count: number, isSure: boolean, kind?: string): Promise<Taken> {
+    const pdu = concatBytes([READ_FUNCTIONS[this.table]], packWords([start, count]));
+    return isSure ? this.#asker.ask(pdu, kind) : this.#asker.askOnce(pdu, kind);
   }
 
   #valuesIn(pdu: Uint8Array, count: number): number[] {
-    return this.#isBits ? bitsAt(pdu, 2, count).map(Number) : wordsAt(pdu, 2, count);
+    return this.isBits ? bitsAt(pdu, 2, count).map(Number) : wordsAt(pdu, 2, count);
   }
 
-  #keep(start: number, pdu: Uint8Array, count: number): void {
-    this.#greatest = Math.max(this.#greatest, count);
-    this.#valuesIn(pdu, count).forEach((value, i) => void this.values.set(start + i, value));
-  }
-
-  #count(refusal: ReadRefusal): void {
-    this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
+  #countRefusal(address: number, quantity: number, refusal: ReadRefusal): void {
+    if (this.#asker.isOver) return;
+    const refused = this.#refused.get(quantity) ?? new Set();
+    this.#refused.set(quantity, refused.add(address));
+    const counts = this.#refusals.get(quantity) ?? new Map<ReadRefusal, number>();
+    this.#refusals.set(quantity, counts.set(refusal, (counts.get(refusal) ?? 0) + 1));
   }
 }
 
+/** Addresses without a gap. */
+export interface Run {
+  readonly start: number;
+  readonly length: number;
+}
+
 /** The runs of addresses without a gap, in rising order. */
-export function runsOf(
-  values: ReadonlyMap<number, unknown>,
-): { readonly start: number; readonly length: number }[] {
+export function runsOf(values: ReadonlyMap<number, unknown>): Run[] {
   const runs: { start: number; length: number }[] = [];
   for (const address of [...values.keys()].sort((a, b) => a - b)) {
     const last = runs.at(-1);

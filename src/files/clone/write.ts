@@ -1,12 +1,14 @@
 import { valueOfWords } from '../../device/registers/value.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
 import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
-import type { ReadRefusal } from './asker.js';
+import type { ReadRefusal, Taken } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import { guessesOf } from './guess.js';
 import { remarksOf } from './remarks.js';
 import type { DeviceSurvey } from './survey.js';
-import { READ_FUNCTIONS, type TableSurvey } from './table-survey.js';
+import { READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
 
 export interface Clone {
   /** The address of the devices that were read. */
@@ -37,6 +39,7 @@ export function writeClone({ from, notRead, devices }: Clone): string {
       `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
       'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
       notRead,
+      'Functions 20 to 24 and those without a name were not asked for, so the rules refuse them.',
       ...devices.flatMap((each) => remarksOf(each).map((line) => `Unit ${each.unit}: ${line}`)),
     ],
     devices: devices.map((each) => [nameOf(each), entryOf(each)]),
@@ -51,11 +54,11 @@ function nameOf({ unit }: ClonedDevice): string {
 
 function entryOf(device: ClonedDevice): Record<string, unknown> {
   const { survey, map } = device;
-  const identity = Object.entries(identityOf(survey.identity));
+  const identity = identityOf(survey);
   const serverId = serverIdOf(survey.serverId);
   const manners = mannersOf(survey);
   return {
-    ...(identity.length > 0 && { identity: Object.fromEntries(identity) }),
+    ...(identity && { identity }),
     ...(serverId && { serverId }),
     registers: registersOf((name) => {
       const table = survey.tables.find((each) => each.table === name);
@@ -65,15 +68,21 @@ function entryOf(device: ClonedDevice): Record<string, unknown> {
   };
 }
 
-function identityOf(objects: ReadonlyMap<number, string>): Record<string, unknown> {
+/**
+ * The objects of the identification. The three that every device has are empty when this one did not send them,
+ * so that the clone does not give those of this program. Undefined when the device does not know the function.
+ */
+function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown> | undefined {
+  if (refused.has(FunctionCode.encapsulatedInterfaceTransport)) return undefined;
   const isText = (text: string) => /^[\x20-\x7e]{0,244}$/.test(text);
-  const known = [...objects].filter(([, text]) => isText(text));
+  const known = [...identity].filter(([, text]) => isText(text));
   const named = known.flatMap(([id, text]) => {
     const key = IDENTITY_KEYS[id];
     return key === undefined ? [] : [[key, text] as const];
   });
   const extended = known.filter(([id]) => id >= FIRST_EXTENDED);
   return {
+    ...Object.fromEntries(IDENTITY_KEYS.slice(0, 3).map((key) => [key, ''])),
     ...Object.fromEntries(named),
     ...(extended.length > 0 && { extended: Object.fromEntries(extended) }),
   };
@@ -97,8 +106,9 @@ function serverIdOf(data: Uint8Array | undefined): Record<string, unknown> | und
 }
 
 function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknown> {
-  const registers = tables.find(({ table, limit }) => limit && READ_FUNCTIONS[table] > 2)?.limit;
-  const bits = tables.find(({ table, limit }) => limit && READ_FUNCTIONS[table] < 3)?.limit;
+  const limited = (isOfBits: boolean) =>
+    tables.find(({ isBits, block }) => isBits === isOfBits && block.otherwise !== undefined)?.block;
+  const [registers, bits] = [limited(false), limited(true)];
   const refused = new Set(
     tables.flatMap((table) => (table.values.size > 0 ? [...table.refusals.keys()] : [])),
   );
@@ -106,12 +116,13 @@ function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknow
   return {
     ...(otherwise !== undefined && {
       most: {
-        ...(registers && { registers: registers.quantity }),
-        ...(bits && { bits: bits.quantity }),
+        ...(registers && { registers: registers.most }),
+        ...(bits && { bits: bits.most }),
         otherwise,
       },
     }),
     ...(refused.has('silence') && refused.size === 1 && { holes: 'silence' }),
+    ...(tables.some(({ wholes }) => wholes.size > 0) && { wholeValues: true }),
     ...(pauseBefore > 0 && { pauseBefore }),
   };
 }
@@ -136,12 +147,28 @@ function entriesOf(
     const named = value.table === table.table ? namedEntry(value, take) : undefined;
     if (named) entries.push(named);
   }
+  for (const [address, length] of table.wholes) {
+    const words = take(address, length);
+    if (words) entries.push(wholeEntry(address, words));
+  }
   for (const { why, ...guess } of guessesOf({ table: table.table, values: rest }, moved.get(table))) {
     take(guess.address, guess.length ?? 2);
     entries.push({ ...guess, description: `guessed: ${why}` });
   }
   entries.push(...valueLists([...rest].sort(([a], [b]) => a - b)));
   return entries.sort((a, b) => a.address - b.address);
+}
+
+/** Writes a value of several registers of which the device refuses to read a part. */
+function wholeEntry(address: number, words: number[]): NativeEntry {
+  const type = words.length === 2 ? 'uint32' : 'uint64';
+  const value = valueOfWords(type, words, { wordOrder: 'big', byteOrder: 'big' });
+  return {
+    address,
+    type,
+    value: typeof value === 'bigint' ? value.toString() : value,
+    description: `guessed: ${words.length} registers, refused in part`,
+  };
 }
 
 /** Writes a value that a file names, with what was read; undefined when the value was not read. */
@@ -163,20 +190,78 @@ function namedEntry(
   };
 }
 
+/** Functions that this program has and a clone does not ask for, as they could change something or are rare. */
+const NOT_ASKED = [20, 21, 22, 23, 24];
+/** Functions whose answers a clone has by its registers and what was read. The others are refused. */
+const KNOWN = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 43];
+
+/**
+ * The rule that refuses what the device was not asked for, as it refused the functions that it does not have.
+ * A function that was probed and is known to the device is not refused.
+ */
+function notAskedRule(name: string, { refused, probed }: DeviceSurvey): object {
+  const ways = new Set(refused.values());
+  const isSilent = ways.size === 1 && ways.has('silence');
+  const all = isSilent
+    ? Array.from({ length: 127 }, (_, i) => i + 1).filter((code) => !KNOWN.includes(code))
+    : NOT_ASKED;
+  const isThere = (taken: Taken | undefined) =>
+    taken?.kind === 'data' || (taken?.kind === 'exception' && taken.code !== ExceptionCode.illegalFunction);
+  return {
+    name: `${name}-not-asked`,
+    when: { device: name, function: rangesOf(all.filter((code) => !isThere(probed.get(code)))) },
+    do: [doneBy(isSilent ? 'silence' : ExceptionCode.illegalFunction)],
+  };
+}
+
+/** The rules that refuse quantities that the specification does not allow as the device does. */
+function wrongQuantityRules(name: string, { tables }: DeviceSurvey): object[] {
+  const groups = new Map<string, { quantity: string; refusal: ReadRefusal; codes: number[] }>();
+  for (const { table, wrongQuantities } of tables)
+    for (const [quantity, refusal] of wrongQuantities) {
+      const key = `${quantity} ${refusal}`;
+      const group = groups.get(key) ?? { quantity, refusal, codes: [] };
+      groups.set(key, group);
+      group.codes.push(READ_FUNCTIONS[table]);
+    }
+  return [...groups.values()].map(({ quantity, refusal, codes }, i) => ({
+    name: `${name}-wrong-quantity-${i + 1}`,
+    when: { device: name, function: codes, quantity: quantity === '0' ? 0 : quantity },
+    do: [doneBy(refusal)],
+  }));
+}
+
+/** What a rule does to refuse a request as the device did. */
+function doneBy(refusal: ReadRefusal): object {
+  return refusal === 'silence' ? { silence: true } : { exception: refusal };
+}
+
+/** Numbers in rising order as a list of numbers and ranges. */
+function rangesOf(numbers: readonly number[]): (number | string)[] {
+  return runsOf(new Map(numbers.map((each) => [each, each]))).map(({ start, length }) =>
+    length === 1 ? start : `${start}-${start + length - 1}`,
+  );
+}
+
 function rulesOf(device: ClonedDevice): object[] {
   const { survey, replyTime } = device;
   const name = nameOf(device);
-  const refusing = (code: number, refusal: ReadRefusal) => ({
-    name: `${name}-function-${code}`,
-    when: { device: name, function: code },
-    do: [refusal === 'silence' ? { silence: true } : { exception: refusal }],
+  const refusing = (code: number, refusal: ReadRefusal, quantity?: string) => ({
+    name: `${name}-function-${code}${quantity === undefined ? '' : '-too-few'}`,
+    when: { device: name, function: code, ...(quantity !== undefined && { quantity }) },
+    do: [doneBy(refusal)],
   });
   const late = replyTime && replyTime.median >= SHORTEST_DELAY;
   return [
     ...survey.tables.flatMap(({ table, unsupported }) =>
       unsupported === undefined ? [] : [refusing(READ_FUNCTIONS[table], unsupported)],
     ),
+    ...survey.tables.flatMap(({ table, tooFew, least }) =>
+      tooFew === undefined ? [] : [refusing(READ_FUNCTIONS[table], tooFew, `1-${least - 1}`)],
+    ),
+    ...wrongQuantityRules(name, survey),
     ...[...survey.refused].map(([code, refusal]) => refusing(code, refusal)),
+    notAskedRule(name, survey),
     ...(late ? [delayRule(name, replyTime.median, replyTime.jitter)] : []),
   ];
 }

@@ -23,6 +23,7 @@ const ORDER: CloneCommand = {
   functions: [],
   pause: 0,
   timeout: 1000,
+  thorough: false,
   force: false,
 };
 
@@ -132,7 +133,7 @@ describe('a clone answers every read as its original does', () => {
       return Promise.all(pdus.map((pdu) => ask({ unitId: 1, pdu, timeout: 0 })));
     };
     expect(await rest(again)).toEqual(await rest(original));
-    expect([...functions].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 7, 17, 43]);
+    expect([...functions].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 7, 8, 11, 12, 17, 43]);
   });
 
   it('of the demo, whose values move', async () => {
@@ -143,6 +144,43 @@ describe('a clone answers every read as its original does', () => {
     for (const unit of [1, 2]) expect(await shapes(again, unit)).toEqual(await shapes(original, unit));
     expect(absent).toEqual(['unit 3: exception 11']);
   });
+});
+
+it('refuses quantities that do not exist as its original does, and functions that nobody asked the device for', async () => {
+  const silent = { name: 'many', when: { function: [3, 4], quantity: '126-65535' }, do: [{ silence: true }] };
+  const none = { name: 'none', when: { quantity: 0 }, do: [{ exception: 2 }] };
+  const original = simulatorOf(bench(METER, { faults: [silent, none] }));
+  const { again, text } = await clone(original);
+  const answers = (simulator: Simulator, requests: readonly (readonly number[])[]) =>
+    Promise.all(
+      requests.map((pdu) => clientOf(simulator).ask({ unitId: 1, pdu: Uint8Array.from(pdu), timeout: 0 })),
+    );
+  const wrong = [1, 2, 3, 4].flatMap((code) =>
+    [0, 126, 255, 256, 2001, 2047, 2048, 65535].map((quantity) => [
+      code,
+      0,
+      7,
+      quantity >> 8,
+      quantity & 0xff,
+    ]),
+  );
+  expect(await answers(again, wrong)).toEqual(await answers(original, wrong));
+  const notAsked = [
+    [20, 7, 6, 0, 1, 0, 0, 0, 1],
+    [22, 0, 0, 0, 0, 0, 0],
+    [23, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0],
+    [24, 0, 0],
+  ];
+  for (const [i, outcome] of (await answers(again, notAsked)).entries())
+    expect(outcome).toMatchObject({ pdu: Uint8Array.of((notAsked[i]?.[0] ?? 0) | 0x80, 1) });
+  expect(text).toContain('# Functions 20 to 24 and those without a name were not asked for');
+});
+
+it('answers a function that was asked for on demand, and is known to the device', async () => {
+  const { text, again } = await clone(simulatorOf(bench(METER)), { functions: [24] });
+  expect(text).toContain('# Unit 1: function 24, sent without data: exception 3');
+  const outcome = await clientOf(again).ask({ unitId: 1, pdu: Uint8Array.of(24, 0, 0), timeout: 0 });
+  expect(outcome).toMatchObject({ pdu: Uint8Array.of(24, 0, 2, 0, 0) });
 });
 
 it('names what it guesses, and why', async () => {

@@ -3,7 +3,7 @@ import { quote } from '../../../common/schema/problem.js';
 import type { CloneOrder } from '../../../files/clone/clone.js';
 import { command } from './scan.js';
 import { TARGET_OPTIONS, targetOf } from './target.js';
-import { OUTPUT_OPTIONS, type Output, option, text, time, wholeNumber } from './values.js';
+import { flag, OUTPUT_OPTIONS, type Output, option, text, time, wholeNumber } from './values.js';
 
 /** Read real devices, and write a native file that answers as they do. */
 export interface CloneCommand extends CloneOrder, Output {
@@ -22,6 +22,7 @@ const OPTIONS = {
   ...TARGET_OPTIONS,
   units: rangesTo(255, 'unit identifiers such as 1-10,20 (default 1)'),
   ranges: rangesTo(0xffff, 'addresses of each table (default 0-9999,40000-40999)'),
+  thorough: flag('ask for every address, also of tables that are silent'),
   pause: time('before each request (default 10ms)'),
   timeout: time('for each reply (default 1s)'),
   watch: time('read again after this time; values that rose become counters'),
@@ -42,10 +43,10 @@ export const CLONE = command({
     const target = targetOf(values, 'clone');
     if (typeof target === 'string') return target;
     const { units = [[1, 1]], ranges = DEFAULT_RANGES, 'probe-functions': functions = [] } = values;
-    const { watch = 0, pause = 10, timeout = 1000, map, output, force = false } = values;
+    const { watch = 0, pause = 10, timeout = 1000, thorough = false, map, output, force = false } = values;
     return {
       ...{ kind: 'clone' as const, target, units: numbersIn(units), ranges, functions: numbersIn(functions) },
-      ...{ watch, pause, timeout, ...compact({ map, output }), force },
+      ...{ watch, pause, timeout, thorough, ...compact({ map, output }), force },
     };
   },
 });
