@@ -607,7 +607,7 @@ describe('a rule that is not right', () => {
       'when.unit: expected a unit identifier from 0 to 255, or a range such as "0-9", got "all"',
     ],
     [{ function: 0 }, 'when.function: expected a function code from 1 to 255, got 0'],
-    [{ quantity: 0 }, 'when.quantity: expected a quantity from 1 to 65535, got 0'],
+    [{ quantity: -1 }, 'when.quantity: expected a quantity from 0 to 65535, got -1'],
     [{ line: 5 }, 'when.line: expected the name of a line or a list of them, got 5'],
     [{ after: -1 }, 'when.after: expected a number of requests, 0 or more, got -1'],
     [{ every: 0 }, 'when.every: expected a number of requests, 1 or more, got 0'],

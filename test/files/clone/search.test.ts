@@ -38,10 +38,15 @@ const REPLY_MS = 20;
 function deviceOf(map: Map, { silent = [], fewest = 1, pairs = false, refusesAfter = 0 }: Ways = {}) {
   const known = TABLES.map((table) => new Set(numbersOf(map[table] ?? '')));
   const count = { requests: 0, ms: 0 };
-  const answerTo = ([code = 0, high = 0, low = 0, , quantity = 0]: Uint8Array): number[] | undefined => {
+  const answerTo = ([code = 0, high = 0, low = 0, above = 0, below = 0]: Uint8Array):
+    | number[]
+    | undefined => {
+    const quantity = 256 * above + below;
     const addresses = known[code - 1];
     if (!addresses) return [code | 0x80, 1];
-    if (silent.includes(TABLES[code - 1] as string) || quantity < fewest) return undefined;
+    if (silent.includes(TABLES[code - 1] as string)) return undefined;
+    if (quantity === 0 || quantity > (code < 3 ? 2000 : 125)) return [code | 0x80, 3];
+    if (quantity < fewest) return undefined;
     const start = 256 * high + low;
     const asked = Array.from({ length: quantity }, (_, i) => start + i);
     const isCut = pairs && (start % 2 > 0 || quantity % 2 > 0);

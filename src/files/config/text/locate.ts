@@ -9,7 +9,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { type Issue, type Path, type Problem, pathText } from '../../../common/schema/problem.js';
-import { keyOf } from './yaml-nodes.js';
+import { isMerge, keyOf } from './yaml-nodes.js';
 
 /**
  * Finds the positions of issues. A mapping is indexed once, at the first search, because each of its lines
@@ -63,10 +63,23 @@ export class Locator {
   }
 
   #indexOf(map: YAMLMap): Map<string, Pair> {
-    // If a key occurs twice, the index keeps the last one, because a path to a duplicate key means that one.
-    const index = this.#indices.get(map) ?? new Map(map.items.map((pair) => [keyOf(pair) ?? '', pair]));
+    const known = this.#indices.get(map);
+    if (known) return known;
+    const index = new Map<string, Pair>();
     this.#indices.set(map, index);
+    // If a key occurs twice, the index keeps the last one, because a path to a duplicate key means that one.
+    for (const pair of map.items) index.set(keyOf(pair) ?? '', pair);
+    for (const pair of map.items.filter(isMerge))
+      for (const merged of this.#mappingsOf(pair.value as Node | null))
+        for (const [key, each] of this.#indexOf(merged)) if (!index.has(key)) index.set(key, each);
     return index;
+  }
+
+  /** The mappings that a merge key brings. */
+  #mappingsOf(node: Node | null): YAMLMap[] {
+    const target = node && isAlias(node) ? (this.#targets.get(node) ?? null) : node;
+    if (isSeq(target)) return target.items.flatMap((item) => this.#mappingsOf(item as Node | null));
+    return isMap(target) ? [target] : [];
   }
 }
 

@@ -77,6 +77,7 @@ export class NodeReader {
   #readMap(map: YAMLMap, path: Path, depth: number): unknown {
     const object: Record<string, unknown> = Object.create(null);
     const seen = new Set<string>();
+    const merged: Readonly<Record<string, unknown>>[] = [];
     for (const pair of map.items) {
       const key = keyOf(pair);
       if (key === undefined) {
@@ -85,18 +86,50 @@ export class NodeReader {
         continue;
       }
       const at = [...path, key];
+      if (isMerge(pair)) {
+        this.#count(key);
+        merged.push(...this.#readMerge(pair.value as Node | null, at, depth + 1));
+        continue;
+      }
       if (seen.has(key)) this.issues.push({ path: at, message: 'this key is there twice' });
       seen.add(key);
       this.#count(key);
       object[key] = this.read(pair.value as Node | null, at, depth + 1);
     }
+    for (const each of merged) for (const key in each) if (!(key in object)) object[key] = each[key];
     return object;
+  }
+
+  /** Reads what a merge key brings: a mapping, or a list of mappings of which the first counts most. */
+  #readMerge(node: Node | null, path: Path, depth: number): Readonly<Record<string, unknown>>[] {
+    const value = this.read(node, path, depth);
+    const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+    // A tag of another program has been listed, and is null.
+    const maps = all.filter((each) => !(each === null && this.#foreignTags));
+    if (this.tooMuch || maps.every(isMapping)) return maps.filter(isMapping);
+    this.issues.push({
+      path,
+      message: `expected a mapping or a list of mappings, got ${describeFound(value)}`,
+    });
+    return [];
   }
 }
 
 /** A key as text, `1` and `"1"` alike; undefined when it is a list or a mapping. */
 export function keyOf(pair: Pair): string | undefined {
   return isScalar(pair.key) ? String(pair.key.value) : undefined;
+}
+
+/**
+ * True for a merge key (https://yaml.org/type/merge.html): `<<` without quotes, whose mappings are added to the
+ * one that it stands in.
+ */
+export function isMerge({ key }: Pair): boolean {
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function plainNumber(value: unknown): unknown {

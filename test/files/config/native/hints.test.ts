@@ -84,10 +84,10 @@ describe('a hint', () => {
 
 describe('a mistake hides no other', () => {
   it('in the conditions of a rule', () => {
-    const wrong = { quantity: 0, line: 'lann' };
+    const wrong = { quantity: -1, line: 'lann' };
     const names = { units: 1, name: 'meter.x', line: ['lan', 'lann'] };
     expect(told([{ address: 0, name: 'a' }], [rule('a', wrong), rule('b', names)]).mistakes).toEqual([
-      'faults[0].when.quantity: expected a quantity from 1 to 65535, got 0',
+      'faults[0].when.quantity: expected a quantity from 0 to 65535, got -1',
       'faults[0].when.line: unknown line lann, expected one of lan',
       expect.stringMatching(/^faults\[1\]\.when\.units: unknown key "units", did you mean "unit"/),
       'faults[1].when.line: unknown line lann, expected one of lan',

@@ -56,3 +56,26 @@ describe('a missing brace or bracket is told where it was opened', () => {
     );
   });
 });
+
+describe('merge keys', () => {
+  const dataOf = (...lines: string[]) => {
+    const parsed = parseText(`${lines.join('\n')}\n`);
+    return parsed.ok ? JSON.parse(JSON.stringify(parsed.source.value)) : parsed.problems;
+  };
+
+  it('bring the keys of a mapping, or of several, that the mapping does not have itself', () => {
+    const both = ['a: &a {x: 1, y: 2}', 'b: &b {y: 3, z: 4}'];
+    expect(dataOf(...both, 'c: {y: 0, <<: *a}').c).toEqual({ x: 1, y: 0 });
+    expect(dataOf(...both, 'c: {<<: [*a, *b]}').c).toEqual({ x: 1, y: 2, z: 4 });
+    expect(dataOf(...both, 'c:', '  <<: *b', '  <<: {w: 5}').c).toEqual({ w: 5, y: 3, z: 4 });
+    expect(dataOf('a: &a {x: 1}', 'b: &b {<<: *a, y: 2}', 'c: {<<: *b}').c).toEqual({ x: 1, y: 2 });
+    expect(dataOf('c: {"<<": 5}').c).toEqual({ '<<': 5 });
+  });
+
+  it('take mappings only, and a mistake in what they bring is told where it stands', () => {
+    expect(problemsOf('a: {<<: 5}')).toEqual(['1:5: expected a mapping or a list of mappings, got 5']);
+    const parsed = parseText('a: &a\n  x: wrong\nb: {<<: *a}\n');
+    const found = parsed.ok ? parsed.source.locate([{ path: ['b', 'x'], message: 'is wrong' }]) : [];
+    expect(found).toEqual([{ path: 'b.x', message: 'is wrong', line: 2, column: 3 }]);
+  });
+});
