@@ -138,6 +138,28 @@ describeWithPeer('tshark', missing, () => {
     expect(new Set(ours.map(([, , stream]) => stream)).size).toBe(3);
   });
 
+  it('shows the frames of an ASCII line as text in the wire form, and what they mean in the decoded one', async () => {
+    const file = join(directory, 'text.pcapng');
+    writeFileSync(file, await capture('?form=wire&line=text'));
+    const shown = await run('tshark', [
+      '-r',
+      file,
+      '-T',
+      'fields',
+      '-e',
+      'data.text',
+      '-o',
+      'data.show_as_text:TRUE',
+    ]);
+    const frames = shown.stdout.split('\n').filter((row) => row !== '');
+    expect(frames).toHaveLength(2 * NINETEEN.length);
+    for (const frame of frames) expect(frame).toMatch(/^:(?:[0-9A-F]{2})+\\r\\n$/);
+    const decoded = await dissect('decoded', 'frame.interface_name', 'mbrtu.crc16.status');
+    const ofText = decoded.filter(([line]) => line === 'text').map(([, status]) => status);
+    expect(ofText.filter((status) => status === '1')).toHaveLength(2 * NINETEEN.length - SHORT.length);
+    expect(ofText).not.toContain('0');
+  });
+
   /** Fields of all packets, as tshark prints them. */
   async function dissect(form: string, ...fields: readonly string[]): Promise<string[][]> {
     const file = join(directory, `${form}.pcapng`);
