@@ -1,15 +1,26 @@
 import { dirname, relative } from 'node:path';
+import { loadNative } from '../../files/config/load.js';
 import { readBytes } from '../../files/config/text/read-file.js';
-import { learnFiles } from '../../files/learn/learn.js';
+import { type Check, checkLearned } from '../../files/learn/check.js';
+import { type LearnedFile, learnFiles } from '../../files/learn/learn.js';
 import { writeScenario } from '../../files/learn/scenario.js';
+import { concatBytes } from '../../modbus/protocol/bytes.js';
+import { Simulator } from '../../simulator/simulator.js';
 import type { LearnCommand } from '../command-line/commands/learn.js';
+import { warningLog } from './log.js';
 import { Remote } from './remote.js';
 import { complain, note, OK, say } from './say.js';
 import { save, writeNativeFile } from './write-files.js';
 
 const LARGEST_BYTES = 16 * 1024 * 1024;
+/** From so many requests on, what was learned is not asked them unless the user wants it. */
+const MANY_REQUESTS = 20_000;
+const MOST_PRINTED = 20;
 
-/** Writes a native file from the logs of clients and servers, and reports what was not understood. */
+/**
+ * Writes a native file from the logs of clients and servers, and reports what was not understood and what the
+ * learned devices answer otherwise than the log.
+ */
 export async function learn(command: LearnCommand): Promise<number> {
   const { files, from, output, scenario, force } = command;
   const contents: Uint8Array[] = [];
@@ -27,7 +38,12 @@ export async function learn(command: LearnCommand): Promise<number> {
   const learned = learnFiles(contents, source);
   if (typeof learned === 'string') return complain(`${source}: ${learned}`);
   note([learned.summary, ...learned.notes].join('\n'));
-  const code = writeNativeFile(learned.text, command);
+  const { verify = learned.learned.conversation.exchanges.length < MANY_REQUESTS } = command;
+  if (verify) note(checkText(checkOf(learned)).join('\n'));
+  // The file is written all the same, of what the other logs had.
+  const code =
+    writeNativeFile(learned.text, command) ||
+    (learned.unused.length > 0 ? complain(learned.unused.join('\n')) : OK);
   if (code !== OK || output === undefined || scenario === undefined) return code;
   const configuration = relative(dirname(scenario), output);
   const unwritten = save(scenario, writeScenario(learned.learned, configuration), force);
@@ -59,4 +75,25 @@ async function readLine({
     return remote.noAnswer(error as Error);
   }
   return Buffer.concat(pieces);
+}
+
+/** Serves what was learned in this process, and asks it the requests of the log. */
+function checkOf({ text, learned }: LearnedFile): Check {
+  const loaded = loadNative(text, '.');
+  if (!loaded.ok) return { asked: 0, same: 0, others: [] };
+  const { lines } = new Simulator(loaded.configuration, warningLog());
+  return checkLearned(learned, (name, request) => {
+    const plan = lines.get(name)?.bus.answer({ ...request, clientId: 1 })?.plan;
+    const steps = plan?.kind === 'send' ? plan.steps : [];
+    return concatBytes(...steps.map((step) => (step.kind === 'bytes' ? step.bytes : [])));
+  });
+}
+
+function checkText({ asked, same, others }: Check): string[] {
+  const more = others.length - MOST_PRINTED;
+  return [
+    `asked again: ${same} of ${asked} requests get the same reply, byte for byte`,
+    ...others.slice(0, MOST_PRINTED),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
 }

@@ -75,6 +75,7 @@ function numberOrRange(min: number, max: number, what: string) {
   return z.union([wholeNumber(min, max, what), range], { error });
 }
 
+/** Returns the first and the last number of a range as text. */
 function endsOf(text: string): [first: number, last: number] {
   const [, first, last] = RANGE.exec(text) ?? [];
   return [Number(first), Number(last)];
@@ -154,6 +155,9 @@ export const conditionSchema = section({
   state: stateName.describe('The device is in this state, which another rule has put it in.').optional(),
   after: wholeNumber(0, UNLIMITED, 'a number of requests').describe('Skip the first n matches.').optional(),
   every: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Act on every n-th match.').optional(),
+  turns: numbers(1, 99_999, 'the number of a match', '3-7')
+    .describe('Act on these matches: a number, a range such as 3-7, or a list.')
+    .optional(),
   count: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Stop after acting n times.').optional(),
   probability: probability.describe('Chance of acting on a match.').optional(),
   ...windowShape,
@@ -182,6 +186,13 @@ export function includesNumber(
     const [first, last] = endsOf(each);
     return first <= number && number <= last;
   });
+}
+
+/** Returns the first and the last number of each of the numbers and ranges. */
+export function rangesOf(
+  wanted: number | string | readonly (number | string)[],
+): (readonly [first: number, last: number])[] {
+  return [wanted].flat().map((each) => (typeof each === 'number' ? [each, each] : endsOf(each)));
 }
 
 /** Tells whether a time in ms is within the limits. An unknown time is within no limits. */

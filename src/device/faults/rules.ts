@@ -1,5 +1,5 @@
 import { newSeed, type Random, seededRandom } from '../../common/random.js';
-import { isOpen, isSo } from './condition.js';
+import { isOpen, isSo, rangesOf } from './condition.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 
@@ -42,6 +42,8 @@ interface RuleEntry {
   rule: FaultRule;
   readonly seed: number;
   readonly temporary: boolean;
+  /** The first and the last match of each of `when.turns`; undefined without them. */
+  readonly turns: readonly (readonly [first: number, last: number])[] | undefined;
   matches: number;
   hits: number;
   lastHit: Date | undefined;
@@ -215,6 +217,7 @@ export class FaultRules {
     if (entry.hits >= (when.count ?? Number.POSITIVE_INFINITY)) return undefined;
     const turn = entry.matches - (when.after ?? 0);
     if (turn <= 0 || turn % (when.every ?? 1) !== 0) return undefined;
+    if (entry.turns && !entry.turns.some(([first, last]) => first <= turn && turn <= last)) return undefined;
     const random = seededRandom(entry.seed, entry.matches);
     if (when.probability !== undefined && random.next() >= when.probability) return undefined;
     entry.hits++;
@@ -293,7 +296,8 @@ class DeviceStates {
 }
 
 function begun(rule: FaultRule, seed: number) {
-  return { rule, seed, matches: 0, hits: 0, lastHit: undefined, isDecided: false };
+  const turns = rule.when.turns === undefined ? undefined : rangesOf(rule.when.turns);
+  return { rule, seed, turns, matches: 0, hits: 0, lastHit: undefined, isDecided: false };
 }
 
 /** Tells whether `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */

@@ -10,7 +10,7 @@ interface ActionKind {
   /** Returns why a value of this type can't have the action; undefined when it can. */
   whyUnfit(type: ValueType): string | undefined;
   /** Runs the action on the cell at `address`, just before the cell is read. */
-  run(image: ActiveCells, address: number, bounds: Bounds, source: ActionSource): void;
+  run(image: ActiveCells, address: number, bounds: Parameters, source: ActionSource): void;
 }
 
 /**
@@ -21,8 +21,19 @@ interface Bounds {
   readonly maxval?: number;
 }
 
+/** The values of a replay: what the n-th read finds from then on, by n. */
+type Replayed = ReadonlyMap<number, Value>;
+
+/** What an action of a register has beside its name. */
+interface Parameters extends Bounds {
+  /** Only the action `replay` has this. */
+  readonly reads?: Replayed;
+}
+
 /** The part of a register image that actions use. */
 export interface ActiveCells {
+  /** Counts the reads of each cell, without the one for which an action runs. */
+  readonly reads: { get(address: number): number };
   typeAt(address: number): CellType;
   actionAt(address: number): { readonly name: string } | undefined;
   setWord(address: number, word: number): void;
@@ -123,14 +134,28 @@ export const ACTIONS = {
       changeNumber(image, address, (_, type) => nearestValue(type, seconds).value);
     },
   },
+
+  /** The value becomes another one at certain reads. Between them it is what was written. */
+  replay: {
+    hasBounds: false,
+    fields: 1,
+    whyUnfit: (type) => withoutNumber('replay', type),
+    run(image, address, { reads }) {
+      const value = reads?.get(image.reads.get(address) + 1);
+      if (value !== undefined) changeNumber(image, address, () => value);
+    },
+  },
 } as const satisfies Record<string, ActionKind>;
 
 export type ActionName = keyof typeof ACTIONS;
 
 export const ACTION_NAMES = Object.keys(ACTIONS) as readonly ActionName[];
 
+/** The actions of pymodbus' simulator. */
+export const PYMODBUS_ACTIONS = ACTION_NAMES.filter((name) => name !== 'replay');
+
 /** An action of a register. */
-export interface Action extends Bounds {
+export interface Action extends Parameters {
   readonly name: ActionName;
 }
 

@@ -15,6 +15,8 @@ interface WrittenLine {
   readonly name: string;
   readonly kind: 'tcp' | 'rtu' | 'ascii';
   readonly units: Iterable<readonly [unit: number, device: string]>;
+  /** True when a unit that is not there does not answer; Modbus TCP only. */
+  readonly isSilent?: boolean;
 }
 
 export interface NativeFile {
@@ -35,12 +37,13 @@ export function nativeText({ remarks, devices, lines, faults = [] }: NativeFile)
   const content = {
     devices: Object.fromEntries(devices),
     lines: Object.fromEntries(
-      lines.map(({ name, kind, units }, i) => [
+      lines.map(({ name, kind, units, isSilent }, i) => [
         name,
         {
           ...(kind === 'tcp'
             ? { tcp: { host: '127.0.0.1', port: FIRST_PORT + i } }
             : { serial: { path: 'virtual' }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
+          ...(isSilent && { missingUnit: 'silence' }),
           // A map keeps the numbers of the units as numbers; an object would make text of them.
           units: new Map(units),
         },
@@ -51,7 +54,9 @@ export function nativeText({ remarks, devices, lines, faults = [] }: NativeFile)
   return blockText(content, remarks);
 }
 
-/** Data as YAML in block style, below comments. Each list of plain values is on one line. */
+/**
+ * Data as YAML in block style, below comments. Each list of plain values, or of such lists, is on one line.
+ */
 export function blockText(content: object, remarks: readonly string[]): string {
   const document = new Document(content);
   // The library puts the sign of a comment before each line.
@@ -105,7 +110,7 @@ function flowLists(node: YAMLMap | YAMLSeq): void {
     const value = isPair(item) ? item.value : item;
     if (isCollection(value)) flowLists(value);
   }
-  const isPlain = (item: unknown) => !isPair(item) && !isCollection(item);
+  const isPlain = (item: unknown) => !isPair(item) && (!isCollection(item) || item.flow === true);
   if (items.length > 0 && (items as unknown[]).every(isPlain)) node.flow = true;
 }
 

@@ -1,4 +1,5 @@
-import { isCapture, readCapture } from './capture-file.js';
+import { readCapture } from './capture.js';
+import { isCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
 import { learn } from './learned.js';
 import { type LogLines, readLog } from './log-lines.js';
@@ -9,7 +10,9 @@ export interface LearnedFile {
   readonly text: string;
   readonly summary: string;
   readonly notes: readonly string[];
-  /** What `writeScenario` needs to write a scenario. */
+  /** The files with frames of which no exchange came, a sentence each. */
+  readonly unused: readonly string[];
+  /** What `writeScenario` and `checkLearned` need. */
   readonly learned: Learned;
 }
 
@@ -20,24 +23,32 @@ export interface LearnedFile {
 export function learnFiles(files: readonly Uint8Array[], source: string): LearnedFile | string {
   const logs: LogLines[] = [];
   for (const bytes of files) {
-    if (isCapture(bytes)) {
-      const read = readCapture(bytes);
-      if (typeof read === 'string') return read;
-      logs.push(read);
-    } else logs.push(readLog(new TextDecoder().decode(bytes)));
+    const read = isCapture(bytes) ? readCapture(bytes) : readLog(new TextDecoder().decode(bytes));
+    if (typeof read === 'string') return read;
+    logs.push(read);
   }
-  const frames = logs.flatMap((log) => log.frames);
+  const frames = logs.flatMap((log, file) => log.frames.map((frame) => ({ ...frame, file })));
   const conversation = conversationOf(frames);
-  if (!conversation)
-    return frames.length === 0
-      ? 'no line has the bytes of a frame'
-      : `no request was found in ${frames.length} lines with bytes; the first is line ${frames[0]?.line}`;
-  const notes = [...logs.flatMap((log) => log.notes), ...conversation.notes];
-  const lines = learn(conversation);
-  const learned: Learned = { source, conversation, lines, notes };
   const { exchanges } = conversation;
-  const units = [...new Set(lines.flat().map(({ unit }) => unit))].join(', ');
-  const silent = exchanges.filter(({ replies }) => replies.length === 0).length;
+  const notes = [...logs.flatMap((log) => log.notes), ...conversation.notes];
+  const [first] = frames;
+  if (!first) return [...notes, 'no line has the bytes of a frame'].join('\n');
+  const isOfCapture = first.text === undefined;
+  const place = `${isOfCapture ? 'packet' : 'line'} ${first.line}`;
+  if (exchanges.length === 0)
+    return [...notes, `nothing was learned from ${frames.length} frames, the first of them in ${place}`].join(
+      '\n',
+    );
+  const lines = learn(conversation);
+  const silent = exchanges.filter(({ reply }) => reply.length === 0).length;
+  const units = [...new Set(lines.flatMap(({ devices }) => devices.map(({ unit }) => unit)))].join(', ');
+  const learned: Learned = { source, conversation, lines, isCapture: isOfCapture, notes };
   const summary = `${source}: ${exchanges.length} requests to unit ${units}, ${silent} without an answer`;
-  return { text: writeLearned(learned), summary, notes, learned };
+  const used = new Set(exchanges.map(({ file }) => file));
+  const unused = logs.flatMap((log, file) =>
+    log.frames.length > 0 && !used.has(file)
+      ? [`nothing was learned from the ${log.frames.length} frames of file ${file + 1}`]
+      : [],
+  );
+  return { text: writeLearned(learned), summary, notes, unused, learned };
 }

@@ -1,45 +1,25 @@
-import type { TableName } from '../../device/tables.js';
-import { bitsAt, hex, wordAt, wordsAt } from '../../modbus/protocol/bytes.js';
-import type { Framing } from '../../modbus/protocol/framing.js';
+import { hex } from '../../modbus/protocol/bytes.js';
+import type { AduContent, Framing } from '../../modbus/protocol/framing.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
-import { decodeRequest } from '../../modbus/protocol/request.js';
 import type { Conversation, LoggedExchange } from './exchanges.js';
-import {
-  answersTo,
-  apart,
-  conditionOf,
-  type Faults,
-  oddities,
-  type RequestCondition,
-  replyIn,
-} from './odd-replies.js';
-
-/**
- * A value, and when it was seen first: in ms of the log, or the number of the exchange when the log has no
- * times.
- */
-export interface SeenValue {
-  readonly at: number;
-  readonly value: number;
-}
+import { isPlain, isSame, Model } from './model.js';
+import { apart, conditionOf, type Faults, oddities, prevents, type RequestCondition } from './odd-replies.js';
 
 /** Equal replies that registers alone do not give, to requests that a rule can't tell apart. */
 export interface OddReply {
   readonly when: RequestCondition;
   readonly faults: Faults;
-  /** The number of such requests before. */
-  readonly after: number;
-  /** The number of requests that got this reply; undefined for the last known reply, so that it stays. */
-  readonly count: number | undefined;
+  /** Which of such requests got this reply, counted from 1. The last known reply stays, so its range is open. */
+  readonly turns: readonly TurnRange[];
 }
+
+type TurnRange = readonly [first: number, last: number];
 
 /** A device as the log shows it. */
 export interface LearnedDevice {
   readonly unit: number;
-  readonly tables: ReadonlyMap<TableName, ReadonlyMap<number, SeenValue[]>>;
-  /** Addresses that clients have written. */
-  readonly written: ReadonlySet<string>;
+  readonly tables: Model['tables'];
   readonly odd: readonly OddReply[];
   /** The number of different requests. */
   readonly requests: number;
@@ -49,115 +29,130 @@ export interface LearnedDevice {
   readonly remarks: ReadonlyMap<string, readonly string[]>;
 }
 
-interface FaultRun {
-  readonly faults: Faults;
-  count: number;
+/** The devices of a line, and the unit identifiers that were asked and never answered. */
+export interface LearnedLine {
+  readonly devices: readonly LearnedDevice[];
+  readonly silent: readonly number[];
 }
 
+/** Requests that a rule can't tell apart, and their replies: equal ones in a row are counted. */
 interface Turns {
   readonly when: RequestCondition;
   readonly what: string;
-  readonly runs: FaultRun[];
+  readonly runs: { readonly faults: Faults; count: number }[];
 }
 
-interface Open {
+/** The exchanges of a unit identifier of a line. */
+interface Unit {
   readonly unit: number;
-  readonly tables: Map<TableName, Map<number, SeenValue[]>>;
-  readonly written: Set<string>;
-  /** Equal replies in a row, by requests that a rule can't tell apart. */
-  readonly turns: Map<string, Turns>;
-  readonly times: number[];
-  /** The last remark on each thing that was requested; undefined when a value has come. */
-  readonly asked: Map<string, string | undefined>;
+  readonly exchanges: LoggedExchange[];
 }
 
-/** The most changes of a reply. If there are more, the last reply is used. */
-const MOST_RUNS = 16;
+/** The most rules of all devices together; the program takes 256, and some are for the reply times. */
+const MOST_RULES = 200;
 
 /**
  * The devices of each line that a conversation shows. There are several lines when servers contradict each
  * other.
  */
-export function learn({ framing, exchanges }: Conversation): LearnedDevice[][] {
-  const lines = new Map<string | undefined, Map<number, Open>>();
+export function learn({ framing, exchanges }: Conversation): LearnedLine[] {
+  const lines = new Map<string | undefined, Map<number, Unit>>();
   const isOne = !contradict(exchanges, framing);
-  for (const [i, exchange] of exchanges.entries()) {
-    const { request, server, at = 1000 * i } = exchange;
+  for (const exchange of exchanges) {
+    const { request, server } = exchange;
     const place = isOne ? undefined : server;
-    const devices = lines.get(place) ?? new Map<number, Open>();
-    lines.set(place, devices);
-    const device = devices.get(request.unitId) ?? newDevice(request.unitId);
-    devices.set(request.unitId, device);
-    learnExchange(device, exchange, at, framing);
+    const units = lines.get(place) ?? new Map<number, Unit>();
+    lines.set(place, units);
+    const { unitId } = request;
+    const unit = units.get(unitId) ?? { unit: unitId, exchanges: [] };
+    units.set(unitId, unit);
+    unit.exchanges.push(exchange);
   }
-  return [...lines.values()].map((devices) => [...devices.values()].map(learnedDevice));
+  const found = Array.from(lines.values(), (units) => {
+    const heard = [...units.values()].filter(({ exchanges: own }) =>
+      own.some(({ reply }) => reply.length > 0),
+    );
+    // A line has a device at least, if only one that is silent.
+    return { units: [...units.values()], served: heard.length > 0 ? heard : [...units.values()] };
+  });
+  const most = Math.floor(MOST_RULES / found.reduce((sum, { served }) => sum + served.length, 0));
+  return found.map(({ units, served }) => ({
+    devices: served.map((unit) => learnedDevice(unit, framing, most)),
+    silent: units.filter((unit) => !served.includes(unit)).map(({ unit }) => unit),
+  }));
 }
 
 /** True when equal requests to two servers have got different replies. */
 function contradict(exchanges: readonly LoggedExchange[], framing: Framing): boolean {
   const known = new Map<string, { readonly server: string | undefined; readonly reply: string }>();
-  return exchanges.some(({ request, replies, server }) => {
+  return exchanges.some(({ request, reply: bytes, server }) => {
     const key = `${request.unitId} ${hex(request.pdu)}`;
-    const reply = replies.map((each) => hex(framing.decode(each)?.pdu ?? each)).join();
+    const reply = hex(framing.decode(bytes)?.pdu ?? bytes);
     const other = known.get(key);
     known.set(key, { server, reply });
     return other !== undefined && other.server !== server && other.reply !== reply;
   });
 }
 
-function newDevice(unit: number): Open {
-  return { unit, tables: new Map(), written: new Set(), turns: new Map(), times: [], asked: new Map() };
-}
-
-function learnedDevice({ turns, times, asked, ...device }: Open): LearnedDevice {
+/** @param most the most rules for the device */
+function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number): LearnedDevice {
+  const model = new Model();
+  const replies = exchanges.map(({ reply }) => framing.decode(reply));
+  for (const [i, { request }] of exchanges.entries()) {
+    const pdu = replies[i]?.pdu;
+    if (pdu && isPlain(request.pdu, pdu)) model.learn(request.pdu, pdu);
+  }
+  const turns = new Map<string, Turns>();
+  const instead = new Map<string, string | undefined>();
+  for (const [i, { request, reply: bytes }] of exchanges.entries()) {
+    const reply = replies[i];
+    const faults = played(model, request, bytes, reply, framing);
+    const what = askedFor(request.pdu);
+    const hasValues = reply !== undefined && isPlain(request.pdu, reply.pdu);
+    if (hasValues) instead.set(what, undefined);
+    else if (instead.get(what) !== undefined || !instead.has(what))
+      instead.set(what, insteadOfValues(bytes, reply));
+    const when = conditionOf(request.pdu);
+    if (when) keepReply(turns, when, what, faults);
+  }
+  const times = exchanges.flatMap(({ ms, reply }) => (ms === undefined || reply.length === 0 ? [] : [ms]));
   const remarks = new Map<string, string[]>();
-  const remark = (how: string, what: string) => {
-    remarks.set(how, remarks.get(how) ?? []);
-    remarks.get(how)?.push(what);
+  const remark = (how: string, what: string) => remarks.set(how, [...(remarks.get(how) ?? []), what]);
+  for (const [what, how] of instead) if (how !== undefined) remark(how, what);
+  const odd = oddReplies([...turns.values()], most, (what) =>
+    remark('replies changed too often for the rules, and the last one counts', what),
+  );
+  return {
+    ...{ unit, tables: model.tables, odd, requests: turns.size, remarks },
+    times: times.sort((a, b) => a - b),
   };
-  for (const [what, instead] of asked) if (instead !== undefined) remark(instead, what);
-  const conditions = apart([...turns.values()].map(({ when }) => when));
-  const odd = [...turns.values()].flatMap(({ when: wide, what, runs }) => {
-    const when = conditions.get(wide) ?? wide;
-    if (runs.length <= MOST_RUNS) return oddReplies(when, runs);
-    remark(`replies changed more than ${MOST_RUNS} times, and the last one counts`, what);
-    return oddReplies(when, runs.slice(-1));
-  });
-  return { ...device, odd, requests: turns.size, times: times.sort((a, b) => a - b), remarks };
 }
 
-function oddReplies(when: RequestCondition, runs: readonly FaultRun[]): OddReply[] {
-  let after = 0;
-  const all = runs.map(({ faults, count }, i) => {
-    const reply = { when, faults, after, count: i + 1 < runs.length ? count : undefined };
-    after += count;
-    return reply;
-  });
-  return all.filter(({ faults }) => faults.length > 0);
+/** Plays an exchange on the registers. @returns what they do not give by themselves */
+function played(
+  model: Model,
+  request: AduContent,
+  bytes: Uint8Array,
+  reply: AduContent | undefined,
+  framing: Framing,
+): Faults {
+  const { pdu } = request;
+  const hasValues = reply !== undefined && isPlain(pdu, reply.pdu);
+  const plain = model.reply(pdu);
+  const isGiven = hasValues || (reply !== undefined && plain !== undefined && isSame(plain, reply.pdu));
+  const faults = oddities(request, bytes, reply, isGiven, framing);
+  if (!prevents(faults)) model.execute(pdu, hasValues ? reply.pdu : undefined);
+  return faults;
 }
 
-function learnExchange(device: Open, exchange: LoggedExchange, at: number, framing: Framing): void {
-  const { request, replies, ms } = exchange;
-  const what = askedFor(request.pdu);
-  const reply = replyIn(replies, framing);
-  if (ms !== undefined && replies.length > 0) device.times.push(ms);
-  const faults = oddities(request, replies, framing);
-  if (reply && reply.pdu[0] === request.pdu[0] && answersTo(request.pdu, reply.pdu)) {
-    device.asked.set(what, undefined);
-    keepValues(device, request.pdu, reply.pdu, at);
-  } else if (!device.asked.has(what) || device.asked.get(what) !== undefined)
-    device.asked.set(what, insteadOfValues(faults));
-  const when = conditionOf(request.pdu);
-  if (when) keepReply(device, when, what, faults);
+function insteadOfValues(bytes: Uint8Array, reply: AduContent | undefined): string {
+  if (bytes.length === 0) return 'never answered';
+  const [code = 0, exception] = reply?.pdu ?? [];
+  if (code < 0x80 || reply?.pdu.length !== 2) return 'answered with something else';
+  return `answered with exception ${String(exception).padStart(2, '0')}`;
 }
 
-function insteadOfValues([fault]: Faults): string {
-  if (fault && 'exception' in fault)
-    return `answered with exception ${String(fault.exception).padStart(2, '0')}`;
-  return fault && 'silence' in fault ? 'never answered' : 'answered with something else';
-}
-
-function keepReply({ turns }: Open, when: RequestCondition, what: string, faults: Faults): void {
+function keepReply(turns: Map<string, Turns>, when: RequestCondition, what: string, faults: Faults): void {
   const key = JSON.stringify(when);
   const known = turns.get(key) ?? { when, what, runs: [] };
   turns.set(key, known);
@@ -166,36 +161,35 @@ function keepReply({ turns }: Open, when: RequestCondition, what: string, faults
   else known.runs.push({ faults, count: 1 });
 }
 
-function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: number): void {
-  const decoded = decodeRequest(request);
-  const { table, values } = functionOf(request[0]) ?? {};
-  const [range] = addressRanges(request);
-  if (!decoded.ok || table === undefined || !range) return;
-  const see = (address: number, value: number) => {
-    const known = device.tables.get(table) ?? new Map<number, SeenValue[]>();
-    device.tables.set(table, known);
-    const seen = known.get(address) ?? [];
-    known.set(address, seen);
-    if (seen.at(-1)?.value !== value) seen.push({ at, value });
-  };
-  if (values === undefined) {
-    // A write sets the values from now on, and shows that clients may write there.
-    for (let i = 0; i < range.quantity; i++) device.written.add(`${table} ${range.address + i}`);
-    for (const [i, value] of writtenValues(request, range.quantity).entries()) see(range.address + i, value);
-    return;
+/** The odd replies in their turns. Where they need more rules than `most`, those that changed most are reduced. */
+function oddReplies(all: readonly Turns[], most: number, tell: (what: string) => void): OddReply[] {
+  const conditions = apart(all.map(({ when }) => when));
+  const made = all.map((turns) => ({ turns, odd: inTurn(turns, conditions.get(turns.when) ?? turns.when) }));
+  let sum = made.reduce((rules, { odd }) => rules + odd.length, 0);
+  for (const each of made.toSorted((a, b) => b.odd.length - a.odd.length)) {
+    if (sum <= most || each.odd.length <= 1) break;
+    sum -= each.odd.length;
+    const runs = each.turns.runs.slice(-1);
+    each.odd = inTurn({ ...each.turns, runs }, conditions.get(each.turns.when) ?? each.turns.when);
+    sum += each.odd.length;
+    tell(each.turns.what);
   }
-  const data =
-    values === 'bits' ? bitsAt(reply, 2, range.quantity).map(Number) : wordsAt(reply, 2, range.quantity);
-  for (const [i, value] of data.entries()) see(range.address + i, value);
+  return made.flatMap(({ odd }) => odd);
 }
 
-/** The values that functions 5, 6, 15 and 16 write, with coils as 0 and 1; zeros for other functions. */
-export function writtenValues(request: Uint8Array, quantity: number): number[] {
-  const [code] = request;
-  if (code === 5) return [request[3] === 0xff ? 1 : 0];
-  if (code === 6) return [wordAt(request, 3)];
-  if (code === 15) return bitsAt(request, 6, quantity).map(Number);
-  return code === 16 ? wordsAt(request, 6, quantity) : new Array<number>(quantity).fill(0);
+/** The odd replies to requests that a rule can't tell apart: one for all turns with the same faults. */
+function inTurn({ runs }: Turns, when: RequestCondition): OddReply[] {
+  const found = new Map<string, { readonly faults: Faults; readonly turns: TurnRange[] }>();
+  let before = 0;
+  for (const [i, { faults, count }] of runs.entries()) {
+    const last = i + 1 < runs.length ? before + count : Number.POSITIVE_INFINITY;
+    const key = JSON.stringify(faults);
+    const known = found.get(key) ?? { faults, turns: [] };
+    found.set(key, known);
+    known.turns.push([before + 1, last]);
+    before += count;
+  }
+  return Array.from(found.values(), (each) => ({ when, ...each })).filter(({ faults }) => faults.length > 0);
 }
 
 /** What a request asks for, in words. */
@@ -203,6 +197,6 @@ function askedFor(pdu: Uint8Array): string {
   const [range] = addressRanges(pdu);
   const { table, name = `function ${pdu[0]}` } = functionOf(pdu[0]) ?? {};
   if (!range) return name;
-  const last = range.address + range.quantity - 1;
+  const last = range.address + Math.max(1, range.quantity) - 1;
   return `${table ?? name} ${range.address}${last > range.address ? `-${last}` : ''}`;
 }

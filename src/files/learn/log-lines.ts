@@ -10,8 +10,10 @@ import { bytesContinued, bytesShown, hexIn, MOST_BYTES, withoutDates } from './n
  * Bytes in a line of a log, or in a packet of a capture. Times are in ms; undefined when the line has none.
  */
 export interface LoggedBytes {
-  /** The number of the line, from 1. */
+  /** The number of the line or packet, from 1. */
   readonly line: number;
+  /** The number of its file, from 0, where several follow one another; 0 when absent. */
+  readonly file?: number;
   readonly at: number | undefined;
   /** The direction as the program that wrote the log sees it; undefined when the line does not say. */
   readonly direction: 'out' | 'in' | undefined;
@@ -22,6 +24,8 @@ export interface LoggedBytes {
   readonly server?: string;
   /** The words before the bytes. Other words before the same bytes mean that the program shows them again. */
   readonly words?: string;
+  /** The line as it is in the log; absent in a capture. */
+  readonly text?: string;
   /** True when the line shows only the first of the bytes. */
   readonly isCut?: boolean;
   /** True when the capture lacks what came before. */
@@ -38,17 +42,22 @@ const MOST_FRAMES = 100_000;
 /** The most characters of a line that are read. */
 const MOST_CHARACTERS = 8000;
 const MOST_LISTED = 5;
+/** The most characters of a line that a note shows. */
+const MOST_SHOWN = 60;
 
 /** Words before bytes that were sent, and before bytes that were received. The last such word counts. */
 const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:recv|recei|rx|resp|reply)/gi };
 /** Weaker words: they may also say what the frame asks for, so the others take precedence. */
 const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
 const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
+/** The shortest piece that counts without a direction, in bytes: the shortest RTU frame. */
+const FEWEST_BYTES = 4;
 
 type LoggedDirection = LoggedBytes['direction'];
 /** A frame before it is known what the signs of this log mean. */
 interface RawFrame {
   readonly line: number;
+  readonly text: string;
   readonly at: number | undefined;
   bytes: Uint8Array;
   readonly isCut?: boolean;
@@ -70,36 +79,56 @@ export function readLog(text: string): LogLines {
   let heading = '';
   /** The frame of the line before. */
   let last: RawFrame | undefined;
+  let unread: number | undefined;
   for (const [i, whole] of text.split('\n').entries()) {
     const line = whole.slice(0, MOST_CHARACTERS).trimEnd();
     if (line === '') continue;
-    if (found.length >= MOST_FRAMES) break;
+    if (found.length >= MOST_FRAMES) {
+      unread = i + 1;
+      break;
+    }
     const plain = withoutDates(line);
     const more = last && bytesContinued(plain, last.bytes.length, last.isBare === true);
     if (last && more) {
       last.bytes = concatBytes(last.bytes, more).subarray(0, MOST_BYTES);
       continue;
     }
-    const frame: RawFrame | undefined = fromJson(whole, i + 1) ?? fromLine(plain, i + 1, clockIn(line));
-    if (!frame) heading = plain;
-    last = frame && { ...frame, heading, isBare: !last && heading !== '' && frame.before?.trim() === '' };
-    if (last) found.push(last);
+    const event = fromJson(whole, i + 1);
+    const frames = event ? [event] : fromLine(plain, { line: i + 1, text: line, at: clockIn(line) });
+    if (frames.length === 0) heading = plain;
+    const isBare = !last && heading !== '' && frames[0]?.before?.trim() === '';
+    const made = frames.map((frame) => ({ ...frame, heading, isBare }));
+    last = made.at(-1);
+    found.push(...made);
   }
-  return directed(found);
+  const notes =
+    unread === undefined ? [] : [`only ${MOST_FRAMES} frames were read, up to line ${unread - 1}`];
+  return { frames: directed(found), notes };
 }
 
-function fromLine(plain: string, line: number, at: number | undefined): RawFrame | undefined {
-  const shown = bytesShown(plain);
-  if (!shown) return undefined;
-  const { before, bytes, isCut } = shown;
-  const direction = directionIn(before, WORDS) ?? shown.direction ?? directionIn(before, WEAK_WORDS);
-  return { line, at, direction, bytes, isCut, before };
+/** The groups of bytes of a line. One after the first counts if a word before it says its direction. */
+function fromLine(plain: string, place: Pick<RawFrame, 'line' | 'text' | 'at'>): RawFrame[] {
+  const all = bytesShown(plain).map(({ before, bytes, isCut, direction }): RawFrame => {
+    const own = directionIn(before, WORDS) ?? direction ?? directionIn(before, WEAK_WORDS);
+    return { ...place, direction: own, bytes, isCut, before };
+  });
+  const said = all.filter(
+    (each, i) =>
+      (i === 0 || directionIn(each.before ?? '', WORDS)) &&
+      (each.direction || each.bytes.length >= FEWEST_BYTES),
+  );
+  // Where a line has several frames, the words between them belong to the frame before.
+  return said.length < 2 ? said : said.map((each) => ({ ...each, before: fromWord(each.before ?? '') }));
+}
+
+function fromWord(text: string): string {
+  return text.slice(Math.max(lastOf(text, WORDS.out), lastOf(text, WORDS.in), 0));
 }
 
 /**
  * Gives frames their directions. Arrows and headings count only in a log in which they show both directions.
  */
-function directed(found: readonly RawFrame[]): LogLines {
+function directed(found: readonly RawFrame[]): LoggedBytes[] {
   const arrow = ({ before = '' }: RawFrame) => directionIn(before, ARROWS);
   const above = ({ heading = '' }: RawFrame) =>
     directionIn(heading, WORDS) ?? directionIn(heading, WEAK_WORDS);
@@ -108,26 +137,24 @@ function directed(found: readonly RawFrame[]): LogLines {
     return signs.has('out') && signs.has('in');
   };
   const [hasArrows, hasHeadings] = [isUsed(arrow), isUsed(above)];
-  const all = found.map((each): LoggedBytes => {
+  return found.map((each): LoggedBytes => {
     const own = each.direction ?? (hasArrows ? arrow(each) : undefined);
     const direction = own ?? (hasHeadings ? above(each) : undefined);
-    const { line, at, bytes, isCut, before = '', heading = '' } = each;
+    const { line, text, at, bytes, isCut, before = '', heading = '' } = each;
     // Words with digits are left out: they are counters and addresses in memory.
     const words = `${own ? '' : heading} ${before}`.split(/\s+/).filter((word) => !/\d/.test(word));
-    return { line, at, bytes, direction, words: words.join(' '), isCut: isCut === true };
+    return { line, text, at, bytes, direction, words: words.join(' '), isCut: isCut === true };
   });
-  // A program that names the direction shows the same bytes again where it explains them.
-  const hasDirections = all.some(({ direction }) => direction !== undefined);
-  const isFrame = ({ direction }: LoggedBytes) => !hasDirections || direction !== undefined;
-  const leftOut = all.filter((each) => !isFrame(each));
-  return { frames: all.filter(isFrame), notes: noteOf('say no direction, so they were left out', leftOut) };
 }
 
 /** The direction of the last sign in a text. */
 function directionIn(text: string, signs: { readonly out: RegExp; readonly in: RegExp }): LoggedDirection {
-  const lastOf = (sign: RegExp) => [...text.matchAll(sign)].at(-1)?.index ?? -1;
-  const [out, back] = [lastOf(signs.out), lastOf(signs.in)];
+  const [out, back] = [lastOf(text, signs.out), lastOf(text, signs.in)];
   return out === back ? undefined : out > back ? 'out' : 'in';
+}
+
+function lastOf(text: string, sign: RegExp): number {
+  return [...text.matchAll(sign)].at(-1)?.index ?? -1;
 }
 
 /** The time of day in ms; undefined when the line has none. */
@@ -153,17 +180,21 @@ function fromJson(line: string, number: number): RawFrame | undefined {
   const at = typeof time === 'string' ? Date.parse(time) % DAY_MS : Number.NaN;
   return {
     line: number,
+    text: line,
     at: Number.isNaN(at) ? undefined : at,
     direction: way,
     bytes: Uint8Array.from(hexIn(bytes)),
   };
 }
 
-/** A sentence about some lines, with the numbers of the first ones; nothing when there are no lines. */
+/** A sentence about some lines, with the first of them and numbers of more; nothing when there are none. */
 export function noteOf(what: string, lines: readonly LoggedBytes[]): string[] {
-  if (lines.length === 0) return [];
-  const first = lines.slice(0, MOST_LISTED).map(({ line }) => line);
-  return [
-    `${lines.length} lines with bytes ${what}: line ${first.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`,
-  ];
+  const [first] = lines;
+  if (!first) return [];
+  const { text } = first;
+  const numbers = lines.slice(0, MOST_LISTED).map(({ line }) => line);
+  const where = `${text === undefined ? 'packet' : 'line'} ${numbers.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`;
+  const shown = text === undefined ? '' : ` (${text.trim().slice(0, MOST_SHOWN)})`;
+  const things = `${text === undefined ? 'packet' : 'line'}${lines.length > 1 ? 's' : ''}`;
+  return [`${lines.length} ${things} with bytes ${what}: ${where}${shown}`];
 }

@@ -3,7 +3,7 @@
 /** Bytes of a line. */
 export interface ShownBytes {
   readonly bytes: Uint8Array;
-  /** The text before the bytes, without dates and times. */
+  /** The text before the bytes, without dates and times; that of a later group begins after the one before. */
   readonly before: string;
   /** The direction that the notation itself gives. */
   readonly direction: 'out' | 'in' | undefined;
@@ -11,35 +11,46 @@ export interface ShownBytes {
   readonly isCut: boolean;
 }
 
-/** The fewest bytes of an RTU frame: unit, function and CRC. */
-const FEWEST_BYTES = 4;
 /** The most bytes of a frame: an ASCII message has 513 characters. */
 export const MOST_BYTES = 520;
+
+/** The fewest bytes of an RTU frame: unit, function and CRC. */
+const FEWEST_BYTES = 4;
 
 /** The notations, in the order in which they are tried. Text that only looks like one has no bytes. */
 const NOTATIONS: readonly {
   readonly pattern: RegExp;
   readonly direction?: 'out' | 'in';
   readonly read: (text: string) => number[];
+  /** True when fewer than four bytes look like other things. */
+  readonly isPlain?: boolean;
 }[] = [
   // pymodbus: `0x0 0x1`
-  { pattern: /(?:0x[0-9a-f]{1,2}[ ,]*){4,}/i, read: hexIn },
+  { pattern: /(?<![\w.])(?:0x[0-9a-f]{1,2}(?![0-9a-z])[ ,]*)+/gi, read: hexIn },
   // libmodbus: `[00][01]` and `<00><01>`
-  { pattern: /(?:\[[0-9a-f]{2}\]){4,}/i, direction: 'out', read: hexIn },
-  { pattern: /(?:< ?[0-9a-f]{2} ?>){4,}/i, direction: 'in', read: hexIn },
+  { pattern: /(?:\[[0-9a-f]{2}\])+/gi, direction: 'out', read: hexIn },
+  { pattern: /(?:< ?[0-9a-f]{2} ?>)+/gi, direction: 'in', read: hexIn },
   // Node.js: `<Buffer 00 01 ... 35 more bytes>`, also of pieces
-  { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/i, read: hexIn },
+  { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/gi, read: hexIn },
   // An ASCII message: `:010300000002FA`
   {
-    pattern: /(?<![^\s"'([<|]):(?:[0-9a-f]{2}){3,}(?![0-9a-z])/i,
+    pattern: /(?<![^\s"'([<|]):(?:[0-9a-f]{2}){3,}(?![0-9a-z])/gi,
     read: (text) => [...Buffer.from(`${text}\r\n`)],
   },
   // ESPHome: `00.01.02`. Four of them may be an IP address.
-  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}\.){4,}[0-9a-f]{2}(?![\w.])/i, read: hexIn },
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}\.){4,}[0-9a-f]{2}(?![\w.])/gi, read: hexIn, isPlain: true },
   // modbus-tk, NModbus, JSON: `0-1-0`, `[0, 1, 0]`, `00-01-00`
-  { pattern: /(?<![\w.:-])(?:[0-9a-f]{1,3}(?:-|, ?)){3,}[0-9a-f]{1,3}(?![\w.])/i, read: listed },
-  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}(?: {1,2}|[:-])){3,}[0-9a-f]{2}(?![\w.])/i, read: hexIn },
-  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/i, read: hexIn },
+  {
+    pattern: /(?<![\w.:-])(?:[0-9a-f]{1,3}(?:-|, ?)){3,}[0-9a-f]{1,3}(?![\w.])/gi,
+    read: listed,
+    isPlain: true,
+  },
+  {
+    pattern: /(?<![\w.:-])(?:[0-9a-f]{2}(?: {1,2}|[:-])){3,}[0-9a-f]{2}(?![\w.])/gi,
+    read: hexIn,
+    isPlain: true,
+  },
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/gi, read: hexIn, isPlain: true },
 ];
 
 /** Dates and times of day, which look like bytes. Four bytes or more with colons between them are no time. */
@@ -53,27 +64,35 @@ export function withoutDates(line: string): string {
   return DATES.reduce((rest, date) => rest.replace(date, (found) => ' '.repeat(found.length)), line);
 }
 
-/** The bytes that a line shows, without its dates. */
-export function bytesShown(text: string): ShownBytes | undefined {
-  for (const { pattern, direction, read } of NOTATIONS) {
-    const match = pattern.exec(text);
-    const numbers = match ? read(match[0]) : [];
-    const isBuffer = match !== null && text.endsWith('<Buffer ', match.index);
-    if (!match || numbers.length > MOST_BYTES || numbers.length < (isBuffer ? 1 : FEWEST_BYTES)) continue;
-    return {
-      bytes: Uint8Array.from(numbers),
-      before: text.slice(0, match.index),
-      direction,
-      isCut: /^\s*\.\.\./.test(text.slice(match.index + match[0].length)),
-    };
+/**
+ * The bytes that a line shows, without its dates: one group of them, or several with words between. Fewer
+ * than four bytes, a piece of a frame, are found where the line has no others, in notations that nothing else
+ * looks like.
+ */
+export function bytesShown(text: string): ShownBytes[] {
+  for (const fewest of [FEWEST_BYTES, 1]) {
+    for (const { pattern, direction, read, isPlain = false } of NOTATIONS) {
+      if (isPlain && fewest < FEWEST_BYTES) continue;
+      const shown: ShownBytes[] = [];
+      let end = 0;
+      for (const match of text.matchAll(pattern)) {
+        const bytes = Uint8Array.from(read(match[0]));
+        if (bytes.length < fewest || bytes.length > MOST_BYTES) continue;
+        const rest = text.slice(match.index + match[0].length);
+        const before = text.slice(end, match.index);
+        shown.push({ bytes, before, direction, isCut: /^\s*\.\.\./.test(rest) });
+        end = match.index + match[0].length;
+      }
+      if (shown.length > 0) return shown;
+    }
   }
-  return undefined;
+  return [];
 }
 
 /** A line of a dump: `0010: 00 01`, `| 0010 | 00 01 | ..|`. */
 const DUMPED = /^(?:.*[\s|])?(?:0x)?([0-9a-f]{4,8})[:|\s]+((?:[0-9a-f]{2}(?: {1,2}|-|$)){1,32})/i;
-/** A line with nothing but bytes. */
-const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s+|$)){1,64})$/i;
+/** A line with nothing but bytes, and maybe a column of their characters. */
+const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s|$)){1,64})(?:\s+\S.*)?$/i;
 /** The fewest bytes of a line that may be continued. */
 const FULL_LINE = 16;
 

@@ -1,8 +1,7 @@
-import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
+import { hex } from '../../modbus/protocol/bytes.js';
 import { type AduContent, type Framing, SOCKET } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
-import { functionOf } from '../../modbus/protocol/function-table.js';
-import { addressRanges, hasQuantityOf } from '../../modbus/protocol/pdu.js';
+import { addressRanges } from '../../modbus/protocol/pdu.js';
 
 /** Describes an odd reply as fault rules do, and the requests that a rule applies to. */
 
@@ -18,16 +17,14 @@ export interface RequestCondition {
   readonly quantity?: number;
 }
 
-/**
- * The condition for a request; undefined for malformed requests that no rule can tell from others. The
- * program refuses those by itself.
- */
+/** The condition for a request; undefined for function 0, which no rule can name. */
 export function conditionOf(pdu: Uint8Array): RequestCondition | undefined {
   const [code = 0] = pdu;
   const [range] = addressRanges(pdu);
-  if (!range) return code === 0 ? undefined : { function: code };
+  if (code === 0) return undefined;
+  if (!range) return { function: code };
+  if (range.quantity === 0) return { function: code, quantity: 0 };
   const { address, quantity } = range;
-  if (quantity === 0) return undefined;
   return { function: code, address: [address, Math.min(address + quantity - 1, LAST_ADDRESS)], quantity };
 }
 
@@ -51,39 +48,33 @@ export function apart(all: readonly RequestCondition[]): Map<RequestCondition, R
   return new Map(narrowed);
 }
 
-/** The one frame that came back; undefined when none came, or more than one. */
-export function replyIn(replies: readonly Uint8Array[], framing: Framing): AduContent | undefined {
-  const [first] = replies;
-  return first && replies.length === 1 ? framing.decode(first) : undefined;
-}
-
-/** True when the registers of a device give this reply, apart from exceptions. */
-export function answersTo(request: Uint8Array, reply: Uint8Array): boolean {
-  const [code = 0] = request;
-  if (reply[0] === (code | EXCEPTION_FLAG)) return reply.length === 2;
-  if (reply[0] !== code) return false;
-  const layout = functionOf(code);
-  if (layout?.table === undefined) return false;
-  if (layout.values !== undefined)
-    return hasQuantityOf(reply, request) && reply.length === 2 + (reply[1] ?? 0);
-  const { response } = layout;
-  return reply.length === response.length && Buffer.compare(reply, request.subarray(0, reply.length)) === 0;
-}
-
-/** The faults that make a reply the one that was seen. */
-export function oddities(request: AduContent, replies: readonly Uint8Array[], framing: Framing): Faults {
-  if (replies.length === 0) return [{ silence: true }];
-  const reply = replyIn(replies, framing);
-  if (!reply) return [{ junk: hex(concatBytes(...replies)) }];
-  const isUsual = answersTo(request.pdu, reply.pdu);
+/**
+ * The faults that make a reply the one that was seen.
+ * @param reply the one frame that came; undefined for other bytes
+ * @param isPlain true when the registers give its PDU by themselves
+ */
+export function oddities(
+  request: AduContent,
+  bytes: Uint8Array,
+  reply: AduContent | undefined,
+  isPlain: boolean,
+  framing: Framing,
+): Faults {
+  if (bytes.length === 0) return [{ silence: true }];
+  if (!reply) return [{ junk: hex(bytes) }];
   const faults: Readonly<Record<string, unknown>>[] = [];
   const [code = 0, exception = 0] = reply.pdu;
-  if (code & EXCEPTION_FLAG && isUsual) faults.push({ exception });
-  else if (!isUsual) faults.push({ pdu: hex(reply.pdu) });
+  const isException = reply.pdu.length === 2 && code === ((request.pdu[0] ?? 0) | EXCEPTION_FLAG);
+  if (!isPlain) faults.push(isException && exception > 0 ? { exception } : { pdu: hex(reply.pdu) });
   if (reply.unitId !== request.unitId) faults.push({ unit: reply.unitId });
   if (framing === SOCKET && reply.transactionId !== request.transactionId)
     faults.push({ transaction: wrongTransaction(request.transactionId, reply.transactionId) });
   return faults;
+}
+
+/** True when faults keep the request from the device. */
+export function prevents(faults: Faults): boolean {
+  return faults.some((fault) => 'silence' in fault || 'exception' in fault);
 }
 
 function wrongTransaction(asked: number, got: number): number | string {

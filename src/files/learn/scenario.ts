@@ -1,9 +1,8 @@
 import { printableLine } from '../../common/rest-client/printable.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
-import { decodeRequest } from '../../modbus/protocol/request.js';
 import { blockText } from '../import/native-file.js';
-import { writtenValues } from './learned.js';
+import { writtenValues } from './model.js';
 import { conditionOf } from './odd-replies.js';
 import { type Learned, lineName } from './write.js';
 
@@ -53,9 +52,8 @@ export function writeScenario({ source, conversation, lines }: Learned, configur
 /** The values of functions 5, 6, 15 and 16, if a step may list them. */
 function writeOf(pdu: Uint8Array): object {
   const [range] = addressRanges(pdu);
-  const isPlainWrite = [5, 6, 15, 16].includes(pdu[0] as number) && decodeRequest(pdu).ok;
-  if (!range || !isPlainWrite || range.quantity > MOST_VALUES) return {};
-  const values = writtenValues(pdu, range.quantity);
+  const values = writtenValues(pdu);
+  if (!range || !values || values.length > MOST_VALUES) return {};
   const table = functionOf(pdu[0])?.table;
   return { write: { [`${table} ${range.address}`]: values.length === 1 ? values[0] : values } };
 }

@@ -2,39 +2,54 @@ import type { TableName } from '../../device/tables.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
 import type { Conversation } from './exchanges.js';
-import type { LearnedDevice, OddReply, SeenValue } from './learned.js';
+import type { LearnedDevice, LearnedLine, OddReply } from './learned.js';
 
 /** What was learned from a log. */
 export interface Learned {
   readonly source: string;
   readonly conversation: Conversation;
-  /** The devices of each line. */
-  readonly lines: readonly (readonly LearnedDevice[])[];
+  readonly lines: readonly LearnedLine[];
+  /** True when the numbers of lines are those of packets. */
+  readonly isCapture: boolean;
   /** What was not understood, a sentence each. */
   readonly notes: readonly string[];
 }
 
 const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
-/** The most changes of a value that are played. */
-const MOST_STEPS = 1000;
-const MOST_RULES = 200;
-const SHORTEST_STEP = 1;
+/** The most rules of a file: the program takes 256. */
+const MOST_RULES = 250;
 /**
  * The shortest delay that is written, in ms. A shorter one is lost in the time that the program itself takes.
  */
 const SHORTEST_DELAY = 2;
 const MOST_LISTED = 20;
+/** The most ranges of addresses or turns in a rule. */
+const MOST_RANGES = 256;
+/** The greatest number of a turn that a rule can name. */
+const LAST_TURN = 99_999;
+/**
+ * Unit identifiers that mean the only device of a line, unless the line has them (Messaging on TCP/IP V1.0b).
+ */
+const SERVER_ITSELF = [0, 255];
 
 /** Writes what was learned as a native file in block style. */
 export function writeLearned({ source, conversation, lines, notes }: Learned): string {
   const { framing, exchanges } = conversation;
-  const devices = lines.flatMap((line, i) => line.map((device) => ({ device, name: nameOf(device, i) })));
-  const faults = devices.flatMap(({ device, name }) => rulesOf(device, name));
+  const devices = lines.flatMap((line, i) =>
+    line.devices.map((device) => ({ device, name: nameOf(device, i) })),
+  );
+  const faults = [
+    ...lines.flatMap((line, i) => silencesOf(line, lineName(framing, i))),
+    ...devices.flatMap(({ device, name }) => rulesOf(device, name)),
+  ];
   return nativeText({
     remarks: [
       `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
       ...devices.flatMap(({ device, name }) =>
         [...device.remarks].map(([how, what]) => `${name}: ${how}: ${listed(what)}`),
+      ),
+      ...lines.flatMap(({ silent }, i) =>
+        silent.length > 0 ? [`${lineName(framing, i)}: these units never answered: ${listed(silent)}`] : [],
       ),
       ...notes,
       ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
@@ -43,10 +58,11 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
       name,
       { registers: registersOf((table) => entriesOf(table, device)) },
     ]),
-    lines: lines.map((line, i) => ({
+    lines: lines.map(({ devices: own, silent }, i) => ({
       name: lineName(framing, i),
       kind: framing.name === 'socket' ? 'tcp' : framing.name,
-      units: line.map((device) => [device.unit, nameOf(device, i)]),
+      units: own.map((device) => [device.unit, nameOf(device, i)]),
+      isSilent: framing.name === 'socket' && silent.length > 0,
     })),
     faults: faults.slice(0, MOST_RULES),
   });
@@ -57,7 +73,7 @@ export function lineName({ name }: Framing, i: number): string {
   return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
 }
 
-function listed(texts: readonly string[]): string {
+function listed(texts: readonly (string | number)[]): string {
   const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : '';
   return texts.slice(0, MOST_LISTED).join(', ') + more;
 }
@@ -66,57 +82,97 @@ function nameOf({ unit }: LearnedDevice, line: number): string {
   return `unit-${unit}${line === 0 ? '' : `-${line + 1}`}`;
 }
 
-/** Writes registers that never changed as lists, and one entry for each register that did. */
-function entriesOf(table: TableName, { tables, written }: LearnedDevice): { address: number }[] {
-  const values = [...(tables.get(table) ?? [])];
-  const isWritten = (address: number) => written.has(`${table} ${address}`);
-  const moving = values.filter(([address, seen]) => seen.length > 1 && !isWritten(address));
-  const still = values
-    .filter(([address, seen]) => seen.length <= 1 || isWritten(address))
-    .map(([address, seen]) => [address, seen.at(-1)?.value ?? 0] as const)
-    .sort(([a], [b]) => a - b);
+/** Writes registers that only writes changed as lists, and one entry for each other register. */
+function entriesOf(table: TableName, { tables }: LearnedDevice): { address: number }[] {
+  const cells = [...(tables.get(table) ?? [])].sort(([a], [b]) => a - b);
+  const still = (isWritable: boolean) =>
+    valueLists(
+      cells.flatMap(([address, { first, writable, replayed }]) =>
+        replayed.length === 0 && writable === isWritable ? [[address, first] as const] : [],
+      ),
+    );
   return [
-    ...moving.map(([address, seen]) => ({ address, signal: { steps: stepsOf(seen) } })),
-    ...valueLists(still.filter(([address]) => !isWritten(address))),
-    ...valueLists(still.filter(([address]) => isWritten(address))).map((list) => ({ ...list, write: true })),
+    ...cells.flatMap(([address, { first, writable, replayed }]) => {
+      const moving = { address, value: first, action: 'replay', reads: replayed };
+      return replayed.length === 0 ? [] : [{ ...moving, ...(writable && { write: true }) }];
+    }),
+    ...still(false),
+    ...still(true).map((list) => ({ ...list, write: true })),
   ].sort((a, b) => a.address - b.address);
 }
 
-/** The steps that play a value: each value for as long as it was there; the last one stays. */
-function stepsOf(seen: readonly SeenValue[]): object[] {
-  const some = seen.slice(0, MOST_STEPS);
-  return some.map(({ at, value }, i) => {
-    const next = some[i + 1];
-    return next ? { value, for: Math.max(SHORTEST_STEP, Math.round(next.at - at)) } : { value };
-  });
+/** The rules for units that are the only device of the line under another number, and never answered. */
+function silencesOf({ devices, silent }: LearnedLine, line: string): object[] {
+  return silent
+    .filter((unit) => devices.length === 1 && SERVER_ITSELF.includes(unit))
+    .map((unit) => ({ name: `${line}-silent-${unit}`, when: { line, unit }, do: [{ silence: true }] }));
 }
 
 function rulesOf(device: LearnedDevice, name: string): object[] {
   const [first] = device.odd;
   const same = device.odd.every(
-    ({ faults, after, count }) =>
-      after === 0 && count === undefined && JSON.stringify(faults) === JSON.stringify(first?.faults),
+    (odd) => isAlways(odd) && JSON.stringify(odd.faults) === JSON.stringify(first?.faults),
   );
   // An oddity of all replies belongs to the device, and that of some replies to their requests.
-  const isAlways = same && device.odd.length === device.requests && isHeader(first);
+  const isOfDevice =
+    first !== undefined &&
+    same &&
+    device.odd.length === device.requests &&
+    (isHeader(first) || device.tables.size === 0);
+  const rules = isOfDevice ? [{ ...first, when: {} }] : joined(device.odd);
   return [
-    ...(isAlways ? device.odd.slice(0, 1) : device.odd).map(({ when, faults, after, count }, i) => ({
-      name: `${name}-${i + 1}`,
-      when: {
-        device: name,
-        ...(!isAlways && when),
-        ...(after > 0 && { after }),
-        ...(count !== undefined && { count }),
-      },
-      do: faults,
-    })),
+    ...rules
+      .flatMap(({ when, faults, turns }) =>
+        turnsOf(turns).map((each) => ({ when: { ...when, ...each }, faults })),
+      )
+      .map(({ when, faults }, i) => ({
+        name: `${name}-${i + 1}`,
+        when: { device: name, ...when },
+        do: faults,
+      })),
     ...delayOf(device, name),
   ];
 }
 
+/** True for a reply that all such requests got. */
+function isAlways({ turns: [first] }: OddReply): boolean {
+  return first?.[0] === 1 && first[1] === Number.POSITIVE_INFINITY;
+}
+
+/** The keys of conditions that are so in these turns, for one rule or, for many turns, several. */
+function turnsOf(turns: OddReply['turns']): object[] {
+  const closed = turns.filter(([, last]) => last <= LAST_TURN);
+  const open = turns.filter(([, last]) => last > LAST_TURN);
+  const written = closed.map(([first, last]) => (first === last ? first : `${first}-${last}`));
+  const lists = Array.from({ length: Math.ceil(written.length / MOST_RANGES) }, (_, i) =>
+    written.slice(i * MOST_RANGES, (i + 1) * MOST_RANGES),
+  );
+  return [
+    ...lists.map((list) => ({ turns: list.length === 1 ? list[0] : list })),
+    ...open.map(([first]) => (first === 1 ? {} : { after: first - 1 })),
+  ];
+}
+
+/** One rule for all requests of a function and a quantity that always got the same odd reply. */
+function joined(all: readonly OddReply[]): (Omit<OddReply, 'when'> & { readonly when: object })[] {
+  const groups = new Map<string, { odd: OddReply; ranges: (readonly [number, number])[] }>();
+  for (const [i, odd] of all.entries()) {
+    const { address, ...others } = odd.when;
+    const key = address && isAlways(odd) ? JSON.stringify([others, odd.faults]) : String(i);
+    const known = groups.get(key);
+    const group = known && known.ranges.length < MOST_RANGES ? known : { odd, ranges: [] };
+    if (address) group.ranges.push(address);
+    groups.set(known && group !== known ? `${key} ${i}` : key, group);
+  }
+  return Array.from(groups.values(), ({ odd, ranges }) => {
+    const address = ranges.length > 1 ? ranges : ranges[0];
+    return { ...odd, when: { ...odd.when, ...(address && { address }) } };
+  });
+}
+
 /** True when only the header of the reply is odd. */
-function isHeader(odd: OddReply | undefined): boolean {
-  return odd?.faults.every((fault) => 'unit' in fault || 'transaction' in fault) === true;
+function isHeader({ faults }: OddReply): boolean {
+  return faults.every((fault) => 'unit' in fault || 'transaction' in fault);
 }
 
 function delayOf({ times }: LearnedDevice, device: string): object[] {

@@ -42,7 +42,7 @@ it('modbus-sim learn writes a file that check takes, and says what it left out',
     stdout: `wrote ${target}; serve it with modbus-sim --config ${target}\n`,
   });
   expect(stderr).toBe(
-    `${log}: 1 requests to unit 1, 0 without an answer\n1 lines with bytes say no direction, so they were left out: line 3\n`,
+    `${log}: 1 requests to unit 1, 0 without an answer\n1 line with bytes say no direction, so they were left out: line 3 (frame 00 01 02 03)\nasked again: 1 of 1 requests get the same reply, byte for byte\n`,
   );
   expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   expect(readFileSync(target, 'utf8')).toContain('transaction: swapped');
@@ -52,4 +52,21 @@ it('modbus-sim learn writes a file that check takes, and says what it left out',
     code: 1,
     stdout: '',
   });
+});
+
+it('modbus-sim learn says how many requests get the same reply, and fails for a file of which nothing was learned', async () => {
+  const log = newFile(
+    'send: 00 01 00 00 00 06 01 03 00 00 00 01\nrecv: 00 01 00 00 00 05 01 03 02 00 07\n',
+    'good.log',
+  );
+  const said = 'asked again: 1 of 1 requests get the same reply, byte for byte\n';
+  const checked = await runHere(['learn', log]);
+  expect(checked).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
+  expect((await runHere(['learn', log, '--no-verify'])).stderr).not.toContain('asked again');
+  expect(await runHere(['learn', log, '--verify', '--no-verify'])).toMatchObject({ code: 2 });
+  const other = newFile('recv: 01 83 02 c0 f1\n', 'replies.log');
+  const half = await runHere(['learn', log, other]);
+  expect(half).toMatchObject({ code: 1, stdout: expect.stringContaining('value: 7') });
+  expect(half.stderr).toContain('nothing was learned from the 1 frames of file 2\n');
+  expect(await runHere(['learn', other])).toMatchObject({ code: 1, stdout: '' });
 });

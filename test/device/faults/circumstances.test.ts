@@ -49,7 +49,7 @@ describe('ranges in conditions', () => {
     expect(acting(rulesOf({ when }), asked)).toHaveLength(acts ? 1 : 0);
   });
 
-  it.each(['29-20', '0-5', '1-70000', 'a-b', '1-', ''])('refuse %j', (quantity) => {
+  it.each(['29-20', '0-70000', '1-70000', 'a-b', '1-', ''])('refuse %j', (quantity) => {
     expect(ruleSchema.safeParse({ name: 'r', when: { quantity }, do: { delay: 1 } }).success).toBe(false);
   });
 

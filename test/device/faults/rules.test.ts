@@ -169,6 +169,10 @@ describe('the turn of a rule', () => {
     [{ after: 2, count: 3 }, [3, 4, 5]],
     [{ every: 3, count: 2 }, [3, 6]],
     [{ after: 1, every: 2, count: 2 }, [3, 5]],
+    [{ turns: 3 }, [3]],
+    [{ turns: ['2-4', 7] }, [2, 3, 4, 7]],
+    [{ turns: ['2-4', 7], after: 1 }, [3, 4, 5, 8]],
+    [{ turns: ['2-4', 7], count: 2 }, [2, 3]],
     [{ probability: 1 }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
     [{ probability: 0 }, []],
     [{ probability: 0, count: 1 }, []],
@@ -615,7 +619,7 @@ describe('a rule that is not right', () => {
     [{ count: 1.5 }, 'when.count: expected a number of requests, 1 or more, got 1.5'],
     [
       { adress: 5 },
-      'when.adress: unknown key "adress", did you mean "address"? (known: line, device, unit, function, address, name, quantity, connected, nth, pause, state, after, every, count, probability, from, for)',
+      'when.adress: unknown key "adress", did you mean "address"? (known: line, device, unit, function, address, name, quantity, connected, nth, pause, state, after, every, turns, count, probability, from, for)',
     ],
     ['always', 'when: expected a mapping, got "always"'],
   ])('when %j', (when, message) => {

@@ -31,6 +31,29 @@ function reads(
   });
 }
 
+describe('the action replay', () => {
+  it('gives certain reads other values, and leaves what was written between them', () => {
+    const action: Action = {
+      name: 'replay',
+      reads: new Map<number, Value>([
+        [2, 7],
+        [5, 9],
+      ]),
+    };
+    expect(reads(6, 'uint16', 1, action)).toEqual([1, 7, 7, 7, 9, 9]);
+    const image = imageOf(1, [{ address: 0, type: 'uint16', value: 1, action }], {});
+    const found = [0, 0, 3, 0, 0].map((written) => {
+      if (written > 0) image.setWord(0, written);
+      image.touch(0, 1);
+      return image.wordAt(0);
+    });
+    expect(found).toEqual([1, 7, 3, 3, 9]);
+    image.reset();
+    image.touch(0, 1);
+    expect(image.wordAt(0)).toBe(1);
+  });
+});
+
 describe('the action increment', () => {
   const rows: [name: string, type: NumberType, value: Value, bounds: object, expected: Value[]][] = [
     ['counts before the value is taken', 'uint16', 5, {}, [6, 7, 8]],

@@ -2,6 +2,7 @@ import modbusSerial from 'modbus-serial';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/files/config/load.js';
+import { checkLearned } from '../../../src/files/learn/check.js';
 import { learnFiles } from '../../../src/files/learn/learn.js';
 import { newClient } from '../../../src/modbus/client/client.js';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
@@ -77,15 +78,17 @@ describe('a log', () => {
     expect(summary).toBe('log: 4 requests to unit 5, 1 without an answer');
   });
 
-  it('in which a value moves gives a signal with its times', () => {
+  it('in which a value moves begins with the first one and plays the others in their turn', () => {
     const at = (second: number, id: number, value: string) => [
       line(`0${second}.000`, '->', `00 0${id} 00 00 00 06 01 03 00 00 00 01`),
       line(`0${second}.010`, '<-', `00 0${id} 00 00 00 05 01 03 02 ${value}`),
     ];
-    const { text } = learned([...at(1, 1, '00 01'), ...at(3, 2, '00 02'), ...at(4, 3, '00 03')].join('\n'));
-    expect(text).toContain(
-      '- value: 1\n                for: 2000\n              - value: 2\n                for: 1000\n',
+    const { ask, text } = learned(
+      [...at(1, 1, '00 01'), ...at(3, 2, '00 02'), ...at(4, 3, '00 02'), ...at(5, 4, '00 03')].join('\n'),
     );
+    expect(text).toContain('value: 1\n          action: replay\n          reads: [[2, 2], [4, 3]]\n');
+    const values = [1, 2, 3, 4, 5].map(() => ask('00 09 00 00 00 06 01 03 00 00 00 01').slice(-4));
+    expect(values).toEqual(['0001', '0002', '0002', '0003', '0003']);
   });
 
   it('without any direction is read by what the frames are', () => {
@@ -193,7 +196,7 @@ describe('a log', () => {
       `send <Buffer ${hex(REQUEST)}>\nreceived <Buffer ${hex(REPLY)}>\nsend <Buffer ${hex(rtu('03 0009 0028'))}>\nreceived <Buffer 01 03 50 00 ... 35 more bytes>\n`,
     );
     expect(notes).toEqual([
-      '1 lines with bytes were cut off by who wrote them, so they were left out: line 4',
+      '1 line with bytes were cut off by who wrote them, so their requests were left out: line 4 (received <Buffer 01 03 50 00 ... 35 more bytes>)',
     ]);
     expect(text).not.toContain('faults');
   });
@@ -232,17 +235,27 @@ describe('a log', () => {
     const { names, notes } = learned(`send ${hex(broadcast)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
     expect(names).toEqual(['bus']);
     expect(notes).toEqual([
-      '1 lines with bytes ask unit 0 or one above 247, where no device is on a serial line: line 1',
+      `1 line with bytes ask unit 0 or one above 247, where no device is on a serial line: line 1 (send ${hex(broadcast)})`,
     ]);
   });
 
-  it('in which replies change too often has the last one, and says so', () => {
+  it('in which every other request got no reply is one rule with the turns of the silence', () => {
     const { ask, text } = learned(
-      `send ${hex(REQUEST)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`.repeat(9),
+      `send ${hex(REQUEST)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`.repeat(99),
+    );
+    const asked = Array.from({ length: 199 }, () => ask(hexOf(REQUEST)) !== '');
+    expect(asked).toEqual(Array.from({ length: 199 }, (_, i) => i % 2 === 1 || i === 198));
+    expect(text).toContain('turns: [1, 3, 5, 7,');
+  });
+
+  it('in which replies change too often for the rules has the last one, and says so', () => {
+    const odd = Array.from({ length: 201 }, (_, i) => rtu(`83 ${hex(Uint8Array.of(i + 3))}`));
+    const { ask, text } = learned(
+      [...odd, REPLY].map((reply) => `send ${hex(REQUEST)}\nrecv ${hex(reply)}\n`).join(''),
     );
     expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
     expect(text).toContain(
-      '# unit-1: replies changed more than 16 times, and the last one counts: holding 0-1\n',
+      '# unit-1: replies changed too often for the rules, and the last one counts: holding 0-1\n',
     );
   });
 
@@ -255,10 +268,160 @@ describe('a log', () => {
     expect(ask('01 03 0000 0001 84 0a')).toBe('01030200077986');
   });
 
+  it('of pymodbus on a serial port has the reply in pieces, and then what it makes of them', () => {
+    const shown = (frame: Uint8Array) => [...frame].map((byte) => `0x${byte.toString(16)}`).join(' ');
+    const request = rtu('03 6275 000c');
+    const reply = rtu(`03 18 ${'01e808ec'.repeat(6)}`);
+    const pieces = [reply.subarray(0, 12), reply.subarray(12, 28), reply.subarray(28)];
+    expect(pieces.at(-1)).toHaveLength(1);
+    const log = [
+      'Connecting to /dev/ttyS9.',
+      `send: ${shown(request)}`,
+      ...pieces.flatMap((piece) => [
+        `recv: ${shown(piece)}`,
+        `Processing: ${shown(piece)}`,
+        'Frame - not ready',
+      ]),
+      `Getting Frame - ${shown(reply.subarray(1, -2))}`,
+      "Factory Response[ReadHoldingRegistersResponse': 3]",
+    ];
+    const { ask, notes, text } = learned(`${log.join('\n')}\n`);
+    expect(ask(hexOf(request))).toBe(hexOf(reply));
+    expect(notes).toEqual([]);
+    expect(text).not.toContain('junk');
+  });
+
+  it('in which pieces belong to no reply tells of them, however short they are', () => {
+    const { notes } = learned(`recv: 0x98 0x1\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
+    expect(notes).toEqual([
+      '1 line with bytes are no request and answer none, so they were left out: line 1 (recv: 0x98 0x1)',
+    ]);
+  });
+
+  it('with several exchanges on one line has all of them', () => {
+    const log =
+      '2026-05-02 10:11:12.013 ERROR (Main) [pymodbus.logging] No response received after 3 retries >>>>> send: 0x0 0x3a 0x0 0x0 0x0 0x6 0x1 0x3 0x33 0x2b 0x0 0x1 >>>>> recv: 0x0 0x3a 0x0 0x0 0x0 0x5 0x1 0x3 0x2 0x0 0x29 extra data: >>>>> send: 0x0 0x3b 0x0 0x0 0x0 0x6 0x1 0x4 0x33 0xd0 0x0 0xf >>>>> Repeating.... >>>>> send: 0x0 0x3b 0x0 0x0 0x0 0x6 0x1 0x4 0x33 0xd0 0x0 0xf';
+    const { ask, summary } = learned(log);
+    expect(summary).toBe('log: 3 requests to unit 1, 2 without an answer');
+    expect(ask('0009 0000 0006 01 03 332b 0001')).toBe(plain('0009 0000 0005 01 03 02 0029'));
+    expect(ask('0009 0000 0006 01 04 33d0 000f')).toBe('');
+  });
+
+  it('of a gateway without check values is read', () => {
+    const log = `26 Jan 2026 14:15:55 conn[192.0.2.7]: read request fc 4
+26 Jan 2026 14:15:55 conn[192.0.2.7]: request: [14][04][2a][93][00][02]
+26 Jan 2026 14:15:55 tty: request written (total 8 bytes)
+26 Jan 2026 14:15:55 tty: estimated 9 bytes, waiting 518905 usec
+26 Jan 2026 14:15:55 tty: response: [14][04][04][12][34][56][78]
+26 Jan 2026 14:15:55 conn[192.0.2.7]: response: [14][04][04][12][34][56][78]
+`;
+    const { ask, notes } = learned(log);
+    expect(ask('0001 0000 0006 14 04 2a93 0002')).toBe(plain('0001 0000 0007 14 04 04 1234 5678'));
+    expect(notes).toEqual([]);
+  });
+
+  it('of a port monitor with a column of characters is read', () => {
+    const request = rtu('03 0000 0014');
+    const reply = rtu(`03 28 ${'3132'.repeat(20)}`);
+    const rows = (frame: Uint8Array) =>
+      Array.from({ length: Math.ceil(frame.length / 16) }, (_, i) => {
+        const row = frame.subarray(16 * i, 16 * (i + 1));
+        return `    ${hex(row).padEnd(50)}${Buffer.from(row)
+          .toString('latin1')
+          .replace(/[^ -~]/g, '.')}`;
+      }).join('\n');
+    const { ask } = learned(`Written data (COM3)\n${rows(request)}\nRead data (COM3)\n${rows(reply)}\n`);
+    expect(ask(hexOf(request))).toBe(hexOf(reply));
+  });
+
+  const exchange = (id: number, request: string, reply = '', unit = '06') => {
+    const adu = (pdu: string) => {
+      const bytes = bytesOf(pdu);
+      return `00 0${id} 00 00 00 ${hex(Uint8Array.of(bytes.length + 1))} ${unit} ${hex(bytes)}`;
+    };
+    return `send: ${adu(request)}\n${reply && `recv: ${adu(reply)}\n`}`;
+  };
+
+  it('in which function 23 writes has its registers, and clients may write them', () => {
+    const { ask } = learned(exchange(1, '17 0064 0002 0065 0001 02 002a', '17 04 0007 002a'));
+    expect(ask('0009 0000 0006 06 03 0064 0002')).toBe(plain('0009 0000 0007 06 03 04 0007 002a'));
+    expect(ask('0009 0000 0006 06 06 0065 0001')).toBe(plain('0009 0000 0006 06 06 0065 0001'));
+    expect(ask('0009 0000 0006 06 06 0064 0001')).toBe(plain('0009 0000 0003 06 86 02'));
+  });
+
+  it('in which function 22 masks a register has the bits that it did not set', () => {
+    const mask = '16 0004 00f2 0025';
+    const { ask } = learned(
+      exchange(1, '03 0004 0001', '03 02 0012') +
+        exchange(2, mask, mask) +
+        exchange(3, '03 0004 0001', '03 02 0017'),
+    );
+    const read = '0009 0000 0006 06 03 0004 0001';
+    expect(ask(read)).toBe(plain('0009 0000 0005 06 03 02 0012'));
+    expect(ask(`0009 0000 0008 06 ${mask}`)).toBe(plain(`0009 0000 0008 06 ${mask}`));
+    expect(ask(read)).toBe(plain('0009 0000 0005 06 03 02 0017'));
+  });
+
+  it('in which a register is written and then read otherwise has both, and is writable', () => {
+    const write = '06 0005 0063';
+    const { ask } = learned(
+      exchange(1, '03 0005 0001', '03 02 0001') +
+        exchange(2, write, write) +
+        exchange(3, '03 0005 0001', '03 02 0063') +
+        exchange(4, '03 0005 0001', '03 02 0007'),
+    );
+    const asked = ['03 0005 0001', write, '03 0005 0001', '03 0005 0001'];
+    expect(asked.map((pdu) => ask(`0009 0000 0006 06 ${pdu}`).slice(-4))).toEqual([
+      '0001',
+      '0063',
+      '0063',
+      '0007',
+    ]);
+  });
+
+  it('in which a unit never answered has no device for it', () => {
+    const { ask, text } = learned(
+      exchange(1, '03 0005 0001', '03 02 0001') +
+        exchange(2, '03 0005 0001', '', '07') +
+        exchange(3, '03 0005 0001', '', 'ff'),
+    );
+    expect(text).toContain('# lan: these units never answered: 7, 255\n');
+    expect(text).not.toContain('unit-7');
+    expect(ask('0009 0000 0006 07 03 0005 0001')).toBe('');
+    expect(ask('0009 0000 0006 ff 03 0005 0001')).toBe('');
+    expect(ask('0009 0000 0006 06 03 0005 0001')).toBe(plain('0009 0000 0005 06 03 02 0001'));
+  });
+
+  it('in which a wrong request got another exception than usual has a rule that is for such requests alone', () => {
+    const { ask } = learned(
+      exchange(1, '03 0005 0001', '03 02 0001') +
+        exchange(2, '03 0005 0000', '83 02') +
+        exchange(3, '03 0005', '83 02'),
+    );
+    expect(ask('0009 0000 0006 06 03 0005 0000')).toBe(plain('0009 0000 0003 06 83 02'));
+    expect(ask('0009 0000 0004 06 03 0005')).toBe(plain('0009 0000 0003 06 83 02'));
+    expect(ask('0009 0000 0006 06 03 0005 0001')).toBe(plain('0009 0000 0005 06 03 02 0001'));
+  });
+
+  it('is checked: what the devices answer otherwise is named with its line', () => {
+    const { learned: made } = learned(
+      exchange(1, '03 0005 0001', '03 02 0001') + exchange(2, '03 0006 0001'),
+    );
+    const check = checkLearned(made, () => bytesOf('0001 0000 0005 06 03 02 0001'));
+    expect(check).toEqual({
+      asked: 2,
+      same: 1,
+      others: ['line 3: 03 00 06 00 01 to unit 6: 00 01 00 00 00 05 06 03 02 00 01, not no reply'],
+    });
+  });
+
   it.each([
     ['', 'no line has the bytes of a frame'],
     ['hello\nworld', 'no line has the bytes of a frame'],
-    ['RX 01 83 02 c0 f1', 'no request was found in 1 lines with bytes; the first is line 1'],
+    [
+      'RX 01 83 02 c0 f1',
+      '1 line with bytes are no request and answer none, so they were left out: line 1 (RX 01 83 02 c0 f1)\nnothing was learned from 1 frames, the first of them in line 1',
+    ],
   ])('without a request is refused: %j', (text, problem) => {
     expect(learnFiles([Buffer.from(text)], 'log')).toBe(problem);
   });
@@ -444,13 +607,59 @@ describe('a capture', () => {
     expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
     expect(ask(request(2).hex)).toBe(plain(reply(2).hex));
     expect(notes).toEqual([
-      `1 lines with bytes come after missing TCP segments, so an exchange before them may be left out: line ${line}`,
+      `1 packet with bytes come after missing TCP segments, so an exchange before them may be left out: packet ${line}`,
     ]);
     // A reply whose request is missing is left out as well.
     const answers = learned(pcap(1, ...[request(0), reply(0), reply(1), request(2), reply(2)].map(packet)));
     expect(answers.notes[1]).toBe(
-      '1 lines with bytes are no request and answer none, so they were left out: line 3',
+      '1 packet with bytes are no request and answer none, so they were left out: packet 3',
     );
+  });
+
+  const ask = (id: number, address: number, client = 40000) => ({
+    from: client,
+    to: 502,
+    sequence: 12 * id,
+    hex: `000${id} 0000 0006 01 03 000${address} 0001`,
+  });
+  const answer = (id: number, value: number, sequence: number, client = 40000) => ({
+    from: 502,
+    to: client,
+    sequence,
+    hex: `000${id} 0000 0005 01 03 02 000${value}`,
+  });
+
+  it('of requests that did not wait for their replies pairs them by their transaction identifiers', () => {
+    const packets = [ask(1, 1), ask(2, 2), ask(3, 3), answer(2, 8, 0), answer(1, 7, 11), answer(3, 9, 22)];
+    const made = learned(pcap(1, ...packets.map(packet)));
+    expect(made.summary).toBe('log: 3 requests to unit 1, 0 without an answer');
+    const values = [1, 2, 3].map((address) => made.ask(`0009 0000 0006 01 03 000${address} 0001`).slice(-1));
+    expect(values).toEqual(['7', '8', '9']);
+  });
+
+  it('with segments in another order than they were sent is put in order', () => {
+    const packets = [ask(1, 1), answer(2, 8, 11), ask(2, 2), answer(1, 7, 0)];
+    const first = { ...ask(0, 0), hex: '0000 0000 0006 01 03 0000 0001' };
+    const before = [first, { ...answer(0, 6, -11 >>> 0) }];
+    const { summary, notes } = learned(pcap(1, ...[...before, ...packets].map(packet)));
+    expect(summary).toBe('log: 3 requests to unit 1, 0 without an answer');
+    expect(notes).toEqual([]);
+  });
+
+  it('of other protocols beside Modbus leaves them out, and says on which ports they are', () => {
+    const web = { from: 40001, to: 80, hex: '474554202f20485454502f312e310d0a' };
+    const tpkt = { from: 40002, to: 102, hex: '0300 0016 11e0 0000 0001 00c0 0109 c102 0100 c202 0102' };
+    // Looks like Modbus TCP, with functions that no request has.
+    const other = [
+      { from: 40003, to: 5026, hex: '0000 0000 0006 00 00 0001 0002' },
+      { from: 5026, to: 40003, hex: '0000 0000 0006 00 73 0001 0002' },
+    ];
+    const packets = [ask(1, 1), answer(1, 7, 0), web, tpkt, ...other];
+    const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
+    expect(summary).toBe('log: 1 requests to unit 1, 0 without an answer');
+    expect(notes).toEqual([
+      '3 connections have no frame of Modbus, so left out: ports 80, 102, 5026, the first from packet 3 on',
+    ]);
   });
 
   it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {

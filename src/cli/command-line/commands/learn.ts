@@ -1,6 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import { command } from './scan.js';
-import { DEFAULT_URL, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, text } from './values.js';
+import { DEFAULT_URL, flag, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, text } from './values.js';
 
 /** Write a native file from the logs of clients and servers. */
 export interface LearnCommand extends Output {
@@ -10,6 +10,10 @@ export interface LearnCommand extends Output {
   readonly from?: { readonly url: string; readonly token?: string; readonly line: string };
   /** Path of the scenario that is written; it expects the same requests from a client. */
   readonly scenario?: string;
+  /**
+   * Whether what is written is asked the requests of the log; undefined where that depends on their number.
+   */
+  readonly verify?: boolean;
 }
 
 export const LEARN = command({
@@ -17,10 +21,12 @@ export const LEARN = command({
   words: 'FILE...',
   summary: 'write a file of devices that answer as those in a log or a capture did',
   details:
-    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard.',
+    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it asks what it has learned the same requests, and says how many replies are the same.',
   options: {
     ...OUTPUT_OPTIONS,
     scenario: text('FILE', 'also write a test that expects the same requests of a client'),
+    verify: flag('ask the same requests of what was learned, even if there are 20,000 or more'),
+    'no-verify': flag('do not ask them'),
     line: text('NAME', 'the line of the running simulator'),
     ...REMOTE_OPTIONS,
   },
@@ -30,10 +36,13 @@ export const LEARN = command({
     if (line === undefined && (url ?? token) !== undefined) return '--url and --token are for --line';
     if (scenario !== undefined && output === undefined)
       return '--scenario needs -o, the bench that it is for';
+    const { verify: asks, 'no-verify': asksNot } = values;
+    if (asks && asksNot) return '--verify and --no-verify exclude each other';
+    const verify = asksNot ? false : asks;
     const from =
       line === undefined
         ? undefined
         : { url: url ?? DEFAULT_URL, line, ...compact({ token: token ?? tokenInEnvironment }) };
-    return { kind: 'learn', files, ...compact({ output, scenario, from }), force };
+    return { kind: 'learn', files, ...compact({ output, scenario, from, verify }), force };
   },
 });

@@ -32,6 +32,7 @@ const entryShape = {
   action: oneOf(ACTION_NAMES).optional(),
   min: number.optional(),
   max: number.optional(),
+  ...readApart('reads'),
   name: z
     .string({ error: NAME })
     .refine(...WITHOUT_CONTROLS)

@@ -6,6 +6,7 @@ import { ACTION_NAMES, ACTIONS, type Action } from '../../../device/registers/ac
 import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
 import { LayoutBuilder, type RegisterLayout } from '../../../device/registers/layout.js';
 import { parseValue } from '../../../device/registers/parse-value.js';
+import type { Value } from '../../../device/registers/value.js';
 import type { TableName } from '../../../device/tables.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
@@ -176,16 +177,50 @@ function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undef
     if (!kind?.hasBounds) at.key(key).wrong(`only the actions ${WITH_BOUNDS.join(' and ')} have bounds`);
     else if (!parsed.ok) at.key(key).expected(parsed.expected);
   }
+  const replayed = readsOf(type, entry, at.key('reads'));
   if (name === undefined || kind === undefined) return undefined;
   const unfit = kind.whyUnfit(type);
   if (unfit !== undefined) at.key('action').wrong(unfit);
   if (min !== undefined && max !== undefined && min > max) {
     at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
   }
-  if (!kind.hasBounds) return { name };
+  if (!kind.hasBounds) return compact({ name, reads: replayed });
   // Without a minimum, random numbers begin with 1, so a random coil would always be on.
   const minval = min ?? (type === 'bit' ? 0 : undefined);
   return compact({ name, minval, maxval: max });
+}
+
+/** The most values of a replay. */
+const MOST_REPLAYED = 16_384;
+
+/** The values of a replay, by the number of the read that finds them first; undefined without a replay. */
+function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['reads'] {
+  if (action !== 'replay') {
+    if (at.value !== undefined) at.wrong('only the action replay has reads');
+    return undefined;
+  }
+  const items = at.items('a list of reads and their values, as in [[4, 7], [9, 8]]');
+  if (items && items.length > MOST_REPLAYED)
+    return at.wrong(`expected at most ${MOST_REPLAYED} values, got ${items.length}`);
+  const reads = new Map<number, Value>();
+  let before = 0;
+  for (const item of items ?? []) {
+    const [read, value] = Array.isArray(item.value) ? item.value : [];
+    if (
+      !Array.isArray(item.value) ||
+      item.value.length !== 2 ||
+      !Number.isSafeInteger(read) ||
+      read <= before
+    ) {
+      item.expected(`the number of a read above ${before} and a value, as in [${before + 1}, 7]`);
+      continue;
+    }
+    const parsed = parseValue(type === 'string' ? 'uint16' : type, value, 1);
+    if (parsed.ok) reads.set(read, parsed.value);
+    else item.key(1).expected(parsed.expected);
+    before = read;
+  }
+  return reads;
 }
 
 const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);

@@ -1,6 +1,6 @@
 import type { At } from '../../../common/schema/at.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
-import { ACTION_NAMES, type ActionName } from '../../../device/registers/actions.js';
+import { type ActionName, PYMODBUS_ACTIONS } from '../../../device/registers/actions.js';
 import { parseValue } from '../../../device/registers/parse-value.js';
 import type { Value } from '../../../device/registers/value.js';
 import { byType, type PymodbusType, setupSchema } from './schema.js';
@@ -55,8 +55,8 @@ const LONGEST_STRING = 4 * 65536;
 /** Reads the name of an action; undefined for null, for none, and after a mistake. */
 export function readActionName(at: At): ActionName | undefined {
   if (at.value === undefined || at.value === null) return undefined;
-  const name = ACTION_NAMES.find((each) => each === at.value);
+  const name = PYMODBUS_ACTIONS.find((each) => each === at.value);
   if (name !== undefined) return name;
   const custom = typeof at.value === 'string' ? ' (custom actions of Python modules are not supported)' : '';
-  return at.wrong(expectedMessage(`null, ${ACTION_NAMES.join(', ')}`, at.value) + custom);
+  return at.wrong(expectedMessage(`null, ${PYMODBUS_ACTIONS.join(', ')}`, at.value) + custom);
 }

@@ -50,7 +50,7 @@ export function accessText(writable: boolean): string {
 /** An action as text: `none`, `uptime`, `random({'minval': 5, 'maxval': 9})`. */
 export function actionText(action: Action | undefined): string {
   if (!action) return 'none';
-  const parameters = Object.entries(action).filter(([key, value]) => key !== 'name' && value !== undefined);
+  const parameters = Object.entries(action).filter(([, value]) => typeof value === 'number');
   if (parameters.length === 0) return action.name;
   return `${action.name}({${parameters.map(([key, value]) => `'${key}': ${value}`).join(', ')}})`;
 }

@@ -375,9 +375,22 @@ describe('a mistake in registers', () => {
       entry('holding', '{address: 0, action: random, max: 65536}'),
       `${ENTRY}.max: expected a whole number from 0 to 65535 (uint16), got 65536`,
     ],
+    [entry('holding', '{address: 0, reads: [[2, 5]]}'), `${ENTRY}.reads: only the action replay has reads`],
+    [
+      entry('holding', '{address: 0, action: replay, reads: [[2, 5], [2, 6]]}'),
+      `${ENTRY}.reads[1]: expected the number of a read above 2 and a value, as in [3, 7], got a list`,
+    ],
+    [
+      entry('holding', '{address: 0, action: replay, reads: [[2, 65536]]}'),
+      `${ENTRY}.reads[0][1]: expected a whole number from 0 to 65535 (uint16), got 65536`,
+    ],
+    [
+      entry('holding', '{address: 0, action: replay}'),
+      `${ENTRY}.reads: missing, expected a list of reads and their values, as in [[4, 7], [9, 8]]`,
+    ],
     [
       entry('holding', '{address: 0, action: count}'),
-      `${ENTRY}.action: expected increment, random, reset, timestamp or uptime, got "count"`,
+      `${ENTRY}.action: expected increment, random, reset, timestamp, uptime or replay, got "count"`,
     ],
     [
       entry('holding', '{address: 0, type: string, value: a, action: increment}'),
@@ -401,7 +414,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('coils', '{address: 0, type: uint16}'),
-      'devices.m.registers.coils[0].type: unknown key "type" (known: address, value, quantity, write, action, min, max, name, description, labels, retain, available, unavailable, notAvailable, signal, seed, follows, limits, allowed, password, pulse, latch, busyFor, onWrite)',
+      'devices.m.registers.coils[0].type: unknown key "type" (known: address, value, quantity, write, action, min, max, reads, name, description, labels, retain, available, unavailable, notAvailable, signal, seed, follows, limits, allowed, password, pulse, latch, busyFor, onWrite)',
     ],
     [
       entry('coils', '{address: 0, action: uptime}'),
