@@ -54,6 +54,7 @@ const ALL_TRIES = [
   'test/device/registers/actions.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/examine/{damaged,exceptions,sentences,whole}.test.ts',
+  'test/testing/inspect/mutants.test.ts',
 ];
 
 const SHARED = {

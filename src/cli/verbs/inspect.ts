@@ -15,8 +15,6 @@ import { inspectionJson, inspectionReport } from '../../testing/inspect/inspecti
 import { htmlReport } from '../../testing/report/html.js';
 import type { InspectRequest } from '../command-line/commands/inspect.js';
 import { complain, FAILED, note, OK, say } from './say.js';
-import { standardOutput } from './standard.js';
-import { stopSignal } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
 /** The exit code when the command is wrong, or nothing answers. */
@@ -37,7 +35,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
     ...(powerCycle !== undefined && { powerCycle: restartBy(powerCycle) }),
   };
   const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
-  void stopSignal(WRONG, { reader: standardOutput() }).then(() => run.stop());
+  // Values that were written are put back first; a second signal ends the program at once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => run.stop());
   const startedAt = Date.now();
   const inspection = await run.run();
   say(`\n${cardText(inspection)}`);

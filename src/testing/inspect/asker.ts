@@ -1,12 +1,12 @@
 import type { Random } from '../../common/random.js';
-import { type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
+import { type HeardSoFar, type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
 import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
 import { concatBytes, newBytes } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Clock } from '../../modbus/transport/clock.js';
-import { type Asked, type Oddity, readReply, type ServerAnswer } from './reading.js';
+import { type Asked, type Oddity, type ReplyReading, readReply, type ServerAnswer } from './reading.js';
 
 /** One exchange of an inspection. Times are in ms of the clock. */
 export interface Exchange {
@@ -31,6 +31,8 @@ export interface Exchange {
   readonly isExpected: boolean;
   /** True for the first exchange of a connection. */
   readonly isFirst: boolean;
+  /** True for a whole request in one piece, sent as every client sends it. */
+  readonly isPlain: boolean;
 }
 
 export interface AskOptions {
@@ -46,6 +48,10 @@ export interface AskOptions {
   readonly pauseMs?: number;
   /** True when the server has answered this question before. */
   readonly isExpected?: boolean;
+  /** Keeps a connection on which nothing was answered. */
+  readonly keepsOpen?: boolean;
+  /** Says when enough has come after bytes that are no request. */
+  readonly look?: (heard: Uint8Array) => HeardSoFar;
 }
 
 /** How an inspection reaches the server. */
@@ -64,6 +70,10 @@ const SHORTEST_TIMEOUT = 250;
 /** From this many replies on, the wait follows the times of the server. */
 const KNOWN_AFTER = 10;
 const SLOWER = 6;
+/** From this many echoes on, the request is expected before each reply. */
+const ECHOES = 2;
+/** How many requests a server may be behind. */
+const EARLIER = 8;
 
 /** Exceptions by which a server says that the same question may be answered later (7, codes 05, 06, 0A, 0B). */
 const TRANSIENT = [5, 6, 10, 11];
@@ -83,6 +93,8 @@ export class Asker {
   pauseMs: number;
   /** The wait after opening a connection before the first request, in ms. */
   connectPauseMs = 0;
+  /** The wait between closing a connection and opening another, in ms. */
+  reconnectPauseMs = 0;
   /** How often a question is asked until an answer decides. */
   tries = 2;
   /** The check that asks. */
@@ -93,9 +105,12 @@ export class Asker {
   readonly #newConnection: () => RawConnection;
   #connection: RawConnection;
   #isFirst = true;
+  #turnedAt = Number.NEGATIVE_INFINITY;
   #longest = 0;
   #replies = 0;
-  #earlier = new Set<number>();
+  #echoes = 0;
+  /** The newest transaction identifiers, of the connections before, too. */
+  #earlier: number[] = [];
   isStopped: () => boolean = () => false;
 
   constructor({ target, clock, wireTo }: Carrier, unitId: number, pauseMs: number, random: Random) {
@@ -157,15 +172,46 @@ export class Asker {
 
   /** Closes the connection; the next request opens another. */
   async disconnect(): Promise<void> {
+    const { lastAt } = this.#connection;
     await this.#connection.close();
+    this.closed();
     this.#connection = this.#newConnection();
-    this.#earlier = new Set();
+    // The pause that a server needs does not end with a connection.
+    this.#connection.lastAt = lastAt;
   }
 
-  /** Opens a second connection beside the own one. */
+  /**
+   * Opens a second connection beside the own one.
+   * @returns why that failed, as one sentence
+   */
   async another(): Promise<RawConnection | string> {
+    await this.#reconnectPause();
     const connection = this.#newConnection();
-    return (await connection.open(OPEN_TIMEOUT)) ?? connection;
+    const problem = await connection.open(OPEN_TIMEOUT);
+    this.#turnedAt = this.clock.now();
+    if (problem === undefined && this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
+    return problem ?? connection;
+  }
+
+  /** Asks on a connection from `another` until an answer decides. The exchanges are not in the log. */
+  async askOn(connection: RawConnection, pdu: Uint8Array): Promise<ServerAnswer> {
+    for (let i = 1; ; i++) {
+      const answer = await this.#onceOn(connection, pdu);
+      const isTransient = answer.kind === 'exception' && TRANSIENT.includes(answer.code);
+      if ((answer.kind !== 'silent' && !isTransient) || i >= this.tries) return answer;
+      await this.wait(this.pauseMs);
+    }
+  }
+
+  async #onceOn(connection: RawConnection, pdu: Uint8Array): Promise<ServerAnswer> {
+    if (!connection.isOpen) return { kind: 'closed', reason: 'closed' };
+    const asked = { transactionId: 1 + this.#random.below(0xfffe), unitId: this.unitId, pdu };
+    const { chunks, lost } = await connection.exchange([{ bytes: this.framing.encode(asked) }], {
+      timeout: this.timeout,
+      look: (heard) => stateOf(readReply(this.framing, asked, heard)),
+    });
+    const { answer } = readReply(this.framing, asked, heardIn({ chunks }));
+    return answer.kind === 'silent' && lost !== undefined ? { kind: 'closed', reason: lost } : answer;
   }
 
   /**
@@ -175,12 +221,23 @@ export class Asker {
   async open(): Promise<string | undefined> {
     const connection = this.#connection;
     if (connection.isOpen) return undefined;
+    await this.#reconnectPause();
     this.unreachable = await connection.open(OPEN_TIMEOUT);
     if (this.unreachable !== undefined) return this.unreachable;
     this.#isFirst = true;
-    this.#earlier = new Set();
+    this.#turnedAt = this.clock.now();
     if (this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
     return undefined;
+  }
+
+  /** Notes that a connection was closed, for the wait before the next one. */
+  closed(): void {
+    this.#turnedAt = this.clock.now();
+  }
+
+  async #reconnectPause(): Promise<void> {
+    const at = this.#turnedAt + this.reconnectPauseMs;
+    if (at > this.clock.now()) await this.wait(at - this.clock.now());
   }
 
   async #exchange(asked: Asked | undefined, options: AskOptions): Promise<Exchange> {
@@ -194,33 +251,43 @@ export class Asker {
     await this.#silence(options.pauseMs ?? this.pauseMs);
     const unasked = connection.takeUnasked();
     const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
-    const whole = asked && { ...asked, earlier: this.#earlier };
+    const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
     const timeout = options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout);
     const raw = await connection.exchange(pieces, {
       timeout,
-      look: (heard) => {
-        const { answer, isClean } = whole ? readReply(this.framing, whole, heard) : NO_REPLY;
-        if (isClean) return 'complete';
-        return answer.kind === 'data' || answer.kind === 'exception' ? 'perhaps' : 'more';
-      },
+      look: (heard) =>
+        options.look?.(heard) ?? (whole ? stateOf(readReply(this.framing, whole, heard)) : 'more'),
     });
     const heard = concatBytes(...raw.chunks.map(({ bytes }) => bytes));
     const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
-    if (asked) this.#earlier.add(asked.transactionId);
-    const exchange = this.#kept(asked, { ...options, pieces }, raw, unasked, answer, reading.oddities);
+    if (reading.oddities.includes('echo')) this.#echoes++;
+    if (asked) this.#earlier = [...this.#earlier, asked.transactionId].slice(-EARLIER);
+    const exchange = this.#kept(
+      asked,
+      { ...options, pieces, isPlain: options.pieces === undefined },
+      raw,
+      unasked,
+      answer,
+      reading.oddities,
+    );
     this.#isFirst = false;
     // A server may be mute on a connection for ever, and the next question would be blamed.
     const isMute = answer.kind !== 'data' && answer.kind !== 'exception';
-    if (!this.isSerial && (isMute || reading.oddities.includes('earlier transaction')))
+    if (!this.isSerial && !options.keepsOpen && (isMute || reading.oddities.includes('earlier transaction')))
       await this.disconnect();
     return exchange;
   }
 
   #kept(
     asked: Asked | undefined,
-    { pieces = [], isExpected = false, unitId = this.unitId }: AskOptions,
+    {
+      pieces = [],
+      isExpected = false,
+      unitId = this.unitId,
+      isPlain = false,
+    }: AskOptions & { isPlain?: boolean },
     { startedAt, sentAt, chunks }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
     unasked: readonly RawChunk[],
     answer: ServerAnswer,
@@ -243,6 +310,7 @@ export class Asker {
       ms: isReply && first ? first.at - sentAt : undefined,
       isExpected,
       isFirst: this.#isFirst,
+      isPlain: isPlain && asked !== undefined,
     };
     if (exchange.ms !== undefined) {
       this.#replies++;
@@ -268,7 +336,11 @@ function unreadable(heard: Uint8Array): Pick<Exchange, 'answer' | 'oddities'> {
   return { answer: { kind: heard.length > 0 ? 'garbled' : 'silent' }, oddities: [] };
 }
 
-const NO_REPLY = { answer: { kind: 'garbled' }, isClean: false } as const;
+/** Whether an exchange is over, as far as a reading of what came shows. */
+function stateOf({ answer, isClean }: ReplyReading): HeardSoFar {
+  if (isClean) return 'complete';
+  return answer.kind === 'data' || answer.kind === 'exception' ? 'perhaps' : 'more';
+}
 
 /** True when an answer decides a question, and asking again would show nothing else. */
 export function isDecisive({ answer, oddities }: Exchange): boolean {

@@ -1,6 +1,7 @@
 import type { Random } from '../../common/random.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, isDecisive } from './asker.js';
+import type { Oddity } from './reading.js';
 
 /** Addresses from the first to the last, both included. */
 export interface AddressSpan {
@@ -48,6 +49,8 @@ export interface ServerFacts {
   /** The part of the requests that get no reply, whatever the pause. */
   losses?: number;
   connections?: string;
+  /** A unit of the bus that nobody has. */
+  absentUnit?: number;
   /** Functions by how they are answered. */
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
 }
@@ -61,6 +64,8 @@ export class Bench {
   readonly order: InspectionOrder;
   readonly random: Random;
   readonly carrier: Carrier;
+  /** Why nothing else can be judged, as a part of a sentence; undefined while more can be. */
+  blocked: string | undefined;
   /** The read that the server answers; undefined until one was found. */
   read: { readonly code: ReadCode; readonly address: number } | undefined;
   readonly facts: ServerFacts = {
@@ -70,6 +75,8 @@ export class Bench {
   };
   /** Runs when the inspection ends, however it ends: puts values back. */
   readonly undo: (() => Promise<void>)[] = [];
+  /** The tables whose scratch values are kept. */
+  readonly kept = new Set<number>();
   /** Tells what goes on. */
   readonly progress: (text: string) => void;
   readonly #tables = new Map<ReadCode, number | Exchange>();
@@ -153,6 +160,11 @@ export class Bench {
   async bits(code: 1 | 2, address: number, quantity: number): Promise<boolean[] | undefined> {
     const { answer } = await this.ask(readPdu(code, address, quantity));
     return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
+  }
+
+  /** True when several replies were odd in this way, so that the frames are to blame. */
+  isOdd(oddity: Oddity): boolean {
+    return this.log.filter(({ oddities }) => oddities.includes(oddity)).length >= 2;
   }
 
   /** True when the server answers its good read; asks several times where replies get lost. */

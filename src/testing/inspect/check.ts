@@ -65,6 +65,8 @@ export interface ServerCheck {
   readonly room?: number;
   /** `late`: takes long, or may stop a server, so it runs after the others. `end`: judges all exchanges. */
   readonly turn?: 'late' | 'end';
+  /** What the check provokes. When that silences a server once, the checks that provoke the same are left out. */
+  readonly provokes?: 'address' | 'function' | 'value';
   /** True when one run is several trials already; other violations are tried again. */
   readonly isSeveral?: boolean;
   readonly run: (bench: Bench) => Judged | Promise<Judged>;

@@ -12,12 +12,14 @@ import {
 } from './check.js';
 import { BUS } from './checks/bus.js';
 import { CONNECTIONS } from './checks/connections.js';
+import { ENDURANCE } from './checks/endurance.js';
 import { FRAMES, replyTimes } from './checks/frames.js';
 import { HAS } from './checks/has.js';
 import { IDENTIFICATION } from './checks/identification.js';
 import { REFUSALS } from './checks/refusals.js';
 import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
+import { ODDITIES } from './reading.js';
 import { answerText, timeText } from './words.js';
 
 /** All checks of servers, in the order in which they are shown. */
@@ -30,6 +32,7 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   ...BUS,
   ...CONNECTIONS,
   ...WRITES,
+  ...ENDURANCE,
 ];
 
 /** What became of a check. */
@@ -63,6 +66,7 @@ export interface InspectionAudience {
 /** How long a silent server may take to come back by itself, in ms, and how often it is asked meanwhile. */
 const RECOVERY_MS = 90_000;
 const ASK_AGAIN_MS = 1000;
+const LONGEST_PAUSE_MS = 10_000;
 /** How often a violation is tried, and how often it has to be seen. */
 const TRIALS = 3;
 const SEEN = 2;
@@ -75,6 +79,8 @@ export class InspectionRun {
   readonly #findings = new Map<ServerCheck, ServerFinding>();
   readonly #fates: string[] = [];
   #startedAt = 0;
+  /** The checks that have silenced the server, by what they provoke. */
+  readonly #silencers = new Map<string, string>();
   #goneSince: string | undefined;
   #isStopped = false;
 
@@ -141,6 +147,9 @@ export class InspectionRun {
     if (check.group !== 'there' && read === undefined) return 'nothing answers';
     if (this.#goneSince !== undefined && check.turn !== 'end')
       return `the server no longer answers since ${this.#goneSince}`;
+    if (this.#bench.blocked !== undefined && check.turn !== 'end') return this.#bench.blocked;
+    const silencer = check.provokes && this.#silencers.get(check.provokes);
+    if (silencer !== undefined && silencer !== check.id) return `it may silence the server: see ${silencer}`;
     const isWanted = check.group === 'there' || isChosen(check, order.checks);
     if (!isWanted) return 'it was not asked for';
     return lackOf(check, order);
@@ -176,10 +185,24 @@ export class InspectionRun {
     const bench = this.#bench;
     const { asker } = bench;
     asker.check = check.id;
-    const judged = await check.run(bench);
+    const judged = this.#withoutOddities(check, await check.run(bench));
     if (bench.read === undefined || check.turn === 'end' || this.#isStopped) return judged;
     if (await bench.isAlive()) return judged;
     return this.#afterSilence(check, judged);
+  }
+
+  /**
+   * Where the evidence is odd in a way that many replies are, the frames are to blame, and not what the check asks
+   * for: one cause, one finding.
+   */
+  #withoutOddities(check: ServerCheck, judged: Judged): Judged {
+    if (judged.verdict !== 'violates' || (check.group === 'frames' && !REPEATS.includes(check.id)))
+      return judged;
+    const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
+    // A server takes a request that it has just sent itself for an echo of its own.
+    const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
+    if (odd === undefined) return judged;
+    return { ...judged, verdict: 'inconclusive', text: `${judged.text}; ${ODDITIES[odd]}: see frames` };
   }
 
   /** The server has stopped answering after a check: names it, and waits until the server is back. */
@@ -193,9 +216,14 @@ export class InspectionRun {
     bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
     const back = async (limit: number) => {
       const end = asker.clock.now() + limit;
-      while (asker.clock.now() < end && !this.#isStopped) {
+      // The pauses grow: some servers lock up for longer when they are asked meanwhile.
+      for (
+        let pause = ASK_AGAIN_MS;
+        asker.clock.now() < end && !this.#isStopped;
+        pause = Math.min(1.5 * pause, LONGEST_PAUSE_MS)
+      ) {
         await asker.disconnect();
-        await asker.wait(ASK_AGAIN_MS);
+        await asker.wait(pause);
         if ((await bench.askGood()).answer.kind === 'data') return true;
       }
       return false;
@@ -209,6 +237,7 @@ export class InspectionRun {
     const fate = isBack ? `for ${silent}` : `and did not come back within ${silent}`;
     this.#fates.push(`The server ${what} after ${check.id}, ${fate}.`);
     if (!isBack) this.#goneSince = check.id;
+    if (check.provokes) this.#silencers.set(check.provokes, check.id);
     return {
       verdict: 'violates',
       grade: 'dangerous',
@@ -280,8 +309,20 @@ function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): 
     .map(({ check }) => check);
 }
 
+/** Checks of frames that judge values, and not the frames themselves. */
+const REPEATS = ['same-value', 'repeat-pair', 'repeat-block'];
+
 /** These find out how the server has to be asked, so that each later check judges its own question alone. */
-const FIRST = ['answers', 'back-to-back', 'pause-needed', 'connect-pause', 'same-value', 'fc43-basic'];
+const FIRST = [
+  'answers',
+  'back-to-back',
+  'pause-needed',
+  'connect-pause',
+  'same-value',
+  'fc43-basic',
+  'reconnect-at-once',
+  'address-unknown',
+];
 
 /** The worst verdict of an inspection. */
 export function verdictOfAll({ findings, isReached }: Inspection): ServerVerdict {

@@ -33,6 +33,7 @@ export const ODDITIES = {
   crc: 'the check value is wrong',
   'exception code': 'the exception has no code, or one that the specification does not have',
   cut: 'the reply ends before its end',
+  rubbish: 'bytes come that are no reply',
 } as const;
 
 export type Oddity = keyof typeof ODDITIES;
@@ -53,6 +54,8 @@ interface Candidate {
 /** The request, and the transaction identifiers that the same connection has carried before. */
 export interface Asked extends AduContent {
   readonly earlier?: ReadonlySet<number>;
+  /** True when the request is known to stand before each reply. */
+  readonly hasEcho?: boolean;
 }
 
 /** A reply that was disturbed begins within this many bytes. The search is bounded: rubbish may be long. */
@@ -68,7 +71,8 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
   const request = framing.encode(asked);
   let best: Candidate | undefined;
   const code = (asked.pdu[0] as number) & ~EXCEPTION_FLAG;
-  for (let start = 0; start < Math.min(heard.length, LATEST_START); start++) {
+  const isEchoed = asked.hasEcho === true && startsWith(heard, request);
+  for (let start = isEchoed ? request.length : 0; start < Math.min(heard.length, LATEST_START); start++) {
     const found = candidateAt(framing, heard, start, asked);
     if (!found || ((found.content.pdu[0] as number) & ~EXCEPTION_FLAG) !== code) continue;
     const oddities = [
@@ -76,9 +80,11 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
       ...found.oddities,
       ...contentOddities(asked, found.content),
     ];
-    const isCopy = start === 0 && isEchoOnly(heard, request, found);
-    if (!isCopy && (!best || oddities.length < best.oddities.length))
-      best = { content: found.content, oddities };
+    if (start === 0 && isEchoOnly(heard, request, found)) continue;
+    const isBetter = !best || oddities.length < best.oddities.length;
+    const isBehindEcho =
+      best !== undefined && oddities.includes('echo') && oddities.length === best.oddities.length;
+    if (isBetter || isBehindEcho) best = { content: found.content, oddities };
     if (best?.oddities.length === 0) break;
   }
   if (!best) return unread(framing, asked, heard);
@@ -93,11 +99,14 @@ export function readReply(framing: Framing, asked: Asked, heard: Uint8Array): Re
   return { answer, oddities, isClean: oddities.length === 0 };
 }
 
-/** True when the request itself came back first, and a frame of another form follows. */
+/** True when a frame is the request that came back, and no reply to such a request can look like it. */
 function isEchoOnly(heard: Uint8Array, request: Uint8Array, { content }: Candidate): boolean {
+  return startsWith(heard, request) && !repeatsRequest(Uint8Array.of(content.unitId, ...content.pdu));
+}
+
+function startsWith(heard: Uint8Array, request: Uint8Array): boolean {
   const { length } = request;
-  if (heard.length < length || Buffer.compare(heard.subarray(0, length), request) !== 0) return false;
-  return heard.length > length || !repeatsRequest(Uint8Array.of(content.unitId, ...content.pdu));
+  return heard.length >= length && Buffer.compare(heard.subarray(0, length), request) === 0;
 }
 
 /** What stands before a frame. */
@@ -217,5 +226,6 @@ function unread(framing: Framing, asked: Asked, heard: Uint8Array): ReplyReading
     oddities.push(isShort ? 'cut' : 'crc');
   }
   if (framing.name === 'socket' && decodeMbap(heard).kind === 'more') oddities.push('cut');
+  if (oddities.length === 0) oddities.push('rubbish');
   return { answer: { kind: 'garbled' }, oddities, isClean: false };
 }

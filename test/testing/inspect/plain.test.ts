@@ -16,7 +16,8 @@ describe.each(['tcp', 'serial'] as const)('a plain simulator on %s', (on) => {
         .filter(({ verdict }) => verdict === 'violates')
         .map(({ check, text }) => `${check.id}: ${text}`),
     ).toEqual([]);
-    expect(those('inconclusive')).toEqual([]);
+    // Connections of the virtual bench end with a frame of another protocol.
+    expect(those('inconclusive')).toEqual(on === 'tcp' ? ['mbap-protocol'] : []);
     expect(inspection.isReached).toBe(true);
   });
 });

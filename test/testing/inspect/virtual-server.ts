@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { type LineSource, mergedSource } from '../../../src/files/config/native/line-source.js';
 import type { Wire as ByteWire, ClientTarget, WireListener } from '../../../src/modbus/client/wire.js';
 import { characterTime, t35 } from '../../../src/modbus/protocol/timing.js';
 import { discardGap, ptyAdapter } from '../../../src/modbus/transport/port/adapter.js';
@@ -85,7 +86,7 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   const transport = on === 'serial' ? { serial: { path: 'virtual' } } : { tcp: { port: 502 } };
   const setup = nativeSetup({
     devices: { meter: { ...device, ...(manners && { manners }) } },
-    lines: { bus: { ...transport, ...line, units: { 1: 'meter' } } },
+    lines: { bus: mergedSource({ ...transport, units: { 1: 'meter' } }, line as LineSource) },
     faults: faults.map((fault, i) => ({ name: `fault-${i}`, ...fault })),
   });
   const simulator = new Simulator(setup, pino({ level: 'silent' }), {

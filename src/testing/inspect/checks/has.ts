@@ -1,7 +1,15 @@
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
 import type { Exchange } from '../asker.js';
-import { type Bench, type ReadCode, readPdu } from '../bench.js';
-import { conforms, inconclusive, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
+import { type Bench, type ReadCode, readPdu, valuesOf } from '../bench.js';
+import {
+  conforms,
+  dangerous,
+  inconclusive,
+  type Judged,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
 import { refused } from '../trial.js';
 import { answerText, codeText } from '../words.js';
 
@@ -123,11 +131,48 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
     : inconclusive('unused bits are 0, and so are the coils beside them: set one to decide', ...shown);
 }
 
+/** Reads four registers one by one, in a block, and one by one again: quiet ones have to agree. */
+async function blockAgrees(bench: Bench): Promise<Judged> {
+  const code = bench.read?.code ?? 3;
+  if (code < 3) return unsupported('the server has no registers');
+  const address = bench.read?.address ?? 0;
+  const singles = async () => {
+    const values: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { answer } = await bench.ask(readPdu(code, address + i, 1));
+      values.push(answer.kind === 'data' ? String(valuesOf(answer.pdu)[0]) : answerText(answer));
+    }
+    return values.join(' ');
+  };
+  const before = await singles();
+  const exchange = await bench.ask(readPdu(code, address, 4));
+  if (exchange.answer.kind !== 'data')
+    return inconclusive(
+      `four registers from ${address} on: the server ${answerText(exchange.answer)}`,
+      exchange,
+    );
+  const block = valuesOf(exchange.answer.pdu).join(' ');
+  const after = await singles();
+  if (before !== after)
+    return inconclusive('the registers are alive; name quiet ones with --scratch or --map', exchange);
+  if (block === before)
+    return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
+  if (exchange.oddities.includes('quantity') || exchange.oddities.includes('byte count'))
+    return inconclusive('a block has another number of values: see frames', exchange);
+  const alone = bench.log.at(-1) as Exchange;
+  return dangerous(
+    `alone the registers from ${address} on are ${before}, in a block ${block}`,
+    exchange,
+    alone,
+  );
+}
+
 const A = 'Application Protocol V1.1b3';
 
 export const HAS: readonly ServerCheck[] = [
   {
     id: 'map-end',
+    provokes: 'address',
     group: 'has',
     title: 'Refuses a block that goes beyond the end',
     does: 'Finds the last address, and reads it together with the next one.',
@@ -162,6 +207,18 @@ export const HAS: readonly ServerCheck[] = [
     mend: 'Give the transmit buffer 256 bytes.',
     grade: 'seldom',
     run: (bench) => most(bench, 1, 2000),
+  },
+  {
+    id: 'block-agrees',
+    group: 'has',
+    title: 'A block has the values of its registers',
+    does: 'Reads four registers one by one, in one block, and one by one again.',
+    rule: 'Conforms when they agree. Where they move, quiet registers are needed.',
+    clause: `${A}, 6.3`,
+    matters: 'Values of 32 bits are torn, or swapped, or shifted by holes: LavermanJJ/pysolarfocus#61.',
+    mend: 'Fill each word of a block from its own address.',
+    grade: 'dangerous',
+    run: blockAgrees,
   },
   ...([1, 2] as const).map(
     (code): ServerCheck => ({

@@ -42,7 +42,7 @@ async function readObjects(
       objects.set(id, Buffer.from(answer.pdu.subarray(at + 2, at + 2 + length)).toString('latin1'));
       at += 2 + length;
     }
-    if (at !== answer.pdu.length)
+    if (at !== answer.pdu.length && !bench.isOdd('bytes after'))
       return violates(`${answer.pdu.length - at} bytes follow the last object`, exchange);
     if (more === 0)
       return following === 0
@@ -226,17 +226,20 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
       refused(bench, identify(5, 0), { right: [3], open: { 2: 'it is refused, with another code' } }),
     ),
   ),
-  of43(
-    'fc43-object-unknown',
-    'Refuses an object that it does not have',
-    'Asks for object 7F alone.',
-    'Conforms with exception 02. Without individual access: not supported.',
-    with43(async (bench) =>
-      individually(bench)
-        ? refused(bench, identify(4, 0x7f), { right: [2] })
-        : unsupported('objects are not read one by one'),
+  {
+    provokes: 'address',
+    ...of43(
+      'fc43-object-unknown',
+      'Refuses an object that it does not have',
+      'Asks for object 7F alone.',
+      'Conforms with exception 02. Without individual access: not supported.',
+      with43(async (bench) =>
+        individually(bench)
+          ? refused(bench, identify(4, 0x7f), { right: [2] })
+          : unsupported('objects are not read one by one'),
+      ),
     ),
-  ),
+  },
   of43(
     'fc43-restart',
     'Begins again at an unknown object',

@@ -66,6 +66,7 @@ function quantity(
     matters: text.matters,
     mend: `Refuse quantities other than 1 to ${limit} with exception 03, before anything else is looked at.`,
     grade: 'seldom',
+    provokes: 'value',
     ...(text.turn && { turn: text.turn }),
     run: async (bench) => {
       const address = await tableOr(bench, code);
@@ -98,7 +99,7 @@ async function tooShort(bench: Bench): Promise<Judged> {
   const results: Judged[] = [];
   for (const pdu of [Uint8Array.of(code), Uint8Array.of(code, address >> 8)]) {
     // The buffer still holds the request before, whose bytes would make this one whole.
-    await bench.ask(readPdu(code, 0xeeee, 1));
+    await bench.ask(readPdu(code, address, 2));
     results.push(
       await refused(bench, pdu, { right: [3], open: { 2: 'the missing bytes may read as an address' } }),
     );
@@ -123,6 +124,7 @@ function tooLong(bench: Bench): Promise<Judged> {
 export const REFUSALS: readonly ServerCheck[] = [
   {
     id: 'address-unknown',
+    provokes: 'address',
     group: 'refusals',
     title: 'Refuses an address that it does not have',
     does: 'Reads one register at FFFF, or at another address that is refused.',
@@ -136,6 +138,7 @@ export const REFUSALS: readonly ServerCheck[] = [
   },
   {
     id: 'address-wraps',
+    provokes: 'address',
     group: 'refusals',
     title: 'Refuses a block beyond address FFFF',
     does: 'Reads two registers from FFFF on.',
@@ -155,6 +158,7 @@ export const REFUSALS: readonly ServerCheck[] = [
   },
   {
     id: 'order-quantity-address',
+    provokes: 'address',
     group: 'refusals',
     title: 'Looks at the quantity before the address',
     does: 'Reads no registers at an address that is not there.',
@@ -167,6 +171,7 @@ export const REFUSALS: readonly ServerCheck[] = [
   },
   {
     id: 'function-unknown',
+    provokes: 'function',
     group: 'refusals',
     title: 'Refuses a function that it does not have',
     does: 'Sends function 99 (63) with four bytes.',
@@ -180,6 +185,7 @@ export const REFUSALS: readonly ServerCheck[] = [
   },
   {
     id: 'function-0',
+    provokes: 'function',
     group: 'refusals',
     title: 'Survives function 0',
     does: 'Sends function 0.',
@@ -192,6 +198,7 @@ export const REFUSALS: readonly ServerCheck[] = [
   },
   {
     id: 'function-over-127',
+    provokes: 'function',
     group: 'refusals',
     title: 'Survives a function code above 127',
     does: 'Sends function 83, which is the exception to function 3.',
