@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../common/result.js';
 import type { Device } from '../device/device.js';
 import { matchesRequest, type RequestFacts } from '../device/faults/matching.js';
 import type { FaultRule, NamedValue } from '../device/faults/rule.js';
@@ -40,33 +41,33 @@ const MOST_SEARCHED = 256;
  * The request of an event of the traffic, or why there is none.
  * @param seq the number of the request, or of its reply
  */
-export function likeEvent(simulator: Simulator, seq: number): LikeRequest | string {
+export function likeEvent(simulator: Simulator, seq: number): Result<LikeRequest> {
   const event = simulator.traffic.read(seq);
-  if (!event) return `event ${seq} is not kept; the newest is ${simulator.traffic.last}`;
+  if (!event) return failure(`event ${seq} is not kept; the newest is ${simulator.traffic.last}`);
   const adu = requestAdu(event);
   const line = simulator.lines.get(event.line);
-  if (!adu) return `event ${seq} is of kind ${event.kind}; expected a request, or the reply to one`;
-  if (!line) return `line ${event.line} is not there any more`;
+  if (!adu) return failure(`event ${seq} is of kind ${event.kind}; expected a request, or the reply to one`);
+  if (!line) return failure(`line ${event.line} is not there any more`);
   const content = adu.framing.decode(adu.bytes);
-  if (!content) return `event ${seq} is no whole request`;
+  if (!content) return failure(`event ${seq} is no whole request`);
   const asked = complete({ ...content, line, host: adu.host }, keptReply(simulator, event));
-  return typeof asked === 'string' ? asked : { ...asked, seq };
+  return !asked.ok ? asked : success({ ...asked.value, seq });
 }
 
 /**
  * The newest request among the newest events to which a rule applies; otherwise one made of the conditions of
  * the rule.
  */
-export function likeRule(simulator: Simulator, rule: FaultRule): LikeRequest | string {
+export function likeRule(simulator: Simulator, rule: FaultRule): Result<LikeRequest> {
   const { last } = simulator.traffic;
   for (let seq = last; seq > Math.max(0, last - MOST_SEARCHED); seq--) {
     const event = simulator.traffic.read(seq);
     if (event?.kind !== 'request' || !conditionsMet(simulator, rule, event)) continue;
     const like = likeEvent(simulator, seq);
-    if (typeof like !== 'string') return like;
+    if (like.ok) return like;
   }
   const like = likeMadeUp(simulator, madeUpFor(simulator, rule));
-  return typeof like === 'string' ? likeMadeUp(simulator, ANY_READ) : like;
+  return !like.ok ? likeMadeUp(simulator, ANY_READ) : like;
 }
 
 const ANY_READ: MadeUpRequest = { function: 3, address: 0, quantity: 1 };
@@ -129,10 +130,11 @@ function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedV
 }
 
 /** A made-up request, or why no client could send it. */
-export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): LikeRequest | string {
+export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): Result<LikeRequest> {
   const [first] = simulator.lines.keys();
   const line = simulator.lines.get(wanted.line ?? first ?? '');
-  if (!line) return `unknown line ${wanted.line}, expected one of ${[...simulator.lines.keys()].join(', ')}`;
+  if (!line)
+    return failure(`unknown line ${wanted.line}, expected one of ${[...simulator.lines.keys()].join(', ')}`);
   return complete({
     line,
     unitId: wanted.unit ?? firstUnit(line),
@@ -150,19 +152,20 @@ type RequestIdentity = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | '
   readonly host?: string | undefined;
 };
 
-function complete(asked: RequestIdentity, kept?: Uint8Array): LikeRequest | string {
+function complete(asked: RequestIdentity, kept?: Uint8Array): Result<LikeRequest> {
   const { host, ...request } = asked;
   const { line, unitId, transactionId, pdu } = request;
   const { definition } = line;
-  if (definition.kind === 'serial' && definition.mode === 'monitor') return `line ${line.name} only listens`;
+  if (definition.kind === 'serial' && definition.mode === 'monitor')
+    return failure(`line ${line.name} only listens`);
   const { framing } = line.bus;
   const device = line.bus.deviceAt(unitId, host);
-  if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
-  if (!device) return `line ${line.name} has no unit ${unitId}`;
+  if (unitId === 0 && framing.broadcasts) return failure('unit 0 is a broadcast, which nobody answers');
+  if (!device) return failure(`line ${line.name} has no unit ${unitId}`);
   const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
-  if (!reply) return `no true reply to function ${pdu[0]} is kept; take a request that was answered`;
-  return { ...request, device, reply };
+  if (!reply) return failure(`no true reply to function ${pdu[0]} is kept; take a request that was answered`);
+  return success({ ...request, device, reply });
 }
 
 function requestAdu(event: TrafficEvent) {

@@ -555,7 +555,7 @@ describe('a value whose signal needs others', () => {
   });
 
   it('opens its recording when it starts, and can not start without one', () => {
-    const track: Track = { length: 1000, rowsAt: () => 'no rows' };
+    const track: Track = { length: 1000, rowsAt: () => ({ ok: false, error: 'no rows' }) };
     const start: SignalDefinition['start'] = ({ trackOf }) => {
       const opened = trackOf({ file: 'x.csv' } as unknown as TrackSource);
       return { valueAt: () => (opened === track ? 77 : 0) };

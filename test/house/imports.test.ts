@@ -16,6 +16,9 @@ interface CommandContext {
   readonly why: string;
 }
 
+/** The shape of what can fail, which every room may use but the ground. */
+const RESULT = 'src/common/result.ts';
+
 const NOTHING = /^$/;
 const PURE = 'it is pure, so that it is tested without I/O: clock and random source come in as arguments';
 
@@ -370,7 +373,7 @@ function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | un
     return `${from} may not import ${to} ('${specifier}'): the wing ${WING_NAMES[floorOf(to)]} is above ${WING_NAMES[floorOf(from)]}`;
   if (to === from || room === undefined || room.knows.includes(to)) return undefined;
   if (isTypeOnly && room.knowsTypesOf?.includes(to)) return undefined;
-  if (room.knowsFiles?.includes(target)) return undefined;
+  if (room.knowsFiles?.includes(target) || (target === RESULT && from !== 'protocol')) return undefined;
   const known = room.knows.length > 0 ? `knows only ${room.knows.join(', ')}` : 'knows no other room';
   return `${from} may not import ${to} ('${specifier}'): ${from} ${known}, because ${room.why}`;
 }

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import { CLONE } from './commands/clone.js';
 import { EXAMINE } from './commands/examine.js';
@@ -29,7 +30,7 @@ const NAMED = [
   ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE, INSPECT],
 ] as const;
 
-type NamedParse = Exclude<ReturnType<(typeof NAMED)[number]['parse']>, string>;
+type NamedParse = Extract<ReturnType<(typeof NAMED)[number]['parse']>, { ok: true }>['value'];
 
 /** What the user asked for. */
 export type Command =
@@ -58,10 +59,10 @@ export const OPTIONS: OptionTable = {
  */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const command = understand(args, env);
-  return typeof command === 'string' ? { kind: 'error', message: command } : command;
+  return command.ok ? command.value : { kind: 'error', message: command.error };
 }
 
-function understand(args: readonly string[], env: NodeJS.ProcessEnv): Command | string {
+function understand(args: readonly string[], env: NodeJS.ProcessEnv): Result<Command> {
   // Wireshark's arguments for extcap are not in the table of the other commands.
   if (args[0] === 'extcap') {
     const isForHelp = args.includes('--help') || args.includes('-h');
@@ -70,21 +71,21 @@ function understand(args: readonly string[], env: NodeJS.ProcessEnv): Command | 
   // `--watch` has a value for one command and none for another: the name of the command comes first.
   const command = COMMANDS.get(args[0] ?? '');
   const scanned = scan(args, { ...OPTIONS, ...command?.options }, command?.name);
-  if (typeof scanned === 'string') return scanned;
-  const { options, words } = scanned;
+  if (!scanned.ok) return scanned;
+  const { options, words } = scanned.value;
   const names = options.map(([name]) => name);
   if (words[0] === 'help') return help(words[1]);
   if (names.includes('help')) return help(words[0]);
-  if (names.includes('version')) return { kind: 'version' };
+  if (names.includes('version')) return success({ kind: 'version' });
   const token = env.MODBUS_SIM_TOKEN || undefined;
   const runtimeDirectory = firstDirectory(env.RUNTIME_DIRECTORY);
   const [name, ...rest] = words;
   if (name !== undefined) return named(name, { options, words: rest, token, runtimeDirectory });
   const foreign = optionBeside(SERVE_OPTIONS, options);
-  if (foreign !== undefined) return `--${foreign} is for ${ownerOf(foreign)} ${seeHelp()}`;
+  if (foreign !== undefined) return failure(`--${foreign} is for ${ownerOf(foreign)} ${seeHelp()}`);
   const values = valuesOf(SERVE_OPTIONS, options);
-  if (typeof values === 'string') return values;
-  return parseServe(values, {
+  if (!values.ok) return values;
+  return parseServe(values.value, {
     token,
     mqttPassword: env.MODBUS_SIM_MQTT_PASSWORD || undefined,
     defaultPort: env.MODBUS_SIM_HTTP_PORT || undefined,
@@ -102,19 +103,21 @@ function firstDirectory(directories: string | undefined): string | undefined {
   return directories?.split(/:(?=\/)/)[0] || undefined;
 }
 
-function help(name: string | undefined): Command | string {
+function help(name: string | undefined): Result<Command> {
   const found = helpOn(name);
-  return 'text' in found ? { kind: 'help', text: found.text } : `${found.problem} ${seeHelp()}`;
+  return 'text' in found
+    ? success({ kind: 'help', text: found.text })
+    : failure(`${found.problem} ${seeHelp()}`);
 }
 
-function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Command | string {
+function named(name: string, given: Omit<Given<OptionTable>, 'values'>): Result<Command> {
   const command = COMMANDS.get(name);
-  if (command === undefined) return `unknown command ${quote(name)} ${seeHelp()}`;
+  if (command === undefined) return failure(`unknown command ${quote(name)} ${seeHelp()}`);
   const foreign = optionBeside(command.options, given.options);
-  if (foreign !== undefined) return `${name} takes no option --${foreign} ${seeHelp(name)}`;
+  if (foreign !== undefined) return failure(`${name} takes no option --${foreign} ${seeHelp(name)}`);
   const values = valuesOf(command.options, given.options);
-  const parsed = typeof values === 'string' ? values : command.parse({ ...given, values });
-  return typeof parsed === 'string' ? `${parsed} ${seeHelp(name)}` : parsed;
+  const parsed = values.ok ? command.parse({ ...given, values: values.value }) : values;
+  return parsed.ok ? parsed : failure(`${parsed.error} ${seeHelp(name)}`);
 }
 
 /** The first option of the command line that the table does not have. */

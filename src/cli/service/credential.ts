@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { failure, type Result, success } from '../../common/result.js';
 import { readShort } from '../../modbus/transport/read-short.js';
 
 /** Longest token, in bytes: it must fit in one header of HTTP. systemd accepts credentials of up to 1 MB. */
@@ -15,7 +16,7 @@ const CREDENTIALS = { token: 'MODBUS_SIM_TOKEN', 'mqtt-password': 'MODBUS_SIM_MQ
  * @returns the environment, or an error as a sentence: REST must not run without a token because a token
  * could not be read.
  */
-export async function withCredentials(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv | string> {
+export async function withCredentials(env: NodeJS.ProcessEnv): Promise<Result<NodeJS.ProcessEnv>> {
   const found: Record<string, string> = {};
   for (const [name, variable] of Object.entries(CREDENTIALS)) {
     if (env.CREDENTIALS_DIRECTORY === undefined || env[variable]) continue;
@@ -24,10 +25,10 @@ export async function withCredentials(env: NodeJS.ProcessEnv): Promise<NodeJS.Pr
     try {
       found[variable] = (await readShort(file, LONGEST_TOKEN)).trim();
     } catch (error) {
-      return `the credential ${name} can't be read: ${(error as Error).message}`;
+      return failure(`the credential ${name} can't be read: ${(error as Error).message}`);
     }
   }
-  return { ...env, ...found };
+  return success({ ...env, ...found });
 }
 
 /** Directory of the configurations and the token of the units. */

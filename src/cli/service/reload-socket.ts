@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { failure, type Result, success } from '../../common/result.js';
 import { makeDirectory } from '../../files/config/make-directory.js';
 
 /*
@@ -95,25 +96,27 @@ function serve(client: Socket, reload: () => Promise<ReloadAnswer>): void {
  * Asks the service with this runtime directory for a reload.
  * @returns its answer, or a sentence that says why there is none
  */
-export function askForReload(directory: string): Promise<ReloadAnswer | string> {
+export function askForReload(directory: string): Promise<Result<ReloadAnswer>> {
   const path = join(directory, NAME);
   return new Promise((resolve) => {
     let answer = '';
     const client = connect(path);
-    const end = (result: ReloadAnswer | string) => {
+    const end = (result: Result<ReloadAnswer>) => {
       client.destroy();
       resolve(result);
     };
     client.setEncoding('utf8');
-    client.setTimeout(ANSWER_LIMIT_MS, () => end(`${path}: the service has not answered in time`));
+    client.setTimeout(ANSWER_LIMIT_MS, () => end(failure(`${path}: the service has not answered in time`)));
     client.on('connect', () => client.write(REQUEST));
     client.on('data', (text) => {
       answer += text;
-      if (answer.length > MAX_ANSWER) end(`${path}: the answer is too long`);
+      if (answer.length > MAX_ANSWER) end(failure(`${path}: the answer is too long`));
     });
-    client.on('end', () => end(parsed(answer) ?? `${path}: the service has ended without an answer`));
+    client.on('end', () =>
+      end(parsed(answer) ?? failure(`${path}: the service has ended without an answer`)),
+    );
     client.on('error', ({ message, ...error }: NodeJS.ErrnoException) =>
-      end(`${path}: ${EXPLANATIONS[error.code ?? ''] ?? message}`),
+      end(failure(`${path}: ${EXPLANATIONS[error.code ?? ''] ?? message}`)),
     );
   });
 }
@@ -125,9 +128,9 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 /** Parses an answer; undefined when it is not complete. */
-function parsed(answer: string): ReloadAnswer | undefined {
+function parsed(answer: string): Result<ReloadAnswer> | undefined {
   try {
-    return answer.endsWith('\n') ? (JSON.parse(answer) as ReloadAnswer) : undefined;
+    return answer.endsWith('\n') ? success(JSON.parse(answer) as ReloadAnswer) : undefined;
   } catch {
     return undefined;
   }

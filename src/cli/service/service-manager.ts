@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
+import { failure, type Result, success } from '../../common/result.js';
 import { loadLibc } from '../../modbus/transport/port/libc.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
@@ -28,16 +29,17 @@ const PASSED_NAME = 'notify';
 /** Finds the service manager that started this program; undefined when none did. */
 export async function findServiceManager(env: NodeJS.ProcessEnv): Promise<ServiceManagerResult | undefined> {
   if (!env.NOTIFY_SOCKET) return undefined;
-  const descriptor = passedDescriptor(env) ?? (await connectTo(env.NOTIFY_SOCKET));
-  if (typeof descriptor === 'string') {
-    const error = `the service manager can't be told that this program is ready, and may end it: ${descriptor}`;
-    return { ok: false, error };
+  const passed = passedDescriptor(env);
+  const socket = passed === undefined ? await connectTo(env.NOTIFY_SOCKET) : success(passed);
+  if (!socket.ok) {
+    const error = `the service manager can't be told that this program is ready, and may end it: ${socket.error}`;
+    return failure(error);
   }
   return {
     ok: true,
     manager: {
       watchdogMs: watchdogMs(env, process.pid),
-      notify: (assignments) => send(descriptor, textOf(assignments)),
+      notify: (assignments) => send(socket.value, textOf(assignments)),
     },
   };
 }
@@ -52,11 +54,11 @@ function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: NodeJS.ProcessEnv
 }
 
 /** @returns a descriptor, or a sentence that says why there is none */
-async function connectTo(path: string): Promise<number | string> {
+async function connectTo(path: string): Promise<Result<number>> {
   const loaded = await loadLibc();
-  if (!loaded.ok) return loaded.reason;
+  if (!loaded.ok) return failure(loaded.reason);
   const result = loaded.libc.connectDatagrams(path);
-  return result < 0 ? `${path}: ${getSystemErrorName(result)}` : result;
+  return result < 0 ? failure(`${path}: ${getSystemErrorName(result)}`) : success(result);
 }
 
 function send(descriptor: number, message: string): void {

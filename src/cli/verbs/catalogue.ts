@@ -13,7 +13,7 @@ import { complain, say, WRONG_USAGE } from './say.js';
 export function catalogue({ id }: CatalogueCommand): number {
   if (id !== undefined) {
     const entry = findMisbehaviour(id);
-    return typeof entry === 'string' ? complain(entry, WRONG_USAGE) : say(explained(entry));
+    return !entry.ok ? complain(entry.error, WRONG_USAGE) : say(explained(entry.value));
   }
   const width = Math.max(...catalogueIds().map(({ length }) => length));
   return say(

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failure, type Result, success } from '../../common/result.js';
 import { cloneDevices } from '../../files/clone/clone.js';
 import { writeClone } from '../../files/clone/write.js';
 import { keyOf } from '../../files/config/native/real.js';
@@ -21,7 +22,7 @@ export async function clone(command: CloneCommand): Promise<number> {
   const unwritable = output === undefined ? undefined : fileProblem(output, force);
   if (unwritable !== undefined) return complain(unwritable);
   const map = command.map === undefined ? undefined : readMap(command.map);
-  if (typeof map === 'string') return complain(map);
+  if (map && !map.ok) return complain(map.error);
   const client = newClient(target);
   let isStopped = false;
   // A second signal ends the program at once.
@@ -30,7 +31,7 @@ export async function clone(command: CloneCommand): Promise<number> {
     void client.close();
   });
   const progress = new Progress();
-  const { clone, absent } = await cloneDevices(client, command, map, {
+  const { clone, absent } = await cloneDevices(client, command, map?.value, {
     sleep: (ms) => sleep(ms).then(() => {}),
     isStopped: () => isStopped,
     progress: (text) => progress.show(text),
@@ -48,13 +49,15 @@ export async function clone(command: CloneCommand): Promise<number> {
   return writeNativeFile(writeClone(clone), command);
 }
 
-function readMap(file: string): Imported | string {
+function readMap(file: string): Result<Imported> {
   const read = readText(file, LARGEST_MAP);
-  if (!read.ok) return `${file}: ${read.message}`;
+  if (!read.ok) return failure(`${file}: ${read.message}`);
   const imported = importText(read.text, file, undefined);
-  if (typeof imported === 'string') return `${file}: ${imported}`;
+  if (typeof imported === 'string') return failure(`${file}: ${imported}`);
   const isByAddress = imported.lines.some(({ devices }) => devices.some(({ values }) => values.length > 0));
-  return isByAddress ? imported : `${file}: ${imported.what} has no values by their addresses`;
+  return isByAddress
+    ? success(imported)
+    : failure(`${file}: ${imported.what} has no values by their addresses`);
 }
 
 /** Shows progress: on a terminal in one line that is replaced, elsewhere now and then in a new line. */

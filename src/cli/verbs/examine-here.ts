@@ -1,4 +1,5 @@
 import { MAX_SEED } from '../../common/random.js';
+import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
@@ -33,18 +34,18 @@ export async function examineHere(
   wanted: ExaminationWanted,
   makeObserver: MakeObserver | undefined,
   stop: Promise<unknown>,
-): Promise<ReportView | string | undefined> {
+): Promise<Result<ReportView | undefined>> {
   const configuration = load(wanted.source, {});
-  if (!configuration) return undefined;
+  if (!configuration) return success(undefined);
   // Faults of the file would be taken for the client's behaviour.
   const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
   const order = orderOf(wanted, makeObserver, simulator);
-  if (typeof order === 'string') return order;
+  if (!order.ok) return order;
   const started = await simulator.start();
-  if (!started.ok) return withFreePortsHint(started);
+  if (!started.ok) return failure(withFreePortsHint(started));
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   try {
-    return await examineLine(wanted, simulator, order, stop);
+    return await examineLine(wanted, simulator, order.value, stop);
   } finally {
     await simulator.stop();
   }
@@ -55,32 +56,32 @@ function orderOf(
   { line: name, unitId, checks: names, limitMs, dut, seed }: ExaminationWanted,
   makeObserver: MakeObserver | undefined,
   simulator: Simulator,
-): ExaminationOrder | string {
+): Result<ExaminationOrder> {
   const line = simulator.lines.get(name);
-  if (!line) return unknownName('line', name, [...simulator.lines.keys()]);
+  if (!line) return failure(unknownName('line', name, [...simulator.lines.keys()]));
   if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
-    return `line ${name} only listens, so it can't disturb a client`;
+    return failure(`line ${name} only listens, so it can't disturb a client`);
   }
-  if (unitId !== undefined && !line.owns(unitId)) return `line ${name} has no unit ${unitId}`;
+  if (unitId !== undefined && !line.owns(unitId)) return failure(`line ${name} has no unit ${unitId}`);
   if (dut !== undefined) {
     const findings = fileFindings();
     reportUnknownEndpoints(dut, simulator, new At(dut, findings));
     const [issue] = findings.listed;
-    if (issue) return `--dut: ${issue.message}`;
+    if (issue) return failure(`--dut: ${issue.message}`);
   }
   const checks = chosenChecks(names, line);
-  if (typeof checks === 'string') return `--checks: ${checks}`;
+  if (typeof checks === 'string') return failure(`--checks: ${checks}`);
   const observer = makeObserver?.(simulator);
   // Only the name of a register can be unknown; those of pages and commands are not checked here.
-  if (typeof observer === 'string') return `--witness-register: ${observer}`;
-  return {
+  if (typeof observer === 'string') return failure(`--witness-register: ${observer}`);
+  return success({
     line,
     unitId,
     checks,
     limitMs,
     seed: seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
     observer,
-  };
+  });
 }
 
 /** @returns why the client could not be started, as lines for a terminal */
@@ -89,7 +90,7 @@ async function examineLine(
   simulator: Simulator,
   order: ExaminationOrder,
   stop: Promise<unknown>,
-): Promise<ReportView | string> {
+): Promise<Result<ReportView>> {
   const { line, checks, limitMs, seed } = order;
   const many = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
@@ -98,19 +99,19 @@ async function examineLine(
     if (command === undefined) return undefined;
     await dut?.stop();
     const started = await startDut(command, simulator, stop);
-    if (typeof started === 'string') return started;
-    dut = started;
-    void started.died().then((how) => examination.clientEnded(how));
+    if (!started.ok) return started.error;
+    dut = started.value;
+    void started.value.died().then((how) => examination.clientEnded(how));
     return undefined;
   };
   const restarted = { ...order, ...(restart && { restart: startClient }) };
   const examination = new Examination(simulator, restarted, { found: printFinding, note: say });
   const problem = await startClient();
-  if (problem !== undefined) return problem;
+  if (problem !== undefined) return failure(problem);
   try {
     void stop.then(() => examination.stop());
     const report = await examination.run();
-    return await shownReport(report, simulator);
+    return success(await shownReport(report, simulator));
   } finally {
     await dut?.stop();
   }
@@ -120,10 +121,10 @@ async function startDut(
   command: string,
   simulator: Simulator,
   giveUp: Promise<unknown>,
-): Promise<Dut | string> {
+): Promise<Result<Dut>> {
   const started = await Dut.start(
     { command, ready: undefined, readyWithin: 0 },
     { command: withEndpoints(command, openEndpoints(simulator)), directory: process.cwd(), giveUp },
   );
-  return started.ok ? started.dut : started.error;
+  return started.ok ? success(started.dut) : failure(started.error);
 }

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import type { ReportView } from '../../testing/report/view.js';
 import { Remote } from './remote.js';
 import { CHECKS, type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
@@ -32,7 +33,7 @@ export async function examineRemotely(
   wanted: RemoteExamination,
   where: { readonly url: string; readonly token: string | undefined },
   audience: RemoteAudience,
-): Promise<ReportView | string> {
+): Promise<Result<ReportView>> {
   const { dut } = wanted;
   const over = await runThere(
     new Remote(where.url, where.token),
@@ -48,7 +49,7 @@ export async function examineRemotely(
     },
     audience,
   );
-  return over.ok ? over.body.report : over.error;
+  return over.ok ? success(over.body.report) : failure(over.error);
 }
 
 /** The body of the request that starts the examination. */

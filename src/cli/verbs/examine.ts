@@ -1,3 +1,4 @@
+import type { Result } from '../../common/result.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../../testing/examine/checks/real-world.js';
 import { readObserver } from '../../testing/examine/observer/read-observer.js';
@@ -34,9 +35,8 @@ export async function examine(request: ExamineRequest): Promise<number> {
   const report = await (request.url === undefined
     ? examineHere(request, read.observer, stop)
     : examineThere(request, request.url, stop));
-  if (report === undefined) return WRONG;
-  if (typeof report === 'string') return complain(report, WRONG);
-  return conclude(request, report, isStopped);
+  if (!report.ok) return complain(report.error, WRONG);
+  return report.value ? conclude(request, report.value, isStopped) : WRONG;
 }
 
 function list(): number {
@@ -55,7 +55,7 @@ function examineThere(
   { line, unitId, checks, limitMs, seed, dut, token, observer: { register } }: ExaminationWanted,
   url: string,
   stop: Promise<unknown>,
-): Promise<ReportView | string> {
+): Promise<Result<ReportView>> {
   say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
   const wanted = { line, unitId, checks, limitMs, seed, register, dut };
   return examineRemotely(wanted, { url, token }, { onFinding: printFinding, stop });

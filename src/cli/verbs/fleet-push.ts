@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
@@ -12,14 +13,14 @@ type PushedConfiguration = Readonly<Record<string, unknown>>;
  * Reads a configuration file in the form in which it is sent.
  * @returns it, or what is wrong, as lines for a terminal
  */
-export function readPushed(file: string): PushedConfiguration | string {
+export function readPushed(file: string): Result<PushedConfiguration> {
   const read = readConfigFile(file);
-  if (!read.ok) return formatProblems(file, read.problems);
+  if (!read.ok) return failure(formatProblems(file, read.problems));
   const { value } = read.source;
-  if (!isMapping(value)) return `${file}: expected a mapping with devices and lines`;
+  if (!isMapping(value)) return failure(`${file}: expected a mapping with devices and lines`);
   // JSON has no integers beyond 2^53. As text they are accepted wherever they fit.
   const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each));
-  return JSON.parse(text) as PushedConfiguration;
+  return success(JSON.parse(text) as PushedConfiguration);
 }
 
 /** Applies a configuration on all benches; on none if one of them refuses it when it is checked. */

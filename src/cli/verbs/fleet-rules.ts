@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
@@ -72,14 +73,14 @@ export async function clearRules(
  * Reads the rules in a file: one rule or a list, alone or below `faults`.
  * @returns them, or what is wrong, as a sentence
  */
-export function readRules(file: string): Rule[] | string {
+export function readRules(file: string): Result<Rule[]> {
   const read = readConfigFile(file);
-  if (!read.ok) return `${file}: ${read.problems[0]?.message ?? 'can not be read'}`;
+  if (!read.ok) return failure(`${file}: ${read.problems[0]?.message ?? 'can not be read'}`);
   const { value } = read.source;
   const written = isMapping(value) && value.faults !== undefined ? value.faults : value;
   const rules: readonly unknown[] = Array.isArray(written) ? written : [written];
   const isRule = (rule: unknown): rule is Rule => isMapping(rule) && typeof rule.name === 'string';
   return rules.length > 0 && rules.every(isRule)
-    ? rules.filter(isRule)
-    : `${file}: expected a fault rule with a name, or a list of them`;
+    ? success(rules.filter(isRule))
+    : failure(`${file}: expected a fault rule with a name, or a list of them`);
 }

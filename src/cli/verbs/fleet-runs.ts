@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failure, type Result, success } from '../../common/result.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
 import type { Run } from '../../testing/commands.js';
 import { fleetHtml } from '../../testing/report/fleet-html.js';
@@ -44,22 +45,26 @@ interface BenchReport {
  * Reads scenarios from files in the form in which they are sent to benches.
  * @returns them, or what is wrong, as lines for a terminal
  */
-export function readScenarios(files: readonly string[], settings: readonly string[]): Work[] | string {
+export function readScenarios(files: readonly string[], settings: readonly string[]): Result<Work[]> {
   const loaded = files.map((file) => loadScenarioFile(file, settings));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
-  if (mistakes.length > 0) return mistakes.join('\n');
+  if (mistakes.length > 0) return failure(mistakes.join('\n'));
   const scenarios = loaded.flatMap((each) => (each.ok ? [each.scenario] : []));
   const withProgram = scenarios.find(({ value }) => (value as { readonly dut?: unknown }).dut !== undefined);
   if (withProgram)
-    return `${withProgram.file}: dut: fleet starts no programs: the clients of the benches are tested`;
-  return scenarios.map((scenario) => {
-    const { name } = scenario.value as { readonly name?: unknown };
-    return {
-      kind: 'test',
-      name: String(name ?? scenario.file),
-      input: { scenario: forRunningSimulator(scenario) },
-    };
-  });
+    return failure(
+      `${withProgram.file}: dut: fleet starts no programs: the clients of the benches are tested`,
+    );
+  return success(
+    scenarios.map((scenario) => {
+      const { name } = scenario.value as { readonly name?: unknown };
+      return {
+        kind: 'test',
+        name: String(name ?? scenario.file),
+        input: { scenario: forRunningSimulator(scenario) },
+      };
+    }),
+  );
 }
 
 /** Makes the work of an examination of a line. */
@@ -139,8 +144,9 @@ async function runOne(
 ): Promise<BenchReport> {
   const { kind } = work;
   const started = await fleet.ask(bench, `${kind}.start`, work.input, timeout);
-  let run = runIn(started);
-  if (typeof run === 'string') return notRun(bench, work, run);
+  const first = runIn(started);
+  if (!first.ok) return notRun(bench, work, first.error);
+  let run = first.value;
   const { id } = run;
   let isOver = false;
   void stop.then(() => {
@@ -149,8 +155,8 @@ async function runOne(
   while (!run.isOver) {
     await Promise.race([sleep(every), stop]);
     const outcome = runIn(await fleet.ask(bench, `${kind}.get`, { id }, timeout));
-    if (typeof outcome === 'string') return notRun(bench, work, outcome, run);
-    run = outcome;
+    if (!outcome.ok) return notRun(bench, work, outcome.error, run);
+    run = outcome.value;
     onProgress(run.report.findings.filter(({ verdict }) => verdict !== 'not run').length);
   }
   isOver = true;
@@ -160,11 +166,11 @@ async function runOne(
 }
 
 /** Reads a run from the answer of a bench; a sentence if the answer is something else. */
-function runIn(answer: FleetAnswer): Run | string {
-  if (!answer.ok) return `${answer.code}: ${answer.detail}`;
+function runIn(answer: FleetAnswer): Result<Run> {
+  if (!answer.ok) return failure(`${answer.code}: ${answer.detail}`);
   const run = answer.value as Partial<Run> | null;
   const isRun = typeof run?.id === 'number' && Array.isArray(run.report?.findings);
-  return isRun ? (run as Run) : 'the bench has answered something else than a test';
+  return isRun ? success(run as Run) : failure('the bench has answered something else than a test');
 }
 
 function viewOf({ topic }: FleetBench, work: Work, { report }: Run): ReportView {

@@ -1,3 +1,4 @@
+import { type Result, success } from '../../common/result.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { Fleet, type FleetBench } from '../../remote/mqtt/fleet.js';
 import type { FleetCommand } from '../command-line/commands/fleet.js';
@@ -18,7 +19,7 @@ type Action = (fleet: Fleet, benches: readonly FleetBench[]) => Promise<number> 
 export async function fleet(command: FleetCommand): Promise<number> {
   const { broker: url, username, ca, topic, action } = command;
   const carryOut = actionOf(command);
-  if (typeof carryOut === 'string') return complain(carryOut, action.do === 'test' ? WRONG_USAGE : FAILED);
+  if (!carryOut.ok) return complain(carryOut.error, action.do === 'test' ? WRONG_USAGE : FAILED);
   const credentials = ca === undefined ? {} : await readBrokerFiles({ ca });
   if (typeof credentials === 'string') return complain(credentials);
   const password = process.env.MODBUS_SIM_MQTT_PASSWORD;
@@ -32,46 +33,49 @@ export async function fleet(command: FleetCommand): Promise<number> {
     const benches = found.select(command);
     return benches.length === 0
       ? complain('no bench is meant: none has said so on the topic, or --on and --label fit none')
-      : await carryOut(found, benches);
+      : await carryOut.value(found, benches);
   } finally {
     await found.end();
   }
 }
 
 /** Reads the files of a command. @returns the action, or what is wrong with a file */
-function actionOf(command: FleetCommand): Action | string {
+function actionOf(command: FleetCommand): Result<Action> {
   const { action, timeout, json } = command;
   switch (action.do) {
     case 'list':
-      return (_, benches) => list(benches, json);
+      return success((_, benches) => list(benches, json));
     case 'targets':
-      return (_, benches) => writeTargets(action.file, benches);
+      return success((_, benches) => writeTargets(action.file, benches));
     case 'run':
-      return async (fleet, benches) =>
+      return success(async (fleet, benches) =>
         conclude(
           await onAll(benches, (bench) => fleet.ask(bench, action.command, action.input, timeout)),
           json,
-        );
+        ),
+      );
     case 'clear':
-      return async (fleet, benches) =>
-        conclude(await onAll(benches, (bench) => clearRules(fleet, bench, timeout, action.all)), json);
+      return success(async (fleet, benches) =>
+        conclude(await onAll(benches, (bench) => clearRules(fleet, bench, timeout, action.all)), json),
+      );
     case 'apply': {
       const rules = readRules(action.file);
-      if (typeof rules === 'string') return rules;
-      return (fleet, benches) => applyRules(fleet, benches, command, rules);
+      if (!rules.ok) return rules;
+      return success((fleet, benches) => applyRules(fleet, benches, command, rules.value));
     }
     case 'push': {
       const pushed = readPushed(action.file);
-      if (typeof pushed === 'string') return pushed;
-      return (fleet, benches) => push(fleet, benches, command, pushed);
+      if (!pushed.ok) return pushed;
+      return success((fleet, benches) => push(fleet, benches, command, pushed.value));
     }
     case 'test': {
       const works = readScenarios(action.files, action.settings);
-      if (typeof works === 'string') return works;
-      return (fleet, benches) => runOnAll(fleet, benches, command, works, action.reports);
+      if (!works.ok) return works;
+      return success((fleet, benches) => runOnAll(fleet, benches, command, works.value, action.reports));
     }
     case 'examine':
-      return (fleet, benches) =>
-        runOnAll(fleet, benches, command, [examinationWork(action.order)], action.reports);
+      return success((fleet, benches) =>
+        runOnAll(fleet, benches, command, [examinationWork(action.order)], action.reports),
+      );
   }
 }

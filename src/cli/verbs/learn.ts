@@ -1,4 +1,5 @@
 import { dirname, relative } from 'node:path';
+import { failure, type Result, success } from '../../common/result.js';
 import { loadNative } from '../../files/config/load.js';
 import { readBytes } from '../../files/config/text/read-file.js';
 import { type Check, checkLearned } from '../../files/learn/check.js';
@@ -31,8 +32,8 @@ export async function learn(command: LearnCommand): Promise<number> {
   }
   if (from) {
     const read = await readLine(from);
-    if (typeof read === 'string') return complain(read);
-    contents.push(read);
+    if (!read.ok) return complain(read.error);
+    contents.push(read.value);
   }
   const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');
   const learned = learnFiles(contents, source);
@@ -59,10 +60,10 @@ async function readLine({
   url,
   token,
   line,
-}: NonNullable<LearnCommand['from']>): Promise<Uint8Array | string> {
+}: NonNullable<LearnCommand['from']>): Promise<Result<Uint8Array>> {
   const remote = new Remote(url, token);
   const answer = await remote.download(`/api/v1/capture.pcapng?line=${encodeURIComponent(line)}`);
-  if (!answer.ok) return answer.error;
+  if (!answer.ok) return failure(answer.error);
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
@@ -72,9 +73,9 @@ async function readLine({
       pieces.push(piece);
     }
   } catch (error) {
-    return remote.noAnswer(error as Error);
+    return failure(remote.noAnswer(error as Error));
   }
-  return Buffer.concat(pieces);
+  return success(Buffer.concat(pieces));
 }
 
 /** Serves what was learned in this process, and asks it the requests of the log. */

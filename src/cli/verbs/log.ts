@@ -5,6 +5,7 @@ import { inspect, promisify } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { packageFile } from '../../common/package.js';
 import { printable, printableLine } from '../../common/rest-client/printable.js';
+import { failure, type Result, success } from '../../common/result.js';
 import type { LogOptions } from '../command-line/commands/serve.js';
 import type { Outlet } from './outlet.js';
 import { complain, isJournal, PRIORITY } from './say.js';
@@ -25,12 +26,12 @@ const LEVELS = {
  * warning, because the usual entries would bury what is printed.
  * @returns the log, or an error as a sentence
  */
-export function createLog({ level, file }: LogOptions): Logger | string {
+export function createLog({ level, file }: LogOptions): Result<Logger> {
   const isOnTerminal = file === undefined && process.stderr.isTTY;
   const usual = isOnTerminal ? 'warning' : 'info';
-  const outlet = file === undefined ? standardError() : openLogFile(file);
-  if (typeof outlet === 'string') return `--log_file ${file}: ${outlet}`;
-  return newLog(level ?? usual, outlet, file === undefined);
+  const outlet = file === undefined ? success(standardError()) : openLogFile(file);
+  if (!outlet.ok) return failure(`--log_file ${file}: ${outlet.error}`);
+  return success(newLog(level ?? usual, outlet.value, file === undefined));
 }
 
 /** Warnings on standard error, for commands that print what they find. */
@@ -121,12 +122,12 @@ const MODE = 0o666;
  * reports this once.
  * @returns the outlet of the log, or what is wrong with the file
  */
-function openLogFile(file: string): Outlet | string {
+function openLogFile(file: string): Result<Outlet> {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats?.isDirectory()) return 'is a directory, expected a file';
+    if (stats?.isDirectory()) return failure('is a directory, expected a file');
     // Opening a FIFO blocks until it has a reader, and a full FIFO would block every line.
-    if (stats?.isFIFO() || stats?.isSocket()) return 'is not a regular file';
+    if (stats?.isFIFO() || stats?.isSocket()) return failure('is not a regular file');
     // The file may be a terminal, which must not become the controlling one or block.
     const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0o666);
     const outlet = openOutlet(descriptor, true);
@@ -135,9 +136,9 @@ function openLogFile(file: string): Outlet | string {
       outlet.onFailure = () => {};
       complain(`log entries are lost: ${error.message}`);
     };
-    return outlet;
+    return success(outlet);
   } catch (error) {
-    return reasonOf(error as NodeJS.ErrnoException);
+    return failure(reasonOf(error as NodeJS.ErrnoException));
   }
 }
 

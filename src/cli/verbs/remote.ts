@@ -1,6 +1,7 @@
 import type { ReadableStream } from 'node:stream/web';
 import { z } from 'zod';
 import { type Answer, ask, type Method, open, type Send, sendTo } from '../../common/rest-client/client.js';
+import { failure, type Result, success } from '../../common/result.js';
 import type { LineEndpoints } from '../../testing/scenario/line-endpoints.js';
 import { unreachableReason } from '../tail/unreachable.js';
 
@@ -58,11 +59,11 @@ export class Remote {
   }
 
   /** The addresses of the open lines, or a sentence that says why they are not known. */
-  async endpoints(): Promise<LineEndpoints | string> {
+  async endpoints(): Promise<Result<LineEndpoints>> {
     const answer = await this.lines();
-    if (!answer.ok) return answer.error;
+    if (!answer.ok) return failure(answer.error);
     const open = answer.body.lines.filter(({ state }) => state === 'open');
-    return new Map(open.map(({ name, place }) => [name, place]));
+    return success(new Map(open.map(({ name, place }) => [name, place])));
   }
 
   #told<Body>(answer: Answer<Body>): RemoteAnswer<Body> {

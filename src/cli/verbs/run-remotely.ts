@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { failure, type Result, success } from '../../common/result.js';
 import type { Finding } from '../../testing/report/report.js';
 import { Dut } from '../../testing/scenario/dut.js';
 import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
@@ -70,8 +71,9 @@ export async function runThere<Answer extends Started, Found extends ShownFindin
   { path, body, name, query = '', findings, shape, ...client }: RemoteRun<Answer, Found>,
   { onFinding, stop }: RemoteAudience<Found>,
 ): Promise<RemoteAnswer<Answer>> {
-  const dut = client.dut && (await startDut(client.dut, client.directory, remote, stop));
-  if (typeof dut === 'string') return { ok: false, error: dut };
+  const program = client.dut && (await startDut(client.dut, client.directory, remote, stop));
+  if (program && !program.ok) return program;
+  const dut = program?.value;
   try {
     const started = await remote.ask<Answer>('POST', path, body, STARTED);
     if (!started.ok) return name === undefined ? started : { ok: false, error: `${name}: ${started.error}` };
@@ -104,10 +106,10 @@ async function startDut(
   directory: string,
   remote: Remote,
   giveUp: Promise<unknown>,
-): Promise<Dut | string> {
+): Promise<Result<Dut>> {
   const endpoints = await remote.endpoints();
-  if (typeof endpoints === 'string') return endpoints;
-  const command = withEndpoints(definition.command, endpoints);
+  if (!endpoints.ok) return endpoints;
+  const command = withEndpoints(definition.command, endpoints.value);
   const started = await Dut.start(definition, { command, directory, giveUp });
-  return started.ok ? started.dut : started.error;
+  return started.ok ? success(started.dut) : failure(started.error);
 }

@@ -6,7 +6,7 @@ import { complain, say, WRONG_USAGE } from './say.js';
 /** Runs the command on the command line; resolves with the exit code. */
 export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const withToken = await withCredentials(environment);
-  return typeof withToken === 'string' ? complain(withToken) : run(parseCommandLine([...args], withToken));
+  return !withToken.ok ? complain(withToken.error) : run(parseCommandLine([...args], withToken.value));
 }
 
 /**

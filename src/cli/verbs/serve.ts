@@ -31,25 +31,25 @@ export async function serve(command: ServeCommand): Promise<number> {
   const configuration = load(source, api, (loaded) => written.note(loaded));
   if (!configuration) return FAILED;
   const log = createLog(logOptions);
-  if (typeof log === 'string') return complain(log);
+  if (!log.ok) return complain(log.error);
   const { files, ...rules } = configuration.api;
   const tls = files && (await readTlsCredentials(files));
   if (tls?.ok === false) return complain(`REST: ${tls.reason}`);
   const { mqtt } = configuration;
   const broker = mqtt?.files && (await readBrokerFiles(mqtt.files));
   if (typeof broker === 'string') return complain(`mqtt: ${broker}`);
-  for (const note of tls?.notes ?? []) log.warn(`REST: ${note}`);
+  for (const note of tls?.notes ?? []) log.value.warn(`REST: ${note}`);
 
   const service = await findServiceManager(process.env);
-  if (service?.ok === false) log.error(service.error);
+  if (service?.ok === false) log.value.error(service.error);
   const stop = service?.ok ? stopSignal(OK, { signals: SERVICE_STOP_SIGNALS }) : stopSignal(OK);
-  const simulator = new Simulator(configuration, log);
-  const context = newTestContext(simulator, log, stateDirectory(command.state));
-  const owned = ownersContext(simulator, log);
+  const simulator = new Simulator(configuration, log.value);
+  const context = newTestContext(simulator, log.value, stateDirectory(command.state));
+  const owned = ownersContext(simulator, log.value);
   const state = await openState({
     context: owned,
     configuration,
-    log,
+    log: log.value,
     options: command.state,
     file: sourceName(source),
     stop,
@@ -66,13 +66,13 @@ export async function serve(command: ServeCommand): Promise<number> {
   if (state) say(state.description);
 
   // The main thread has nothing else to do here, while the thread of REST loads its modules.
-  void shortenTimeSlice().then((slice) => log.debug(`thread of the lines: ${timeSliceText(slice)}`));
+  void shortenTimeSlice().then((slice) => log.value.debug(`thread of the lines: ${timeSliceText(slice)}`));
   const { credentials } = tls ?? {};
   const served = await desk.start({
     context,
     rules: { ...rules, ...(credentials && { credentials }) },
     port: configuration.api.port,
-    log,
+    log: log.value,
     mqtt: mqtt && { definition: { ...mqtt, ...command.mqtt }, credentials: broker ?? {} },
   });
   if (!served.ok) {
@@ -86,7 +86,14 @@ export async function serve(command: ServeCommand): Promise<number> {
   const file = sourceName(source);
   const ended = service?.ok
     ? runService({
-        ...{ context: owned, configuration, manager: service.manager, log, file, load: () => written.read() },
+        ...{
+          context: owned,
+          configuration,
+          manager: service.manager,
+          log: log.value,
+          file,
+          load: () => written.read(),
+        },
         runtimeDirectory: command.runtimeDirectory,
         rest: api.defaultPort === undefined ? undefined : served.addresses.join(' and '),
         reloaded: (now) => {
@@ -114,12 +121,12 @@ export async function serve(command: ServeCommand): Promise<number> {
  */
 async function misbehave(context: CommandContext, id: string | undefined): Promise<string | undefined> {
   const entry = id === undefined ? undefined : findMisbehaviour(id);
-  if (typeof entry !== 'object') return entry && `--misbehave: ${entry}`;
-  const { manners, line } = entry;
+  if (!entry?.ok) return entry && `--misbehave: ${entry.error}`;
+  const { manners, line } = entry.value;
   for (const device of context.simulator.devices.keys()) {
     const target = { device };
     const problem = problemText(
-      await armMisbehaviour(context, { manners, line, rules: rulesOf(entry, target), target }),
+      await armMisbehaviour(context, { manners, line, rules: rulesOf(entry.value, target), target }),
     );
     if (problem !== undefined) return `--misbehave ${id}: ${problem}`;
   }

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import type { ReportView } from '../../testing/report/view.js';
 import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
 import { forRunningSimulator } from '../../testing/scenario/own-configuration.js';
@@ -29,7 +30,7 @@ export async function runRemotely(
 ): Promise<RemoteEnd> {
   const { directory } = file;
   const dut = dutOf(file);
-  if (typeof dut === 'string') return { ok: false, text: dut };
+  if (!dut.ok) return { ok: false, text: dut.error };
   const over = await runThere(
     new Remote(where.url, where.token),
     {
@@ -38,7 +39,7 @@ export async function runRemotely(
       name: file.file,
       findings: ({ report }: TestAnswer) => report.findings,
       shape: REPORT,
-      dut,
+      dut: dut.value,
       directory,
     },
     {
@@ -55,10 +56,11 @@ export async function runRemotely(
 /**
  * The program that the scenario starts; undefined if it starts none; a sentence if the program is invalid.
  */
-function dutOf({ file, value }: ScenarioFile): DutDefinition | undefined | string {
+function dutOf({ file, value }: ScenarioFile): Result<DutDefinition | undefined> {
   const source = (value as { readonly dut?: unknown }).dut;
-  if (source === undefined) return undefined;
+  if (source === undefined) return success(undefined);
   const definition = dutSchema.safeParse(source);
-  if (!definition.success) return `${file}: dut: expected a mapping with command, ready and readyWithin`;
-  return { ready: undefined, ...definition.data };
+  if (!definition.success)
+    return failure(`${file}: dut: expected a mapping with command, ready and readyWithin`);
+  return success({ ready: undefined, ...definition.data });
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Result } from '../../common/result.js';
 import { type Kind, kindOf } from '../../common/schema/kind.js';
 import type { Course } from './course.js';
 
@@ -109,7 +110,7 @@ export interface Track {
    * Returns rows around `time` (0 to `length`), of which the first is not after `time`, or why the rows can't
    * be read.
    */
-  rowsAt(time: number): TrackRows | string;
+  rowsAt(time: number): Result<TrackRows>;
 }
 
 /**

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { packageFile } from '../../common/package.js';
+import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
@@ -55,27 +56,27 @@ export function catalogueIds(): string[] {
 export function readCatalogue(): Misbehaviour[] {
   return catalogueIds().map((id) => {
     const entry = read(id);
-    if (typeof entry === 'string') throw new Error(entry);
-    return entry;
+    if (!entry.ok) throw new Error(entry.error);
+    return entry.value;
   });
 }
 
 /** Finds an entry. @returns a sentence when there is no such entry, or when its file has a mistake */
-export function findMisbehaviour(id: string): Misbehaviour | string {
+export function findMisbehaviour(id: string): Result<Misbehaviour> {
   const ids = catalogueIds();
-  return ids.includes(id) ? read(id) : unknownName('entry of the catalogue', id, ids);
+  return ids.includes(id) ? read(id) : failure(unknownName('entry of the catalogue', id, ids));
 }
 
 /** Entries that have been read. The files are part of the program and do not change while it runs. */
 const known = new Map<string, Misbehaviour>();
 
 /** Reads the file of an entry. @returns the mistakes of the file, as text */
-function read(id: string): Misbehaviour | string {
+function read(id: string): Result<Misbehaviour> {
   const before = known.get(id);
-  if (before) return before;
+  if (before) return success(before);
   const name = `catalogue/${id}${ENDING}`;
   const file = readConfigFile(fileURLToPath(new URL(id + ENDING, DIRECTORY)));
-  if (!file.ok) return formatProblems(name, file.problems);
+  if (!file.ok) return failure(formatProblems(name, file.problems));
   const findings = new Findings();
   const at = new At(file.source.value, findings);
   const entry = at.check(entrySchema);
@@ -83,10 +84,10 @@ function read(id: string): Misbehaviour | string {
   const line = entry?.line && lineSettings(entry.line, at.key('line'));
   if (entry && !entry.manners && !line && entry.faults.length === 0)
     at.wrong('expected manners, faults or line, got none of them');
-  if (!entry || findings.count > 0) return formatProblems(name, file.source.locate(findings.listed));
+  if (!entry || findings.count > 0) return failure(formatProblems(name, file.source.locate(findings.listed)));
   const misbehaviour = { id, ...entry, ...(line && { line }) };
   known.set(id, misbehaviour);
-  return misbehaviour;
+  return success(misbehaviour);
 }
 
 function checkRule(at: At): void {

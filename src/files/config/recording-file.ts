@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { failure, type Result } from '../../common/result.js';
 import {
   lastBefore,
   type RecordingIndex,
@@ -92,7 +93,7 @@ class RecordingTrack implements Track {
   readonly #modified: number;
   readonly #now: () => number;
   #block = -1;
-  #rows: TrackRows | string = '';
+  #rows: Result<TrackRows> = failure('');
   #checked = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, index: RecordingIndex, modified: number, now: () => number) {
@@ -103,7 +104,7 @@ class RecordingTrack implements Track {
     this.#now = now;
   }
 
-  rowsAt(time: number): TrackRows | string {
+  rowsAt(time: number): Result<TrackRows> {
     const block = lastBefore(this.#index.times, time);
     if (block !== this.#block || this.#now() - this.#checked >= CHECK_INTERVAL) {
       this.#rows = this.#read(block);
@@ -113,18 +114,19 @@ class RecordingTrack implements Track {
     return this.#rows;
   }
 
-  #read(block: number): TrackRows | string {
+  #read(block: number): Result<TrackRows> {
     const { offsets } = this.#index;
     const start = offsets[block] as number;
     const bytes = new Uint8Array((offsets[block + 1] as number) - start);
     let file: number | undefined;
     try {
       file = openRegular(this.#file);
-      if (fstatSync(file).mtimeMs !== this.#modified) return `${this.#file} has changed since it was opened`;
+      if (fstatSync(file).mtimeMs !== this.#modified)
+        return failure(`${this.#file} has changed since it was opened`);
       readSync(file, bytes, { position: start });
       return readBlock(this.#index, bytes);
     } catch (error) {
-      return `${this.#file} can't be read: ${(error as Error).message}`;
+      return failure(`${this.#file} can't be read: ${(error as Error).message}`);
     } finally {
       if (file !== undefined) closeSync(file);
     }

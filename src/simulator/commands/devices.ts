@@ -67,9 +67,9 @@ export async function addDevice(
  */
 async function armLike(context: CommandContext, device: string, like: unknown): Promise<Outcome<unknown>> {
   const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
-  if (typeof entry !== 'object') return done(null);
+  if (!entry?.ok) return done(null);
   const target = { device };
-  return armMisbehaviour(context, { rules: rulesOf(entry, target), target });
+  return armMisbehaviour(context, { rules: rulesOf(entry.value, target), target });
 }
 
 /** Adds a device of a configuration that was read and checked. */

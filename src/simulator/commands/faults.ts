@@ -1,3 +1,4 @@
+import type { Result } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { type FaultRule, ruleSchema, THEN, usableRule } from '../../device/faults/rule.js';
@@ -92,18 +93,18 @@ export function previewRule(
   const { rule, like: wanted } = new At(request, findings).check(previewBody) ?? {};
   if (!rule) return refusalOf(findings, 'rule.invalid');
   const usable = usableRule(rule, simulator.ruleHome);
-  let like: LikeRequest | string | undefined;
+  let like: Result<LikeRequest> | undefined;
   if (typeof wanted === 'number') like = likeEvent(simulator, wanted);
   else if (wanted) like = likeMadeUp(simulator, wanted);
   else if (usable.ok) like = likeRule(simulator, usable.rule);
-  if (typeof like === 'string') {
-    const message = like;
+  if (like && !like.ok) {
+    const { error: message } = like;
     findings.add(() => ({ path: ['like'], message, code: 'event.unusable' }));
   }
   if (!usable.ok)
     for (const issue of usable.issues) findings.add(() => ({ ...issue, path: ['rule', ...issue.path] }));
-  if (!usable.ok || typeof like !== 'object') return refusalOf(findings, 'rule.invalid');
-  return done(previewView(previewFault(usable.rule, like), like));
+  if (!usable.ok || !like?.ok) return refusalOf(findings, 'rule.invalid');
+  return done(previewView(previewFault(usable.rule, like.value), like.value));
 }
 
 /**

@@ -50,7 +50,7 @@ describe('the socket of a service', () => {
     });
     expect(await send(path, pieces)).toBe('');
     expect(reloads).toBe(0);
-    expect(await askForReload(directory)).toEqual(NOTHING);
+    expect(await askForReload(directory)).toEqual({ ok: true, value: NOTHING });
     expect(reloads).toBe(1);
   });
 
@@ -69,7 +69,7 @@ describe('the socket of a service', () => {
     const second = askForReload(directory);
     await expect.poll(() => answers.length).toBe(2);
     answers[1]?.();
-    expect(await second).toEqual(NOTHING);
+    expect(await second).toEqual({ ok: true, value: NOTHING });
   });
 
   it('takes the place of one that a killed service has left, and is gone in the end', async () => {
@@ -80,7 +80,7 @@ describe('the socket of a service', () => {
       async () => second,
       (problem) => first.problems.push(problem),
     );
-    expect(await askForReload(first.directory)).toEqual(second);
+    expect(await askForReload(first.directory)).toEqual({ ok: true, value: second });
     end();
     first.end();
     await expect.poll(() => existsSync(first.path)).toBe(false);

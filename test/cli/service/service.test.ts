@@ -42,7 +42,11 @@ async function serve(read: () => LoadResult) {
     reloaded: () => {},
   });
   onTestFinished(end);
-  return { simulator, told, reload: () => askForReload(runtimeDirectory) };
+  const reload = async () => {
+    const answer = await askForReload(runtimeDirectory);
+    return answer.ok ? answer.value : answer.error;
+  };
+  return { simulator, told, reload };
 }
 
 const withPump = (): LoadResult => ({ ok: true, configuration: nativeSetup(WITH_PUMP), warnings: [] });

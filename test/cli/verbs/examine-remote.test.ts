@@ -34,20 +34,24 @@ describe('an examination on a simulator that runs already', () => {
       { url, token: undefined },
       { onFinding: ({ title, verdict }) => void told.push(`${title}: ${verdict}`), stop: NEVER },
     );
-    if (typeof report === 'string') throw new Error(report);
+    if (!report.ok) throw new Error(report.error);
     // Both watch at the same time, so either may be over first.
     expect(told.sort()).toEqual(['Asks only what may be asked: pass', 'Uses its connection again: pass']);
-    expect(report).toMatchObject({ kind: 'examination', line: 'bus', seed: 7, verdict: 'pass' });
-    expect(report.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
+    expect(report.value).toMatchObject({ kind: 'examination', line: 'bus', seed: 7, verdict: 'pass' });
+    expect(report.value.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
   });
 
   it('says what the simulator refuses, and that none is there', { timeout: 60_000 }, async () => {
     const { running, url } = await listening();
     const audience = { onFinding: () => {}, stop: NEVER };
     const wrong = { ...WANTED, line: 'bsu' };
-    expect(await examineRemotely(wrong, { url, token: undefined }, audience)).toContain('line: ');
+    expect(await examineRemotely(wrong, { url, token: undefined }, audience)).toMatchObject({
+      error: expect.stringContaining('line: '),
+    });
     await running.rest.app.close();
-    expect(await examineRemotely(WANTED, { url, token: undefined }, audience)).toContain('no answer');
+    expect(await examineRemotely(WANTED, { url, token: undefined }, audience)).toMatchObject({
+      error: expect.stringContaining('no answer'),
+    });
   });
 
   it.each([{}, { state: 'over', checks: [{ id: 7 }] }, { state: 'over', checks: [] }])(
@@ -61,7 +65,7 @@ describe('an examination on a simulator that runs already', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const audience = { onFinding: () => {}, stop: NEVER };
       const came = await examineRemotely(WANTED, { url, token: undefined }, audience);
-      expect(came).toBe(`${url}: this is no modbus-sim`);
+      expect(came).toEqual({ ok: false, error: `${url}: this is no modbus-sim` });
       server.close();
     },
   );
@@ -80,7 +84,7 @@ describe('an examination on a simulator that runs already', () => {
     await expect.poll(state, { timeout: 20_000 }).toBe(1);
     stop();
     const report = await over;
-    expect(report).toMatchObject({ findings: [{ verdict: 'not run' }, { verdict: 'not run' }] });
+    expect(report).toMatchObject({ value: { findings: [{ verdict: 'not run' }, { verdict: 'not run' }] } });
   });
 
   it('is what the command does with --url', { timeout: 120_000 }, async () => {

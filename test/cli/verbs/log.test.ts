@@ -145,12 +145,12 @@ describe('the log', () => {
   ])('goes on in a new file when its file is %s', async (_, takeAway) => {
     const file = join(newDirectory(), 'log');
     const log = createLog({ level: 'info', file });
-    if (typeof log === 'string') return expect.fail(log);
-    log.info('before');
+    if (!log.ok) return expect.fail(log.error);
+    log.value.info('before');
     await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('before');
     takeAway(file);
     const isBack = () => {
-      log.info('after');
+      log.value.info('after');
       return existsSync(file);
     };
     await expect.poll(isBack, { timeout: 30_000 }).toBe(true);

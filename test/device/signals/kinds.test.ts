@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { failure } from '../../../src/common/result.js';
 import { SIGNAL_KINDS, signalSchema } from '../../../src/device/signals/kinds.js';
 import { mistakesOf, started, trackInMemory } from './start.js';
 
@@ -242,7 +243,12 @@ describe('a playback', () => {
     let isGone = false;
     const signal = started(
       { playback: { file: 'a.csv', column: 'v' } },
-      { track: { length: track.length, rowsAt: (time) => (isGone ? 'a.csv is gone' : track.rowsAt(time)) } },
+      {
+        track: {
+          length: track.length,
+          rowsAt: (time) => (isGone ? failure('a.csv is gone') : track.rowsAt(time)),
+        },
+      },
     );
     expect(signal.valueAt(1000)).toBe(6);
     expect(signal.trouble?.()).toBeUndefined();

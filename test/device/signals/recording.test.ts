@@ -28,7 +28,10 @@ function indexOf(text: string) {
 function rowsOf(text: string) {
   const index = indexOf(text);
   const bytes = Buffer.from(text);
-  return index.times.map((_, i) => readBlock(index, bytes.subarray(index.offsets[i], index.offsets[i + 1])));
+  return index.times.map((_, i) => {
+    const block = readBlock(index, bytes.subarray(index.offsets[i], index.offsets[i + 1]));
+    return block.ok ? block.value : block.error;
+  });
 }
 
 describe('a recording', () => {
@@ -155,10 +158,13 @@ describe('a row of a recording', () => {
 describe('a block of a file that has changed', () => {
   it('is what is wrong with its first bad row', () => {
     const index = indexOf('time,v\n1,1\n');
-    expect(readBlock(index, Buffer.from('1,1\n2,x\n3,y\n'))).toBe('expected a number, got "x"');
+    expect(readBlock(index, Buffer.from('1,1\n2,x\n3,y\n'))).toEqual({
+      ok: false,
+      error: 'expected a number, got "x"',
+    });
     expect(readBlock(index, Buffer.from('1,1\r\n\r\n  \n2,5  \r\n'))).toEqual({
-      times: [0, 1000],
-      values: [1, 5],
+      ok: true,
+      value: { times: [0, 1000], values: [1, 5] },
     });
   });
 });

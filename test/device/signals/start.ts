@@ -41,5 +41,5 @@ export function mistakesOf(entry: unknown): string[] {
 /** A recording in memory: times in ms, values. */
 export function trackInMemory(rows: readonly (readonly [number, number])[], length: number): Track {
   const found = { times: rows.map(([time]) => time), values: rows.map(([, value]) => value) };
-  return { length, rowsAt: () => found };
+  return { length, rowsAt: () => ({ ok: true, value: found }) };
 }

@@ -48,13 +48,13 @@ function bench() {
   const lines: Record<string, object> = {};
   for (const { id, wire, played } of ROWS) {
     const entry = findMisbehaviour(id);
-    if (typeof entry === 'string') throw new Error(entry);
-    const like = entry.line || played ? {} : { like: id };
+    if (!entry.ok) throw new Error(entry.error);
+    const like = entry.value.line || played ? {} : { like: id };
     devices[id] = { registers: REGISTERS, ...like, ...(played?.manners && { manners: played.manners }) };
     faults.push(...rulesOf({ id, faults: [...(played?.faults ?? [])] }, { device: id }));
     lines[id] = {
       ...transport(wire),
-      ...(entry.line && { like: id }),
+      ...(entry.value.line && { like: id }),
       ...played?.line,
       units: { 1: id, 2: 'neighbour' },
     };

@@ -69,8 +69,8 @@ const SCRATCH = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 199
 describe('an entry of the catalogue ends in the findings that name it', () => {
   it.each(Object.entries(rows(MUTANTS, QUICK)))('%s', async (id, [on, ...wanted]) => {
     const entry = findMisbehaviour(id);
-    if (typeof entry === 'string') throw new Error(entry);
-    const { manners, faults, line } = entry;
+    if (!entry.ok) throw new Error(entry.error);
+    const { manners, faults, line } = entry.value;
     const { those, inspection } = await inspectServer({
       ...{ on, faults, order: { scratch: SCRATCH } },
       ...(manners && { manners }),
@@ -85,9 +85,9 @@ describe('an entry of the catalogue ends in the findings that name it', () => {
 
 it('an exception now and then is noticed by a soak of two minutes', async () => {
   const entry = findMisbehaviour('noise-becomes-exception');
-  if (typeof entry === 'string') throw new Error(entry);
+  if (!entry.ok) throw new Error(entry.error);
   const order = { soakMs: 120_000, checks: ['soak'] };
-  const { verdict } = await inspectServer({ on: 'serial', faults: entry.faults, order });
+  const { verdict } = await inspectServer({ on: 'serial', faults: entry.value.faults, order });
   expect(verdict('soak')).toBe('violates');
 });
 

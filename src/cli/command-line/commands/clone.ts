@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { CloneOrder } from '../../../files/clone/clone.js';
 import { command } from './scan.js';
@@ -38,16 +39,22 @@ export const CLONE = command({
   details:
     'Reads from --serial PATH or --tcp HOST:PORT, and never writes to the device. Exit 1 if no device was found.',
   options: OPTIONS,
-  parse({ words: [word], values }): CloneCommand | string {
-    if (word !== undefined) return `clone takes options only, got ${quote(word)}`;
+  parse({ words: [word], values }): Result<CloneCommand> {
+    if (word !== undefined) return failure(`clone takes options only, got ${quote(word)}`);
     const target = targetOf(values, 'clone');
-    if (typeof target === 'string') return target;
+    if (!target.ok) return target;
     const { units = [[1, 1]], ranges = DEFAULT_RANGES, 'probe-functions': functions = [] } = values;
     const { watch = 0, pause = 10, timeout = 1000, thorough = false, map, output, force = false } = values;
-    return {
-      ...{ kind: 'clone' as const, target, units: numbersIn(units), ranges, functions: numbersIn(functions) },
+    return success({
+      ...{
+        kind: 'clone' as const,
+        target: target.value,
+        units: numbersIn(units),
+        ranges,
+        functions: numbersIn(functions),
+      },
       ...{ watch, pause, timeout, thorough, ...compact({ map, output }), force },
-    };
+    });
   },
 });
 

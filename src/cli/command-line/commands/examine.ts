@@ -1,5 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { WrittenObserver } from '../../../testing/examine/observer/read-observer.js';
 import { command, type Given, type Values } from './scan.js';
@@ -107,26 +108,27 @@ export const EXAMINE = command({
   details:
     'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
   options: OPTIONS,
-  parse(given): ExamineCommand | string {
+  parse(given): Result<ExamineCommand> {
     const request = parseRequest(given);
-    return typeof request === 'string' ? request : { kind: 'examine', request };
+    return !request.ok ? request : success({ kind: 'examine', request: request.value });
   },
 });
 
-function parseRequest({ values, words, token }: Given<Options>): ExamineRequest | string {
-  if (values.list) return { what: 'list' };
+function parseRequest({ values, words, token }: Given<Options>): Result<ExamineRequest> {
+  if (values.list) return success({ what: 'list' });
   const [line, ...more] = words;
-  if (line === undefined || more.length > 0) return 'examine takes the name of one line';
+  if (line === undefined || more.length > 0) return failure('examine takes the name of one line');
   const { dut, restart, url } = values;
   const remote = remoteProblem(values);
-  if (remote !== undefined) return remote;
-  if (restart && (dut === undefined || url !== undefined)) return '--restart needs --dut, without --url';
+  if (remote !== undefined) return failure(remote);
+  if (restart && (dut === undefined || url !== undefined))
+    return failure('--restart needs --dut, without --url');
   const source = sourceOf(values);
-  if (typeof source === 'string') return source;
-  return {
+  if (!source.ok) return source;
+  return success({
     what: 'examine',
     line,
-    source,
+    source: source.value,
     ...examinationOrder(values),
     observer: compact({
       register: values['witness-register'],
@@ -137,7 +139,7 @@ function parseRequest({ values, words, token }: Given<Options>): ExamineRequest 
     ...reportsOf(values),
     ...compact({ dut, restart, url }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
-  };
+  });
 }
 
 /** Reads from the options of a command line what the examination does. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { failure, type Result, success } from '../../../common/result.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { type Described, seeHelp } from './scan.js';
 import { DEFAULT_URL, flag, REMOTE_OPTIONS } from './values.js';
@@ -66,38 +67,42 @@ export const EXTCAP: Described = {
  * simulator is, unless the arguments do.
  * @returns the command, or what is wrong, as a sentence
  */
-export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): ExtcapCommand | string {
+export function parseExtcap(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtcapCommand> {
   const request = parseRequest(args, env);
-  return typeof request === 'string' ? request : { kind: 'extcap', request };
+  return !request.ok ? request : success({ kind: 'extcap', request: request.value });
 }
 
-function parseRequest(args: readonly string[], env: NodeJS.ProcessEnv): ExtcapRequest | string {
+function parseRequest(args: readonly string[], env: NodeJS.ProcessEnv): Result<ExtcapRequest> {
   const parsed = parse(args);
-  if (typeof parsed === 'string') return parsed;
-  const { values, positionals } = parsed;
+  if (!parsed.ok) return parsed;
+  const { values, positionals } = parsed.value;
   const url = (values.url || env.MODBUS_SIM_URL || DEFAULT_URL).replace(/\/+$/, '');
   const at = { url, token: values.token || env.MODBUS_SIM_TOKEN || undefined };
   const { read, expected = '' } = REMOTE_OPTIONS.url;
-  if (read(url) === undefined) return `--url: ${expectedMessage(expected, url)}`;
+  if (read(url) === undefined) return failure(`--url: ${expectedMessage(expected, url)}`);
   if (values.install) {
-    if (positionals.length > 1) return 'extcap --install takes one directory';
-    return { what: 'install', directory: positionals[0] };
+    if (positionals.length > 1) return failure('extcap --install takes one directory');
+    return success({ what: 'install', directory: positionals[0] });
   }
-  if (values['extcap-interfaces']) return { what: 'interfaces', at };
-  if (values['extcap-dlts']) return { what: 'dlts' };
-  if (values['extcap-config']) return { what: 'options', url };
+  if (values['extcap-interfaces']) return success({ what: 'interfaces', at });
+  if (values['extcap-dlts']) return success({ what: 'dlts' });
+  if (values['extcap-config']) return success({ what: 'options', url });
   const { fifo, form = 'decoded', 'extcap-interface': name } = values;
-  if (!values.capture) return 'extcap is for Wireshark; modbus-sim extcap --install makes it known there';
-  if (fifo === undefined || name === undefined) return '--capture needs --fifo and --extcap-interface';
-  return { what: 'capture', at, form, interface: name, fifo };
+  if (!values.capture)
+    return failure('extcap is for Wireshark; modbus-sim extcap --install makes it known there');
+  if (fifo === undefined || name === undefined)
+    return failure('--capture needs --fifo and --extcap-interface');
+  return success({ what: 'capture', at, form, interface: name, fifo });
 }
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: { ...OF_WIRESHARK, ...OWN }, allowPositionals: true });
+    return success(
+      parseArgs({ args: [...args], options: { ...OF_WIRESHARK, ...OWN }, allowPositionals: true }),
+    );
   } catch (error) {
     // The first sentence says what is wrong; those after it explain how a value may begin with a hyphen.
     const [problem] = (error as Error).message.split('. ', 1);
-    return `extcap: ${problem} ${seeHelp('extcap')}`;
+    return failure(`extcap: ${problem} ${seeHelp('extcap')}`);
   }
 }

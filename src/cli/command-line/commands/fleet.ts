@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import { type ExaminationOrder, examinationOrder, ORDER_OPTIONS } from './examine.js';
 import { allOf, command, type Given } from './scan.js';
@@ -82,11 +83,11 @@ export const FLEET = command({
   details:
     'VERB is one of: list; run COMMAND [JSON]; fault apply FILE; fault clear [--all]; push FILE, a configuration on all benches or none; test FILE... and examine LINE on all at once, with their options; targets --file FILE for Prometheus. Exit 1 if a bench refused or is gone.',
   options: OPTIONS,
-  parse(given): FleetCommand | string {
+  parse(given): Result<FleetCommand> {
     const { broker, username, ca, topic = 'modbus-sim/+/state', on, json } = given.values;
-    if (broker === undefined) return 'fleet needs --broker, such as --broker mqtt://broker:1883';
+    if (broker === undefined) return failure('fleet needs --broker, such as --broker mqtt://broker:1883');
     const action = actionOf(given);
-    if (typeof action === 'string') return action;
+    if (!action.ok) return action;
     const { timeout = DEFAULT_WAIT_MS } = given.values;
     const labels = new Map(
       allOf(given.options, 'label').map((text) => {
@@ -94,11 +95,11 @@ export const FLEET = command({
         return [name, text.slice(name.length + 1)];
       }),
     );
-    return {
+    return success({
       kind: 'fleet',
-      ...{ broker, topic, labels, timeout, action },
+      ...{ broker, topic, labels, timeout, action: action.value },
       ...compact({ username, ca, on, json }),
-    };
+    });
   },
 });
 
@@ -117,48 +118,50 @@ const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
   seed: ['examine'],
 };
 
-function actionOf({ words, values, options }: Fleet): FleetAction | string {
+function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
   const [verb, first, second, ...more] = words;
   const command = verb === 'fault' ? `fault ${first}` : (verb ?? '');
   for (const [name] of options) {
     const commands = OPTIONS_OF[name];
     if (commands && !commands.includes(command))
-      return `--${name} is for fleet ${commands.join(' and fleet ')}`;
+      return failure(`--${name} is for fleet ${commands.join(' and fleet ')}`);
   }
   const reports = reportsOf(values);
   if (verb === 'test') {
-    if (first === undefined) return 'fleet test takes the files of scenarios';
-    return { do: 'test', files: words.slice(1), settings: allOf(options, 'set'), reports };
+    if (first === undefined) return failure('fleet test takes the files of scenarios');
+    return success({ do: 'test', files: words.slice(1), settings: allOf(options, 'set'), reports });
   }
-  if (more.length > 0) return USAGE;
+  if (more.length > 0) return failure(USAGE);
   const { file, all = false, watch = false } = values;
   switch (verb) {
     case 'list':
-      return first === undefined ? { do: 'list', watch } : USAGE;
+      return first === undefined ? success({ do: 'list', watch }) : failure(USAGE);
     case 'push':
-      return first !== undefined && second === undefined ? { do: 'push', file: first } : USAGE;
+      return first !== undefined && second === undefined
+        ? success({ do: 'push', file: first })
+        : failure(USAGE);
     case 'examine':
       return first !== undefined && second === undefined
-        ? { do: 'examine', order: { line: first, ...examinationOrder(values) }, reports }
-        : USAGE;
+        ? success({ do: 'examine', order: { line: first, ...examinationOrder(values) }, reports })
+        : failure(USAGE);
     case 'run':
-      return first === undefined ? USAGE : runOf(first, second);
+      return first === undefined ? failure(USAGE) : runOf(first, second);
     case 'targets':
       return file === undefined || first !== undefined
-        ? 'fleet targets needs --file FILE'
-        : { do: 'targets', file };
+        ? failure('fleet targets needs --file FILE')
+        : success({ do: 'targets', file });
     case 'fault':
-      if (first === 'apply' && second !== undefined) return { do: 'apply', file: second };
-      return first === 'clear' && second === undefined ? { do: 'clear', all } : USAGE;
+      if (first === 'apply' && second !== undefined) return success({ do: 'apply', file: second });
+      return first === 'clear' && second === undefined ? success({ do: 'clear', all }) : failure(USAGE);
     default:
-      return USAGE;
+      return failure(USAGE);
   }
 }
 
-function runOf(command: string, text = '{}'): FleetAction | string {
+function runOf(command: string, text = '{}'): Result<FleetAction> {
   try {
-    return { do: 'run', command, input: JSON.parse(text) as unknown };
+    return success({ do: 'run', command, input: JSON.parse(text) as unknown });
   } catch (error) {
-    return `fleet run: ${quote(text)} is no JSON: ${(error as Error).message}`;
+    return failure(`fleet run: ${quote(text)} is no JSON: ${(error as Error).message}`);
   }
 }

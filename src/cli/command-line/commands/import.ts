@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { command } from './scan.js';
 import { OUTPUT_OPTIONS, type Output, text } from './values.js';
 
@@ -23,8 +24,8 @@ export const IMPORT = command({
       'csv, telegraf, home-assistant, esphome, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
     ),
   },
-  parse({ words: [file, ...more], values: { output, from, force = false } }): ImportCommand | string {
-    if (file === undefined || more.length > 0) return 'import takes one file';
-    return { kind: 'import', file, ...compact({ output, from }), force };
+  parse({ words: [file, ...more], values: { output, from, force = false } }): Result<ImportCommand> {
+    if (file === undefined || more.length > 0) return failure('import takes one file');
+    return success({ kind: 'import', file, ...compact({ output, from }), force });
   },
 });

@@ -1,5 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { RealTarget } from '../../../files/config/configuration.js';
 import type { InspectionOrder } from '../../../testing/inspect/bench.js';
@@ -72,24 +73,24 @@ export const INSPECT = command({
   details:
     'The server is at --serial PATH or --tcp HOST:PORT. Nothing is written without --scratch. Exit 1 if a check is violated, 2 if nothing answers.',
   options: OPTIONS,
-  parse(given): InspectCommand | string {
+  parse(given): Result<InspectCommand> {
     const request = parseRequest(given);
-    return typeof request === 'string' ? request : { kind: 'inspect', request };
+    return !request.ok ? request : success({ kind: 'inspect', request: request.value });
   },
 });
 
-function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): InspectRequest | string {
-  if (word !== undefined) return `inspect takes options only, got ${quote(word)}`;
-  if (values.list) return { what: 'list' };
+function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<InspectRequest> {
+  if (word !== undefined) return failure(`inspect takes options only, got ${quote(word)}`);
+  if (values.list) return success({ what: 'list' });
   const target = targetOf(values, 'inspect');
-  if (typeof target === 'string') return target;
+  if (!target.ok) return target;
   const { unit: unitId = 1, checks = [], soak: soakMs = 0, idle: idleMs = DEFAULT_IDLE_MS } = values;
-  return {
-    ...{ what: 'inspect', target, unitId, checks, soakMs, idleMs },
+  return success({
+    ...{ what: 'inspect', target: target.value, unitId, checks, soakMs, idleMs },
     pauseMs: values.pause ?? DEFAULT_PAUSE_MS,
     scratch: values.scratch ?? {},
     broadcast: values.broadcast ?? false,
     ...compact({ seed: values.seed, powerCycle: values['power-cycle'] }),
     ...reportsOf(values),
-  };
+  });
 }

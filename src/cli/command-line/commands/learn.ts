@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, flag, OUTPUT_OPTIONS, type Output, REMOTE_OPTIONS, text } from './values.js';
 
@@ -30,19 +31,20 @@ export const LEARN = command({
     line: text('NAME', 'the line of the running simulator'),
     ...REMOTE_OPTIONS,
   },
-  parse({ words: files, values, token: tokenInEnvironment }): LearnCommand | string {
+  parse({ words: files, values, token: tokenInEnvironment }): Result<LearnCommand> {
     const { output, scenario, force = false, line, url, token } = values;
-    if (files.length === 0 && line === undefined) return 'learn needs one or more files, or --line';
-    if (line === undefined && (url ?? token) !== undefined) return '--url and --token are for --line';
+    if (files.length === 0 && line === undefined) return failure('learn needs one or more files, or --line');
+    if (line === undefined && (url ?? token) !== undefined)
+      return failure('--url and --token are for --line');
     if (scenario !== undefined && output === undefined)
-      return '--scenario needs -o, the bench that it is for';
+      return failure('--scenario needs -o, the bench that it is for');
     const { verify: asks, 'no-verify': asksNot } = values;
-    if (asks && asksNot) return '--verify and --no-verify exclude each other';
+    if (asks && asksNot) return failure('--verify and --no-verify exclude each other');
     const verify = asksNot ? false : asks;
     const from =
       line === undefined
         ? undefined
         : { url: url ?? DEFAULT_URL, line, ...compact({ token: token ?? tokenInEnvironment }) };
-    return { kind: 'learn', files, ...compact({ output, scenario, from, verify }), force };
+    return success({ kind: 'learn', files, ...compact({ output, scenario, from, verify }), force });
   },
 });

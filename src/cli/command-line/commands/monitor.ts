@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import { command } from './scan.js';
 import { DEFAULT_URL, flag, REMOTE_OPTIONS, text } from './values.js';
@@ -27,11 +28,11 @@ export const MONITOR = command({
     hex: flag('with the bytes'),
     ...REMOTE_OPTIONS,
   },
-  parse({ words: [word], values, token: tokenInEnvironment }): MonitorCommand | string {
-    if (word !== undefined) return `monitor takes options only, got ${quote(word)}`;
+  parse({ words: [word], values, token: tokenInEnvironment }): Result<MonitorCommand> {
+    if (word !== undefined) return failure(`monitor takes options only, got ${quote(word)}`);
     const { line, unit, function: code, hex = false } = values;
     const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
     const filters = compact({ line, unit, function: code });
-    return compact({ kind: 'monitor' as const, url, token, filters, hex });
+    return success(compact({ kind: 'monitor' as const, url, token, filters, hex }));
   },
 });

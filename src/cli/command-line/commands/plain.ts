@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import { command } from './scan.js';
 
@@ -16,8 +17,10 @@ export const CATALOGUE = command({
   summary: 'list what real devices do wrong, or explain one entry with its sources',
   details: '--misbehave ID and `like: ID` in a file play an entry.',
   options: {},
-  parse({ words: [id, ...more] }): CatalogueCommand | string {
-    return more.length > 0 ? 'catalogue takes one identifier' : { kind: 'catalogue', ...compact({ id }) };
+  parse({ words: [id, ...more] }): Result<CatalogueCommand> {
+    return more.length > 0
+      ? failure('catalogue takes one identifier')
+      : success({ kind: 'catalogue', ...compact({ id }) });
   },
 });
 
@@ -34,9 +37,9 @@ export const CHECK = command({
   summary: 'print every mistake of a configuration, native or pymodbus',
   details: 'Exit 1 if there is a mistake.',
   options: {},
-  parse({ words: [file, ...more], token }): CheckCommand | string {
-    if (file === undefined || more.length > 0) return 'check takes one file';
-    return { kind: 'check', file, api: compact({ token }) };
+  parse({ words: [file, ...more], token }): Result<CheckCommand> {
+    if (file === undefined || more.length > 0) return failure('check takes one file');
+    return success({ kind: 'check', file, api: compact({ token }) });
   },
 });
 
@@ -51,8 +54,8 @@ export const PORTS = command({
   summary: 'list serial ports by their stable names',
   details: '',
   options: {},
-  parse({ words }): PortsCommand | string {
-    return words.length === 0 ? { kind: 'ports' } : 'ports takes nothing more';
+  parse({ words }): Result<PortsCommand> {
+    return words.length === 0 ? success({ kind: 'ports' }) : failure('ports takes nothing more');
   },
 });
 
@@ -73,8 +76,8 @@ export const RELOAD = command({
   details:
     'Prints what was changed and what was not; exit 1 if something was not. DIR is the runtime directory of the service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
   options: {},
-  parse({ words, runtimeDirectory }): ReloadCommand | string {
+  parse({ words, runtimeDirectory }): Result<ReloadCommand> {
     const [directory = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;
-    return more.length === 0 ? { kind: 'reload', directory } : 'reload takes one directory';
+    return more.length === 0 ? success({ kind: 'reload', directory }) : failure('reload takes one directory');
   },
 });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { failure, type Result, success } from '../../../common/result.js';
 import { nearest } from '../../../common/schema/nearest.js';
 import { expectedMessage, quote } from '../../../common/schema/problem.js';
 
@@ -60,7 +61,7 @@ export interface NamedCommand<Table extends OptionTable, Command> extends Descri
   /** The options that the command takes. Others are refused before `parse` is called. */
   readonly options: Table;
   /** @returns the command, or what is wrong, as a sentence */
-  parse(given: Given<Table>): Command | string;
+  parse(given: Given<Table>): Result<Command>;
 }
 
 /** Gives a command its type, so that `parse` knows the types of its options. */
@@ -87,7 +88,7 @@ export function scan(
   args: readonly string[],
   table: OptionTable,
   command: string | undefined,
-): { readonly options: WrittenOptions; readonly words: readonly string[] } | string {
+): Result<{ readonly options: WrittenOptions; readonly words: readonly string[] }> {
   const { tokens } = parseArgs({
     args: [...args],
     options: table,
@@ -102,30 +103,31 @@ export function scan(
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
     const option = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (option === undefined) return `${unknownOption(rawName, Object.keys(table))} ${seeHelp(command)}`;
+    if (option === undefined)
+      return failure(`${unknownOption(rawName, Object.keys(table))} ${seeHelp(command)}`);
     if (option.type === 'boolean') {
-      if (value !== undefined) return `${rawName} takes no value`;
+      if (value !== undefined) return failure(`${rawName} takes no value`);
       options.push([name, '']);
     } else {
-      if (!value || (!inlineValue && value.startsWith('-'))) return `${rawName} needs a value`;
+      if (!value || (!inlineValue && value.startsWith('-'))) return failure(`${rawName} needs a value`);
       options.push([name, value]);
     }
   }
-  return { options, words };
+  return success({ options, words });
 }
 
 /** Reads the values of the options of a table. @returns them, or what is wrong, as a sentence */
 export function valuesOf<Table extends OptionTable>(
   table: Table,
   written: WrittenOptions,
-): Values<Table> | string {
+): Result<Values<Table>> {
   const values: Record<string, unknown> = {};
   for (const [name, text] of written) {
     const { read, expected = '' } = table[name] as Option;
     values[name] = read(text);
-    if (values[name] === undefined) return `--${name}: ${expectedMessage(expected, text)}`;
+    if (values[name] === undefined) return failure(`--${name}: ${expectedMessage(expected, text)}`);
   }
-  return values as Values<Table>;
+  return success(values as Values<Table>);
 }
 
 /** All texts of an option that may be repeated. */

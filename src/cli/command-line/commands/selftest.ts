@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import { command } from './scan.js';
@@ -31,12 +32,12 @@ export const SELFTEST = command({
       (text) => (Number(text) >= 1 && Number(text) <= MAX_SECONDS ? Number(text) : undefined),
     ),
   },
-  parse({ values, words: [line, ...more] }): SelftestCommand | string {
-    if (line === undefined || more.length > 0) return 'selftest takes the name of one line';
+  parse({ values, words: [line, ...more] }): Result<SelftestCommand> {
+    if (line === undefined || more.length > 0) return failure('selftest takes the name of one line');
     const source = sourceOf(values);
-    if (typeof source === 'string') return source;
+    if (!source.ok) return source;
     const { seconds = DEFAULT_SECONDS } = values;
     // The self-test does not open REST, so it needs no token.
-    return { kind: 'selftest', line, source, api: { httpHost: '127.0.0.1' }, seconds };
+    return success({ kind: 'selftest', line, source: source.value, api: { httpHost: '127.0.0.1' }, seconds });
   },
 });

@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
@@ -77,24 +78,26 @@ interface ServeSecrets {
 export function parseServe(
   values: Values<typeof SERVE_OPTIONS>,
   { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: ServeSecrets,
-): ServeCommand | string {
+): Result<ServeCommand> {
   if (values.custom_actions_module !== undefined) {
-    return '--custom_actions_module: custom actions of Python modules are not supported';
+    return failure('--custom_actions_module: custom actions of Python modules are not supported');
   }
   const source = sourceOf(values);
-  if (typeof source === 'string') return source;
+  if (!source.ok) return source;
   const { http_host: httpHost, http_port: httpPort, log: level, log_file: file } = values;
   const defaultPort = usualPort === undefined ? undefined : PORT.read(usualPort);
   if (usualPort !== undefined && defaultPort === undefined)
-    return `MODBUS_SIM_HTTP_PORT: ${expectedMessage(PORT.expected ?? '', usualPort)}`;
-  return compact({
-    kind: 'serve' as const,
-    source,
-    api: compact({ httpHost, httpPort, defaultPort, token }),
-    log: compact({ level, file }),
-    state: compact({ directory: values.state, ofService: stateDirectory }),
-    runtimeDirectory,
-    misbehave: values.misbehave,
-    mqtt: mqttPassword === undefined ? undefined : { password: mqttPassword },
-  });
+    return failure(`MODBUS_SIM_HTTP_PORT: ${expectedMessage(PORT.expected ?? '', usualPort)}`);
+  return success(
+    compact({
+      kind: 'serve' as const,
+      source: source.value,
+      api: compact({ httpHost, httpPort, defaultPort, token }),
+      log: compact({ level, file }),
+      state: compact({ directory: values.state, ofService: stateDirectory }),
+      runtimeDirectory,
+      misbehave: values.misbehave,
+      mqtt: mqttPassword === undefined ? undefined : { password: mqttPassword },
+    }),
+  );
 }

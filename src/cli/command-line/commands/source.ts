@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { Values } from './scan.js';
 import { flag, text } from './values.js';
@@ -22,25 +23,29 @@ export const FREE_PORTS_OPTION = {
  */
 export function sourceOf(
   values: Values<typeof SOURCE_OPTIONS & typeof FREE_PORTS_OPTION>,
-): ConfigurationSource | string {
+): Result<ConfigurationSource> {
   const source = namedBy(values);
-  return typeof source === 'string' || !values['free-ports'] ? source : { ...source, freePorts: true };
+  return !source.ok || !values['free-ports'] ? source : success({ ...source.value, freePorts: true });
 }
 
-function namedBy(values: Values<typeof SOURCE_OPTIONS>): ConfigurationSource | string {
+function namedBy(values: Values<typeof SOURCE_OPTIONS>): Result<ConfigurationSource> {
   if (values.json_file === undefined) {
     for (const option of ['modbus_server', 'modbus_device'] as const) {
       if (values[option] !== undefined)
-        return `--${option} chooses from a pymodbus file, which --json_file names`;
+        return failure(`--${option} chooses from a pymodbus file, which --json_file names`);
     }
-    return values.config === undefined ? { kind: 'demo' } : { kind: 'native', file: values.config };
+    return values.config === undefined
+      ? success({ kind: 'demo' })
+      : success({ kind: 'native', file: values.config });
   }
   if (values.config !== undefined)
-    return '--config and --json_file are two ways to configure, use one of them';
-  return compact({
-    kind: 'pymodbus' as const,
-    file: values.json_file,
-    server: values.modbus_server,
-    device: values.modbus_device,
-  });
+    return failure('--config and --json_file are two ways to configure, use one of them');
+  return success(
+    compact({
+      kind: 'pymodbus' as const,
+      file: values.json_file,
+      server: values.modbus_server,
+      device: values.modbus_device,
+    }),
+  );
 }

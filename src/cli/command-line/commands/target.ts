@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../../common/result.js';
 import type { RealTarget } from '../../../files/config/configuration.js';
 import type { Values } from './scan.js';
 import { numberFrom, option, text, wholeNumber, wordOf } from './values.js';
@@ -19,15 +20,17 @@ export const TARGET_OPTIONS = {
  * @param name of the command, for messages
  * @returns what is wrong, as a sentence
  */
-export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): RealTarget | string {
+export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): Result<RealTarget> {
   const { serial, tcp, framing, baud = 19200, parity = 'even', 'stop-bits': stopBits = '1' } = values;
   if (tcp !== undefined && serial === undefined) {
     const [only] = SERIAL_ONLY.filter((name) => values[name] !== undefined);
-    return only ? `--${only} is for --serial` : { kind: 'tcp', ...tcp, framing: framing ?? 'socket' };
+    return only
+      ? failure(`--${only} is for --serial`)
+      : success({ kind: 'tcp', ...tcp, framing: framing ?? 'socket' });
   }
-  if (serial === undefined || tcp) return `${name} needs --serial PATH or --tcp HOST:PORT`;
-  if (framing === 'socket') return '--framing: expected rtu or ascii with --serial';
-  return {
+  if (serial === undefined || tcp) return failure(`${name} needs --serial PATH or --tcp HOST:PORT`);
+  if (framing === 'socket') return failure('--framing: expected rtu or ascii with --serial');
+  return success({
     kind: 'serial',
     path: serial,
     baudRate: baud,
@@ -35,7 +38,7 @@ export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): R
     stopBits: stopBits === '1' ? 1 : 2,
     dataBits: framing === 'ascii' ? 7 : 8,
     framing: framing ?? 'rtu',
-  };
+  });
 }
 
 /** Splits an address such as `10.0.0.7:502`, `bench` or `[::1]:502`. */

@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { allOf, command } from './scan.js';
 import { FREE_PORTS_OPTION } from './source.js';
 import {
@@ -34,16 +35,16 @@ export const TEST = command({
     ...REPORT_OPTIONS,
     ...REMOTE_OPTIONS,
   },
-  parse({ words, values, options, token: tokenInEnvironment }): TestCommand | string {
-    if (words.length === 0) return 'test takes the files of scenarios';
+  parse({ words, values, options, token: tokenInEnvironment }): Result<TestCommand> {
+    if (words.length === 0) return failure('test takes the files of scenarios');
     const { url, token = tokenInEnvironment, 'free-ports': freePorts } = values;
-    if (freePorts && url !== undefined) return FREE_PORTS_REMOTE;
-    return {
+    if (freePorts && url !== undefined) return failure(FREE_PORTS_REMOTE);
+    return success({
       kind: 'test',
       files: words,
       settings: allOf(options, 'set'),
       ...reportsOf(values),
       ...compact({ freePorts, url, token }),
-    };
+    });
   },
 });

@@ -138,12 +138,12 @@ function player({ loop, speed }: Playback, track: Track): Signal {
     valueAt(time) {
       const played = loop ? (time * speed) % track.length : Math.min(time * speed, track.length);
       const rows = track.rowsAt(played);
-      if (typeof rows === 'string') {
-        trouble = rows;
+      if (!rows.ok) {
+        trouble = rows.error;
         return lastRead;
       }
       trouble = undefined;
-      lastRead = rows.values[lastBefore(rows.times, played)] as number;
+      lastRead = rows.value.values[lastBefore(rows.value.times, played)] as number;
       return lastRead;
     },
     trouble: () => trouble,

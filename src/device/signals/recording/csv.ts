@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../../common/result.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { TrackSource } from '../signal.js';
@@ -18,25 +19,27 @@ export interface RecordingRow {
 const SEPARATORS = ['\t', ';', ','];
 
 /** Finds the columns in the first line of a file, or returns which column is missing. */
-export function readHeader(line: string, { time, column }: TrackSource): Columns | string {
+export function readHeader(line: string, { time, column }: TrackSource): Result<Columns> {
   const text = line.replace(/^\ufeff/, '');
   const separator = SEPARATORS.find((each) => text.includes(each)) ?? ',';
   const names = splitCells(text, separator);
   const missing = [time, column].find((name) => !names.includes(name));
-  if (missing !== undefined) return unknownName('column', missing, names);
-  return { separator, time: names.indexOf(time), value: names.indexOf(column) };
+  if (missing !== undefined) return failure(unknownName('column', missing, names));
+  return success({ separator, time: names.indexOf(time), value: names.indexOf(column) });
 }
 
 /** Reads the two cells of a line, or returns what is wrong with one of them. */
-export function readRow(line: string, { separator, time, value }: Columns): RecordingRow | string {
+export function readRow(line: string, { separator, time, value }: Columns): Result<RecordingRow> {
   const cells = splitCells(line, separator);
   const timeCell = cells[time] ?? '';
   const valueCell = cells[value] ?? '';
   const ms = readTime(timeCell);
   if (ms === undefined)
-    return `expected a time in seconds or as in 2024-12-31T23:59:59Z, got ${quote(timeCell)}`;
+    return failure(`expected a time in seconds or as in 2024-12-31T23:59:59Z, got ${quote(timeCell)}`);
   const number = readNumber(valueCell);
-  return number === undefined ? `expected a number, got ${quote(valueCell)}` : { time: ms, value: number };
+  return number === undefined
+    ? failure(`expected a number, got ${quote(valueCell)}`)
+    : success({ time: ms, value: number });
 }
 
 /** Splits a line into trimmed cells. A quoted cell may contain the separator, and doubled quotes. */

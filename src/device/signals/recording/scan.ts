@@ -1,3 +1,4 @@
+import { type Result, success } from '../../../common/result.js';
 import type { TrackRows, TrackSource } from '../signal.js';
 import { type Columns, type RecordingRow, readHeader, readRow } from './csv.js';
 
@@ -96,13 +97,13 @@ export class RecordingScanner {
   #takeText(text: string): void {
     if (!this.#columns) {
       const header = readHeader(text, this.#source);
-      if (typeof header === 'string') this.#fail(header, 0);
-      else this.#columns = header;
+      if (!header.ok) this.#fail(header.error, 0);
+      else this.#columns = header.value;
       return;
     }
     const row = readRow(text, this.#columns);
-    if (typeof row === 'string') this.#fail(row, 0);
-    else this.#takeRow(row);
+    if (!row.ok) this.#fail(row.error, 0);
+    else this.#takeRow(row.value);
   }
 
   #takeRow({ time }: RecordingRow): void {
@@ -128,18 +129,18 @@ export class RecordingScanner {
 }
 
 /** Returns the rows of one block of a scanned file, or what is wrong with them if the file has changed. */
-export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array): TrackRows | string {
+export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array): Result<TrackRows> {
   const times: number[] = [];
   const values: number[] = [];
   for (const line of Buffer.from(bytes).toString('utf8').split('\n')) {
     const text = line.trimEnd();
     if (text === '') continue;
     const row = readRow(text, columns);
-    if (typeof row === 'string') return row;
-    times.push(row.time - epoch);
-    values.push(row.value);
+    if (!row.ok) return row;
+    times.push(row.value.time - epoch);
+    values.push(row.value.value);
   }
-  return { times, values };
+  return success({ times, values });
 }
 
 /**

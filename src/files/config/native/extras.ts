@@ -47,8 +47,9 @@ function likeOf(device: At): Misbehaviour | undefined {
   if (at.value === undefined) return undefined;
   const entry = typeof at.value === 'string' ? findMisbehaviour(at.value) : undefined;
   if (entry === undefined) return at.expected('an entry of the catalogue');
-  if (typeof entry === 'string') return at.wrong(entry);
-  return entry.line ? at.wrong(`${entry.id} is about a line: write it as like of the line`) : entry;
+  if (!entry.ok) return at.wrong(entry.error);
+  const { value } = entry;
+  return value.line ? at.wrong(`${value.id} is about a line: write it as like of the line`) : value;
 }
 
 /** Reads the words of a queue; undefined for a queue that a signal feeds. */

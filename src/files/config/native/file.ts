@@ -177,10 +177,11 @@ function likeEntry(content: At): At {
   const at = content.key('like');
   if (!isMapping(content.value) || at.value === undefined) return content;
   const { like, ...own } = content.value;
-  const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
-  if (entry === undefined) at.expected('an entry of the catalogue');
-  else if (typeof entry === 'string') at.wrong(entry);
-  else if (!entry.line) at.wrong(`${entry.id} is about a device: write it as like of the device`);
+  const found = typeof like === 'string' ? findMisbehaviour(like) : undefined;
+  const entry = found?.ok ? found.value : undefined;
+  if (!found) at.expected('an entry of the catalogue');
+  else if (!found.ok) at.wrong(found.error);
+  else if (!entry?.line) at.wrong(`${like} is about a device: write it as like of the device`);
   else if (transportOf(entry.line) !== transportOf(own))
     at.wrong(`${entry.id} is for ${transportOf(entry.line)} lines`);
   else return content.with(mergedSource(entry.line, own));
@@ -281,8 +282,8 @@ function rulesOfLikes(likes: readonly Like[], written: readonly At[], at: At): A
   const names = new Set(written.map((each) => each.key('name').value));
   return likes.flatMap(([like, target]) => {
     const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
-    if (typeof entry !== 'object') return [];
-    return rulesOf(entry, target).flatMap((rule) => (names.has(rule.name) ? [] : [at.with(rule)]));
+    if (!entry?.ok) return [];
+    return rulesOf(entry.value, target).flatMap((rule) => (names.has(rule.name) ? [] : [at.with(rule)]));
   });
 }
 

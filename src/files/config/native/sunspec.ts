@@ -71,14 +71,14 @@ function* modelsOf(at: At, base: number, most: number): Work<SunspecEntry[]> {
     if (!wanted) return entries;
     const { model: id, values, repeat } = wanted;
     const model = findSunspecModel(id);
-    if (typeof model === 'string') {
-      item.wrong(model);
+    if (!model.ok) {
+      item.wrong(model.error);
       continue;
     }
     const times = (seen.get(id) ?? 0) + 1;
     seen.set(id, times);
     const prefix = times === 1 ? `m${id}_` : `m${id}n${times}_`;
-    const placed = yield* placingModel(model, address, {
+    const placed = yield* placingModel(model.value, address, {
       values,
       repeat,
       prefix,

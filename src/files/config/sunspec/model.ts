@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { packageFile } from '../../../common/package.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 
 /**
@@ -84,12 +85,12 @@ export function sunspecIds(): readonly number[] {
 }
 
 /** Finds a model. @returns a sentence when there is none of this number */
-export function findSunspecModel(id: number): SunspecModel | string {
+export function findSunspecModel(id: number): Result<SunspecModel> {
   const before = known.get(id);
-  if (before) return before;
+  if (before) return success(before);
   const ids = sunspecIds();
-  if (!ids.includes(id)) return unknownName('model of SunSpec', String(id), ids.map(String));
+  if (!ids.includes(id)) return failure(unknownName('model of SunSpec', String(id), ids.map(String)));
   const model = JSON.parse(readFileSync(new URL(`model_${id}.json`, DIRECTORY), 'utf8')) as SunspecModel;
   known.set(id, model);
-  return model;
+  return success(model);
 }

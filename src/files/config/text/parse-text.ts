@@ -1,4 +1,5 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
+import { failure, type Result, success } from '../../../common/result.js';
 import { DEEPEST } from '../../../common/schema/parts.js';
 import type { Issue, Problem } from '../../../common/schema/problem.js';
 import { Locator, position } from './locate.js';
@@ -35,8 +36,8 @@ const MOST_LEXEMES = 1_000_000;
 export function parseText(text: string, mostValues?: number, foreignTags = false): ParsedText {
   const lines = new LineCounter();
   const tokens = tokensOf(text, lines);
-  if (typeof tokens === 'string') return failed(tokens);
-  const document = compose(tokens, text.length);
+  if (!tokens.ok) return failed(tokens.error);
+  const document = compose(tokens.value, text.length);
   const warnings = document.warnings.filter(({ code }) => !foreignTags || code !== 'TAG_RESOLVE_FAILED');
   const mistakes = [...document.errors, ...warnings];
   if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
@@ -64,20 +65,22 @@ const BESIDES = 3;
  * recursive: without this check, deep nesting would leave so little of the stack that the compiler of a
  * regular expression may end the whole process.
  */
-function tokensOf(text: string, lines: LineCounter): CST.Token[] | string {
+function tokensOf(text: string, lines: LineCounter): Result<CST.Token[]> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > MOST_LEXEMES) {
-      return `more than ${MOST_LEXEMES} words, signs and spaces; values that are equal need only one entry`;
+      return failure(
+        `more than ${MOST_LEXEMES} words, signs and spaces; values that are equal need only one entry`,
+      );
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
-    if (parser.stack.length > DEEPEST + BESIDES) return TOO_DEEP;
+    if (parser.stack.length > DEEPEST + BESIDES) return failure(TOO_DEEP);
   }
   for (const token of parser.end()) tokens.push(token);
-  return tokens;
+  return success(tokens);
 }
 
 /** Composes the first document of a text. A second one is reported as a mistake of the first. */

@@ -64,7 +64,7 @@ export function readDefinition(
     return first ? formatProblems('the model', [first]) : 'expected a model of SunSpec';
   }
   const common = findSunspecModel(COMMON_MODEL);
-  const models = checked.id === COMMON_MODEL || typeof common === 'string' ? [checked] : [common, checked];
+  const models = checked.id === COMMON_MODEL || !common.ok ? [checked] : [common.value, checked];
   const entries: SunspecEntry[] = [{ address: BASE, ...SUNSPEC_MARKER }];
   let address = BASE + 2;
   for (const model of models) {

@@ -17,11 +17,12 @@ export function readJsonDump(models: readonly unknown[], collector: Collector): 
     const location = `models[${i}]`;
     const written = sectionOf(item);
     const id = numberOf(written?.ID ?? written?.model_id);
-    const model = id === undefined ? 'expected a model with its ID' : findSunspecModel(id);
-    if (typeof model === 'string' || !written) {
-      collector.note(location, typeof model === 'string' ? model : 'expected a model with its ID');
+    const found = id === undefined ? undefined : findSunspecModel(id);
+    if (!found?.ok || !written) {
+      collector.note(location, found && !found.ok ? found.error : 'expected a model with its ID');
       return [];
     }
+    const model = found.value;
     const values = new Map<string, unknown>();
     const repeat: Record<string, number> = {};
     const take = (group: SunspecGroup, content: Section, path: string, place: string) => {

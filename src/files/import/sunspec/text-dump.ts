@@ -104,11 +104,12 @@ function pyPoint(text: string, line: number): ShownPoint | undefined {
 
 function instanceOf({ id, line, points }: ShownModel, collector: Collector): ModelInstance[] {
   const location = `line ${line}`;
-  const model = findSunspecModel(id);
-  if (typeof model === 'string') {
-    collector.note(location, model);
+  const found = findSunspecModel(id);
+  if (!found.ok) {
+    collector.note(location, found.error);
     return [];
   }
+  const model = found.value;
   const names = namesIn(model.group);
   const known = points.filter((point) => {
     if (!names.has(point.name))

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { failure, type Result, success } from '../../../common/result.js';
 import { realPathOf } from './adapter.js';
 import type { Libc } from './libc.js';
 
@@ -7,33 +8,32 @@ import type { Libc } from './libc.js';
  * Checks that a path is a serial port. Another device is not opened, since that could set off something.
  * @returns the device, or what is wrong with the path
  */
-export function checkPath(path: string): Stats | string {
+export function checkPath(path: string): Result<Stats> {
   const stats = statOf(path);
-  if (typeof stats === 'string') return stats;
-  if (stats.isDirectory()) return 'is a directory, not a serial port';
-  if (!stats.isCharacterDevice()) return 'is not a character device, so it is no serial port';
-  const { major, minor } = deviceNumber(stats.rdev);
+  if (!stats.ok) return stats;
+  if (stats.value.isDirectory()) return failure('is a directory, not a serial port');
+  if (!stats.value.isCharacterDevice()) return failure('is not a character device, so it is no serial port');
+  const { major, minor } = deviceNumber(stats.value.rdev);
   const subsystem = realPathOf(`/sys/dev/char/${major}:${minor}/subsystem`);
   if (subsystem !== undefined && basename(subsystem) !== 'tty') {
-    return `is a device of the kind '${basename(subsystem)}', not a serial port`;
+    return failure(`is a device of the kind '${basename(subsystem)}', not a serial port`);
   }
   return stats;
 }
 
-export function statOf(path: string): Stats | string {
+export function statOf(path: string): Result<Stats> {
   try {
-    return (
-      statSync(path, { throwIfNoEntry: false }) ?? 'does not exist; modbus-sim ports lists the serial ports'
-    );
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats ? success(stats) : failure('does not exist; modbus-sim ports lists the serial ports');
   } catch (error) {
-    return `can't be looked at: ${(error as Error).message}`;
+    return failure(`can't be looked at: ${(error as Error).message}`);
   }
 }
 
 /** Returns a text that differs when something else is at the path, even the same adapter plugged in again. */
 export function identityOf(path: string): string {
   const stats = statOf(path);
-  return typeof stats === 'string' ? stats : [stats.rdev, stats.ino, stats.ctimeMs].join(' ');
+  return stats.ok ? [stats.value.rdev, stats.value.ino, stats.value.ctimeMs].join(' ') : stats.error;
 }
 
 /** Splits a dev_t as glibc packs it. */
@@ -86,16 +86,16 @@ interface PortLock {
  * later.
  * @returns the lock, or the text of the error
  */
-export function lockPort(path: string, libc: Libc): PortLock | string {
+export function lockPort(path: string, libc: Libc): Result<PortLock> {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
   } catch (error) {
-    return (error as Error).message;
+    return failure((error as Error).message);
   }
   if (libc.lockNow(fd) < 0) {
     closeSync(fd);
-    return 'cannot lock port';
+    return failure('cannot lock port');
   }
-  return { release: () => closeSync(fd) };
+  return success({ release: () => closeSync(fd) });
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fchmodSync, fchownSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
+import { failure, type Result, success } from '../../../common/result.js';
 import {
   FIONREAD,
   type Libc,
@@ -69,15 +70,15 @@ export async function openPty(): Promise<PtyResult> {
   const masterFd = libc.posixOpenpt(masterFlags | constants.O_NONBLOCK | O_CLOEXEC);
   if (masterFd < 0) return failed(`posix_openpt: ${explain(getSystemErrorName(masterFd))}`);
   const prepared = prepareClientSide(libc, masterFd);
-  if (typeof prepared === 'string') {
+  if (!prepared.ok) {
     closeSync(masterFd);
-    return failed(prepared);
+    return failed(prepared.error);
   }
-  return { ok: true, pty: keepOpen(libc, masterFd, prepared.path, prepared.clientFd) };
+  return { ok: true, pty: keepOpen(libc, masterFd, prepared.value.path, prepared.value.clientFd) };
 }
 
 /** Prepares the client's side. @returns the step that failed, or path and descriptor of the client's side */
-function prepareClientSide(libc: Libc, masterFd: number): string | { path: string; clientFd: number } {
+function prepareClientSide(libc: Libc, masterFd: number): Result<{ path: string; clientFd: number }> {
   const name = Buffer.alloc(128);
   const steps: [string, () => number][] = [
     ['grantpt', () => libc.grantpt(masterFd)],
@@ -86,19 +87,19 @@ function prepareClientSide(libc: Libc, masterFd: number): string | { path: strin
   ];
   for (const [step, run] of steps) {
     const result = run();
-    if (result < 0) return `${step}: ${getSystemErrorName(result)}`;
+    if (result < 0) return failure(`${step}: ${getSystemErrorName(result)}`);
   }
   const path = name.toString('latin1', 0, name.indexOf(0));
   const clientFd = tryOpen(path);
-  if (clientFd < 0) return `${path} can't be opened`;
+  if (clientFd < 0) return failure(`${path} can't be opened`);
 
-  const failure = changeTermios2(libc, clientFd, rawTermios2);
-  if (failure !== undefined) {
+  const notRaw = changeTermios2(libc, clientFd, rawTermios2);
+  if (notRaw !== undefined) {
     closeSync(clientFd);
-    return `raw mode: ${failure}`;
+    return failure(`raw mode: ${notRaw}`);
   }
   shareWithGroup(clientFd);
-  return { path, clientFd };
+  return success({ path, clientFd });
 }
 
 /** An int that is 0, as an argument of ioctl(2). */

@@ -1,4 +1,5 @@
 import type { SerialPort } from 'serialport';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { PortSettings } from '../settings.js';
 import type { LibcResult } from './libc.js';
 import { lockHolder, lockPort } from './port-path.js';
@@ -12,19 +13,19 @@ import { lockHolder, lockPort } from './port-path.js';
 export async function openExclusively(
   settings: PortSettings,
   loaded: LibcResult,
-): Promise<SerialPort | string> {
+): Promise<Result<SerialPort>> {
   const { path, baudRate, dataBits, parity, stopBits } = settings;
   const holder = lockHolder(path);
-  if (holder?.pid === process.pid) return 'is in use by another line of this program';
-  if (holder) return `is in use by ${holder.name} (process ${holder.pid}); end it first`;
+  if (holder?.pid === process.pid) return failure('is in use by another line of this program');
+  if (holder) return failure(`is in use by ${holder.name} (process ${holder.pid}); end it first`);
   let module: typeof import('serialport');
   try {
     module = await import('serialport');
   } catch (error) {
-    return `serialport did not load: ${(error as Error).message}`;
+    return failure(`serialport did not load: ${(error as Error).message}`);
   }
   const locked = loaded.ok ? lockPort(path, loaded.libc) : undefined;
-  if (typeof locked === 'string') return explainOpenError(locked);
+  if (locked && !locked.ok) return failure(explainOpenError(locked.error));
   // Always a new object, because a disconnected one does not come back reliably.
   const port = new module.SerialPort({
     path,
@@ -37,11 +38,11 @@ export async function openExclusively(
   });
   const error = await new Promise<Error | null>((resolve) => port.open(resolve));
   if (error !== null) {
-    locked?.release();
-    return explainOpenError(error.message);
+    locked?.value.release();
+    return failure(explainOpenError(error.message));
   }
-  port.once('close', () => locked?.release());
-  return port;
+  port.once('close', () => locked?.value.release());
+  return success(port);
 }
 
 /** Explains an error of serialport, which passes on nothing but the text of strerror(3). */

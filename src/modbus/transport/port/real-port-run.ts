@@ -72,8 +72,8 @@ export function runPort(opened: OpenedPort): BytePort {
   const hangUp = (open: number): string | undefined => (loaded.ok ? hangUpOf(loaded.libc, open) : undefined);
   const look = (): string | undefined => {
     const stats = statOf(path);
-    if (typeof stats === 'string') return 'vanished';
-    if (stats.rdev !== device.rdev || stats.ino !== device.ino) return 'is another device now';
+    if (!stats.ok) return 'vanished';
+    if (stats.value.rdev !== device.rdev || stats.value.ino !== device.ino) return 'is another device now';
     const open = fd();
     // The name may be there (again) while the device behind the descriptor is dead.
     return open === undefined ? 'closed' : hangUp(open);

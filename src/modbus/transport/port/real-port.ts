@@ -1,4 +1,5 @@
 import type { SerialPort } from 'serialport';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { PortSettings } from '../settings.js';
 import { type Adapter, identifyAdapter } from './adapter.js';
 import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
@@ -24,37 +25,37 @@ export async function openRealPort(
 ): Promise<OpenResult> {
   const { path } = settings;
   const device = checkPath(path);
-  if (typeof device === 'string') return { ok: false, error: `${path}: ${device}` };
+  if (!device.ok) return { ok: false, error: `${path}: ${device.error}` };
 
   // The bus may be driven from the opening until RTS is set, so whatever takes time comes before the opening.
   const loaded = await load();
   const listening = rtsWhileListening(settings.rs485, identifyAdapter(path).kind);
   const port = await openExclusively(settings, loaded);
-  if (typeof port === 'string') return { ok: false, error: `${path}: ${port}` };
+  if (!port.ok) return { ok: false, error: `${path}: ${port.error}` };
 
-  const unkept = loaded.ok ? letGoOfBus(port, loaded.libc, settings, listening) : undefined;
-  await setLines(port, { rts: listening });
-  const prepared = await prepare(port, loaded, settings, !isPseudoTerminal(device));
-  if (typeof prepared === 'string') {
-    await closePort(port);
-    return { ok: false, error: `${path}: ${prepared}`, unfit: true };
+  const unkept = loaded.ok ? letGoOfBus(port.value, loaded.libc, settings, listening) : undefined;
+  await setLines(port.value, { rts: listening });
+  const prepared = await prepare(port.value, loaded, settings, !isPseudoTerminal(device.value));
+  if (!prepared.ok) {
+    await closePort(port.value);
+    return { ok: false, error: `${path}: ${prepared.error}`, unfit: true };
   }
   // Bytes that arrived before are the middle of a message. This never cuts a mark in two, because the line
   // discipline puts whole marks into the buffer that is emptied here.
-  await flush(port);
-  const { facts, direction } = prepared;
-  const notes = unkept === undefined ? prepared.notes : [...prepared.notes, unkept];
+  await flush(port.value);
+  const { facts, direction } = prepared.value;
+  const notes = unkept === undefined ? prepared.value.notes : [...prepared.value.notes, unkept];
   return {
     ok: true,
     port: runPort({
-      port,
+      port: port.value,
       loaded,
-      device,
+      device: device.value,
       settings,
       listener,
       facts,
       direction,
-      errorCounts: errorCounter(port, loaded),
+      errorCounts: errorCounter(port.value, loaded),
     }),
     notes: notes.map((note) => `${path}: ${note}`),
   };
@@ -91,16 +92,16 @@ async function prepare(
   loaded: LibcResult,
   settings: PortSettings,
   isVerifiable: boolean,
-): Promise<Prepared | string> {
+): Promise<Result<Prepared>> {
   const fd = port.port?.fd ?? -1;
   // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. TIOCEXCL ends with the
   // last close.
   if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
 
   const applied = applySettings(loaded, fd, settings, isVerifiable);
-  if (!applied.ok) return applied.error;
+  if (!applied.ok) return failure(applied.error);
   const opened = openDirection(fd, settings.rs485, loaded);
-  if (!opened.ok) return opened.error;
+  if (!opened.ok) return failure(opened.error);
 
   const lowLatency = await hasLowLatency(port);
   const facts: PortFacts = {
@@ -113,7 +114,7 @@ async function prepare(
     direction: opened.direction.text,
   };
   const notes = [...applied.notes, latencyNote(facts.adapter, lowLatency), consoleHint(settings.path)];
-  return { facts, direction: opened.direction, notes: notes.filter((note) => note !== undefined) };
+  return success({ facts, direction: opened.direction, notes: notes.filter((note) => note !== undefined) });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { TlsFiles } from '../settings.js';
 import type { Binding, BindingContext } from './binding.js';
 import { type Channel, DirectChannel, StreamChannel } from './channel.js';
@@ -61,12 +62,12 @@ export class TcpBinding implements Binding {
   async open(): Promise<Listening> {
     const { host, port, files } = this.#context.settings;
     const notes = files && (await this.#prepareTls(files));
-    if (typeof notes === 'string') return cannotListen(host, port, notes);
+    if (notes && !notes.ok) return cannotListen(host, port, notes.error);
     if (this.#isClosed) return cannotListen(host, port, STOPPED);
     const listening = await listen(this.#server, host, port);
     if (!listening.ok) return listening;
     this.#server.on('error', (error) => this.#onError(error));
-    return notes ? { ...listening, notes } : listening;
+    return notes ? { ...listening, notes: notes.value } : listening;
   }
 
   close(): Promise<void> {
@@ -81,11 +82,11 @@ export class TcpBinding implements Binding {
    * Reads the files and begins to take handshakes.
    * @returns what the user should know; or what is wrong with the files
    */
-  async #prepareTls(files: TlsFiles): Promise<readonly string[] | string> {
+  async #prepareTls(files: TlsFiles): Promise<Result<readonly string[]>> {
     const read = await readTlsCredentials(files);
-    if (!read.ok) return read.reason;
+    if (!read.ok) return failure(read.reason);
     this.#handshakes = new TlsHandshakes(read.credentials, this.#handshakeTimeoutMs);
-    return files.ca === undefined ? [...read.notes, NO_CA] : read.notes;
+    return success(files.ca === undefined ? [...read.notes, NO_CA] : read.notes);
   }
 
   #shakeHands(accepted: Accepted, handshakes: TlsHandshakes): void {

@@ -88,16 +88,16 @@ export const CATALOGUE_COMMANDS = {
 /** The entry of the catalogue that an input names, for its target. */
 function arming({ id, target }: { readonly id: string; readonly target: Target }) {
   const entry = findMisbehaviour(id);
-  if (typeof entry === 'string') return unknownEntry(entry);
-  const { manners, line } = entry;
-  return done({ manners, line, rules: rulesOf(entry, target), target });
+  if (!entry.ok) return unknownEntry(entry.error);
+  const { manners, line } = entry.value;
+  return done({ manners, line, rules: rulesOf(entry.value, target), target });
 }
 
 function disarming({ id }: { readonly id: string }) {
   const entry = findMisbehaviour(id);
-  if (typeof entry === 'string') return unknownEntry(entry);
-  const { manners, line } = entry;
-  return done({ id: entry.id, manners, line });
+  if (!entry.ok) return unknownEntry(entry.error);
+  const { manners, line } = entry.value;
+  return done({ id: entry.value.id, manners, line });
 }
 
 function unknownEntry(message: string) {

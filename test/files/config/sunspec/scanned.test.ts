@@ -84,12 +84,12 @@ function written({ type, size }: SunspecPoint): number[] {
 /** Scans a model as the first one of a device, then writes what it lets clients write. */
 function scan(id: number, source: object | number): void {
   const model = findSunspecModel(id);
-  if (typeof model === 'string') throw new Error(model);
+  if (!model.ok) throw new Error(model.error);
   const { read, write } = client([source]);
   expect(read(BASE, 3)).toEqual([0x5375, 0x6e53, id]);
   const start = BASE + 2;
   const [length = 0] = read(start + 1, 1);
-  const laid = laidOut(model, length, (offset) => read(start + offset, 1)[0] as number);
+  const laid = laidOut(model.value, length, (offset) => read(start + offset, 1)[0] as number);
   expect(read(start + 2 + length, 1)).toEqual([0xffff]);
   for (const { point, offset } of laid) {
     const before = read(start + offset, point.size);

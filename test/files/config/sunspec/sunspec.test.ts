@@ -88,7 +88,7 @@ it('has every model there is, each of its length', async () => {
     expect(models).toEqual(
       some.map((id) => {
         const model = findSunspecModel(id);
-        return [id, typeof model === 'string' ? model : lengthOf(model.group) - 2];
+        return [id, !model.ok ? model.error : lengthOf(model.value.group) - 2];
       }),
     );
     await stop();

@@ -71,8 +71,9 @@ async function newPort(
     stopBits: 1,
     ...other,
   };
-  const serialPort = await openExclusively(settings, loaded);
-  if (typeof serialPort === 'string') throw new Error(serialPort);
+  const exclusive = await openExclusively(settings, loaded);
+  if (!exclusive.ok) throw new Error(exclusive.error);
+  const serialPort = exclusive.value;
   const device = statSync(pty.path);
   if (breaks) {
     vi.spyOn(serialPort, 'set').mockImplementation((lines, done) => {
