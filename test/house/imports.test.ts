@@ -516,7 +516,11 @@ describe('the imports of src', () => {
   });
 
   it.each([
-    ['the side of the lines', 'src/cli/verbs/serve.ts', ['src/remote/rpc/table.ts', 'src/testing/runs.ts']],
+    [
+      'the side of the lines',
+      'src/cli/verbs/serve.ts',
+      ['src/remote/rpc/line-end.ts', 'src/testing/runs.ts'],
+    ],
     [
       'the desk',
       'src/cli/verbs/desk-thread.ts',
@@ -532,7 +536,7 @@ describe('the imports of src', () => {
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
     const otherSide = path.includes('serve')
       ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/
-      : /^src\/remote\/rpc\/table\b/;
+      : /^src\/remote\/rpc\/line-end\b/;
     expect([...files].filter((file) => otherSide.test(file))).toEqual([]);
   });
 

@@ -1,5 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -20,14 +18,13 @@ import type { ApiContext } from './desk.js';
 import { asSent, errorAnswer } from './error-answer.js';
 import { failure } from './failure.js';
 import { healthRoutes } from './health.js';
-import { parseJson, readText } from './json-body.js';
 import { Methods } from './methods.js';
 import { metricsRoutes } from './metrics/routes.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
+import { refusalIn, takeRequests } from './requests.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
-import { asError, missingBody, refusalIn, validatorCompiler, wrongBody } from './validation.js';
 
 /** How the REST interface is served. */
 export interface ApiRules extends AccessRules {
@@ -56,9 +53,6 @@ const SERVER_OPTIONS = {
  * characters in a URL.
  */
 const LONGEST_NAME = 64 * 4 * 3;
-
-/** Most requests of one connection that may wait for the answers to those before them. */
-const MOST_PIPELINED = 100;
 
 /** Stands for Fastify's own compilers until those of this program are set. It is never called. */
 const notAsked = (): never => {
@@ -102,40 +96,12 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const endConnections = limitConnections(app.server, rules.maxConnections);
   app.addHook('preClose', async () => endConnections());
-  const inOrder = oneAfterTheOther();
   const methods = new Methods(app);
   const operations = collectOperations(app);
 
-  // The hooks use callbacks: a promise in each would cost a short request some µs.
-  app.addHook('onRequest', (request, reply, done) => {
-    inOrder(request.raw, reply.raw, () => {
-      // The request may have waited for others. Then nobody else catches an error, and its client may have
-      // gone.
-      try {
-        if (request.socket.destroyed) reply.hijack();
-        else if (!guard(request, reply)) done();
-      } catch (error) {
-        done(error as Error);
-      }
-    });
-  });
   app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
-      const body = await readText(payload, Number(headers['content-length'] ?? 0));
-      const parsed = body.ok ? parseJson(body.text) : body;
-      if (parsed.ok) return parsed.value;
-      throw asError(parsed);
-    },
-  );
-  app.setValidatorCompiler(validatorCompiler);
+  takeRequests(app, guard);
   app.setSerializerCompiler(serializerCompiler);
-  app.addHook('preValidation', (request, _, done) => done(missingBody(request)));
-  app.addHook('preHandler', ({ body, routeOptions: { schema } }, _, done) => {
-    done(schema?.checkedBody && wrongBody(schema.checkedBody, body));
-  });
   app.setErrorHandler<FastifyError>(sendError);
   app.setNotFoundHandler((request, reply) => {
     const { method, url } = request;
@@ -160,33 +126,6 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
   app.register(openApiRoutes(operations), { prefix: '/api/v1' });
   app.register(consoleRoutes);
   return app;
-}
-
-/**
- * Makes a hook that begins each request of a connection when the one before is answered, and meanwhile reads
- * no more from the connection. So a client that sends many requests at once has only one answer in memory.
- */
-function oneAfterTheOther() {
-  const unanswered = new WeakMap<Socket, number>();
-  const newest = new WeakMap<Socket, ServerResponse>();
-  return ({ socket }: IncomingMessage, response: ServerResponse, begin: () => void) => {
-    const before = newest.get(socket);
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    unanswered.set(socket, count);
-    newest.set(socket, response);
-    response.once('close', () => {
-      const left = (unanswered.get(socket) ?? 1) - 1;
-      unanswered.set(socket, left);
-      if (left === 1) socket.resume();
-    });
-    if (!before || before.closed) {
-      begin();
-      return;
-    }
-    socket.pause();
-    if (count > MOST_PIPELINED) socket.destroy();
-    before.once('close', begin);
-  };
 }
 
 /** Answers with what the client must change about its request. Our own failures are logged. */

@@ -14,7 +14,7 @@ import {
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../simulator/commands/schemas/value.js';
 import { EXAMINATION_COMMANDS, TEST_COMMANDS } from '../../testing/declared.js';
 
-/** Every command and query of a running simulator by its name, without what carries it out: see `table.ts`. */
+/** Every command and query of a running simulator by its name, without what carries it out: see `line-end.ts`. */
 export const COMMANDS = {
   ...PROGRAM_COMMANDS,
   ...PORT_COMMANDS,

@@ -1,11 +1,61 @@
 import type { MessagePort } from 'node:worker_threads';
+import { CATALOGUE_FUNCTIONS } from '../../simulator/commands/catalogue.js';
+import { CELL_FUNCTIONS } from '../../simulator/commands/cells.js';
+import { CONFIGURATION_FUNCTIONS } from '../../simulator/commands/configuration.js';
+import { DEVICE_FUNCTIONS } from '../../simulator/commands/devices.js';
+import { RULE_FUNCTIONS } from '../../simulator/commands/faults.js';
+import { INLET_FUNCTIONS } from '../../simulator/commands/inlets.js';
+import { LINE_FUNCTIONS } from '../../simulator/commands/lines.js';
+import { PROGRAM_FUNCTIONS } from '../../simulator/commands/program.js';
 import { done, type Outcome, refusal } from '../../simulator/commands/refusal.js';
 import { nextParts } from '../../simulator/commands/slices.js';
+import { VALUE_FUNCTIONS } from '../../simulator/commands/values.js';
 import type { Feed } from '../../simulator/traffic/stream.js';
-import type { TestContext } from '../../testing/commands.js';
-import { beginList, carryOut, revisionOf } from './local-rpc.js';
+import { TESTING_FUNCTIONS, type TestContext } from '../../testing/commands.js';
+import type { CallName, ListName } from './declared.js';
 import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
-import type { ListName } from './rpc.js';
+
+/**
+ * What carries out every command and every query of a running simulator; nothing else changes one. Each is a
+ * function of a context and plain data. It checks its input against the running simulator, does all or
+ * nothing, and returns plain data or a refusal with a stable code. Other threads call it by an `Rpc`.
+ */
+export const FUNCTIONS = {
+  ...PROGRAM_FUNCTIONS,
+  ...CONFIGURATION_FUNCTIONS,
+  ...LINE_FUNCTIONS,
+  ...DEVICE_FUNCTIONS,
+  ...VALUE_FUNCTIONS,
+  ...INLET_FUNCTIONS,
+  ...CELL_FUNCTIONS,
+  ...RULE_FUNCTIONS,
+  ...CATALOGUE_FUNCTIONS,
+  ...TESTING_FUNCTIONS,
+};
+
+type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
+type AnyList = (context: TestContext, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
+
+/** Carries out a call in this thread. The outcome is there at once if the call need not wait. */
+export function carryOut(
+  context: TestContext,
+  name: CallName,
+  input: unknown,
+): Outcome<unknown> | Promise<Outcome<unknown>> {
+  return (FUNCTIONS[name] as AnyCall)(context, input);
+}
+
+/** Begins a list in this thread. */
+export function beginList(context: TestContext, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
+  const outcome = (FUNCTIONS[name] as AnyList)(context, input);
+  if (Symbol.iterator in outcome) return { ok: true, value: outcome[Symbol.iterator]() };
+  return outcome.ok ? { ok: true, value: outcome.value[Symbol.iterator]() } : outcome;
+}
+
+/** Number of changes of anything that `program.map` shows. */
+export function revisionOf({ simulator }: TestContext): number {
+  return simulator.revision;
+}
 
 /** The methods of a `MessagePort` that are used here. */
 export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'off'>;

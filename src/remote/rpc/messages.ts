@@ -1,6 +1,6 @@
 import type { Outcome } from '../../simulator/commands/refusal.js';
 import type { StreamChange } from '../../simulator/traffic/stream.js';
-import type { CallName, ListName } from './rpc.js';
+import type { CallName, ListName } from './declared.js';
 
 /** A message from the desk to the lines. */
 export type DeskMessage =

@@ -1,6 +1,6 @@
 import type { Outcome, Refusal } from '../../simulator/commands/refusal.js';
 import type { CallName, ListName } from './declared.js';
-import type { FUNCTIONS } from './table.js';
+import type { FUNCTIONS } from './line-end.js';
 
 export type { CallName, ListName };
 

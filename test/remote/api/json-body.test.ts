@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { measure, parseJson, readText } from '../../../src/remote/api/json-body.js';
+import { measure, parseJson, readText } from '../../../src/remote/api/requests.js';
 
 const KIB_256 = 256 * 1024;
 

@@ -4,7 +4,7 @@ import type { Arrived } from '../../../src/remote/mqtt/broker.js';
 import { Commands } from '../../../src/remote/mqtt/commands.js';
 import type { Publication } from '../../../src/remote/mqtt/outbox.js';
 import { COMMANDS, declaredAs } from '../../../src/remote/rpc/declared.js';
-import { FUNCTIONS } from '../../../src/remote/rpc/table.js';
+import { FUNCTIONS } from '../../../src/remote/rpc/line-end.js';
 import type { Refusal } from '../../../src/simulator/commands/refusal.js';
 import { deskOf } from './desk-of.js';
 

@@ -7,7 +7,7 @@ import { loadNative } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { parseText } from '../../../src/files/config/text/parse-text.js';
 import { COMMANDS } from '../../../src/remote/rpc/declared.js';
-import { carryOut } from '../../../src/remote/rpc/local-rpc.js';
+import { carryOut } from '../../../src/remote/rpc/line-end.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
 import { inputSchema, meantBy } from '../../../src/simulator/commands/declared.js';
 import { configuration } from '../../../src/simulator/commands/program.js';

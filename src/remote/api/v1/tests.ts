@@ -9,8 +9,7 @@ import { MAX_YAML_BYTES, TEST_COMMANDS, type TestSummary } from '../../../testin
 import { testJsonByStep, testJsonSchema } from '../../../testing/report/test-json.js';
 import { refuse } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import { MAX_PARTS, readText } from '../json-body.js';
-import { asError } from '../validation.js';
+import { asError, MAX_PARTS, readText } from '../requests.js';
 import { reportRoutes } from './reports.js';
 import { type Routes, routesOf } from './route.js';
 import { listPart, readPart } from './runs.js';

@@ -1,7 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
+import type { z } from 'zod';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
 import { DEEPEST } from '../../common/schema/parts.js';
 import { type Path, pathText } from '../../common/schema/problem.js';
-import { type Refusal, refusal } from '../../simulator/commands/refusal.js';
+import { type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
+
+/** Most requests of one connection that may wait for the answers to those before them. */
+const MOST_PIPELINED = 100;
+
+/**
+ * Makes a hook that begins each request of a connection when the one before is answered, and meanwhile reads
+ * no more from the connection. So a client that sends many requests at once has only one answer in memory.
+ */
+function oneAfterTheOther() {
+  const unanswered = new WeakMap<Socket, number>();
+  const newest = new WeakMap<Socket, ServerResponse>();
+  return ({ socket }: IncomingMessage, response: ServerResponse, begin: () => void) => {
+    const before = newest.get(socket);
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, count);
+    newest.set(socket, response);
+    response.once('close', () => {
+      const left = (unanswered.get(socket) ?? 1) - 1;
+      unanswered.set(socket, left);
+      if (left === 1) socket.resume();
+    });
+    if (!before || before.closed) {
+      begin();
+      return;
+    }
+    socket.pause();
+    if (count > MOST_PIPELINED) socket.destroy();
+    before.once('close', begin);
+  };
+}
 
 /** The text of a body, or the refusal of it. */
 export type BodyText = { readonly ok: true; readonly text: string } | Refusal;
@@ -127,4 +163,87 @@ function pathOf(visited: Visited): Path {
   const path: (string | number)[] = [];
   for (let at = visited; at.parent && path.length < LONGEST_PATH; at = at.parent) path.unshift(at.key);
   return path;
+}
+
+/** Thrown to refuse a request before its route sees it. */
+interface RefusedRequest extends Error {
+  readonly refusal: Refusal;
+}
+
+/** A refusal as an error, for Fastify. */
+export function asError(refusal: Refusal): RefusedRequest {
+  return Object.assign(new Error('refused'), { refusal, statusCode: 400 });
+}
+
+/** The refusal in an error of `asError`; undefined for any other error. */
+export function refusalIn(error: Error): Refusal | undefined {
+  return 'refusal' in error ? (error as RefusedRequest).refusal : undefined;
+}
+
+/**
+ * The error for a value that does not fit a schema: for each mistake its path and what was expected there.
+ * Undefined if the value fits.
+ */
+function wrongBody(schema: z.ZodType, value: unknown): RefusedRequest | undefined {
+  const findings = new Findings();
+  new At(value, findings).check(schema);
+  return findings.count > 0 ? asError(refusalOf(findings, 'request.invalid')) : undefined;
+}
+
+/** Compiles the checks of requests. They report mistakes in the same way as those of files. */
+const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema }) =>
+  (data: unknown) => {
+    const findings = new Findings();
+    const value = new At(data, findings).check(schema);
+    return findings.count > 0 ? { error: asError(refusalOf(findings, 'request.invalid')) } : { value };
+  };
+
+/**
+ * The error for a request without a required body. Fastify would pass null to the validator, which looks like
+ * a body of `null`.
+ */
+function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | undefined {
+  const schema = routeOptions.schema?.body;
+  return body === undefined && schema !== undefined ? wrongBody(schema as z.ZodType, body) : undefined;
+}
+
+/**
+ * Makes an application take requests one after the other from each connection, and parse and check what is sent. Query and
+ * body are checked by the schemas of the route, in the same way as files are.
+ * @param guard answers a request that is not let in; returns undefined for any other
+ */
+export function takeRequests(
+  app: FastifyInstance,
+  guard: (request: FastifyRequest, reply: FastifyReply) => unknown,
+): void {
+  const inOrder = oneAfterTheOther();
+  // The hooks use callbacks: a promise in each would cost a short request some µs.
+  app.addHook('onRequest', (request, reply, done) => {
+    inOrder(request.raw, reply.raw, () => {
+      // The request may have waited for others. Then nobody else catches an error, and its client may have
+      // gone.
+      try {
+        if (request.socket.destroyed) reply.hijack();
+        else if (!guard(request, reply)) done();
+      } catch (error) {
+        done(error as Error);
+      }
+    });
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
+      const body = await readText(payload, Number(headers['content-length'] ?? 0));
+      const parsed = body.ok ? parseJson(body.text) : body;
+      if (parsed.ok) return parsed.value;
+      throw asError(parsed);
+    },
+  );
+  app.setValidatorCompiler(validatorCompiler);
+  app.addHook('preValidation', (request, _, done) => done(missingBody(request)));
+  app.addHook('preHandler', ({ body, routeOptions: { schema } }, _, done) => {
+    done(schema?.checkedBody && wrongBody(schema.checkedBody, body));
+  });
 }
