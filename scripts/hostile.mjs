@@ -12,7 +12,7 @@ import { play, TRICKS } from './hostile/tricks.mjs';
 
 /*
  * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--attack TEXT] [--json]
- * node scripts/hostile.mjs --line document [--requests 300000] [--seed 1] [--json]
+ * node scripts/hostile.mjs --line document [--requests 300000] [--seed 1] [--from 0] [--json]
  *
  * Plays tricks with files, names and terminals, and says of each whether the program held; `--line none` plays these alone.
  * Then runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
@@ -35,6 +35,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     requests: { type: 'string', default: '300000' },
     seed: { type: 'string', default: '1' },
+    from: { type: 'string', default: '0' },
   },
 });
 const seconds = Number(values.seconds);
@@ -57,6 +58,7 @@ if (values.line === 'document') {
   const { failures, slow, ...seen } = await playDocument({
     requests: Number(values.requests),
     seed: Number(values.seed),
+    from: Number(values.from),
     say,
   });
   const sure = slow.filter((each) => each.sure);

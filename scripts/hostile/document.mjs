@@ -28,9 +28,10 @@ const TRIES_AGAIN = 3;
 
 /**
  * Plays generated requests of every operation against the built program, beside a client that polls every 5 ms.
- * @param {{requests: number, seed: number, seconds?: number, say: (text: string) => void}} options
+ * @param {{requests: number, seed: number, from?: number, seconds?: number, say: (text: string) => void}} options
+ *   `from`: so many requests of the seed are left out, to play a part of it again
  */
-export async function playDocument({ requests, seed, seconds = Number.POSITIVE_INFINITY, say }) {
+export async function playDocument({ requests, seed, from = 0, seconds = Number.POSITIVE_INFINITY, say }) {
   const directory = makeTempDir();
   const probe = join(directory, 'probe');
   const program = await startProgram({
@@ -45,6 +46,7 @@ export async function playDocument({ requests, seed, seconds = Number.POSITIVE_I
     (await send({ method: 'GET', path: '/api/v1/openapi.json', operation: '' })).body,
   );
   const next = requestsOf(document, WORLD, seed);
+  for (let i = 0; i < from; i++) next();
   /** @type {Record<string, number>} */
   const statuses = {};
   /** @type {string[]} */
@@ -116,7 +118,7 @@ export async function playDocument({ requests, seed, seconds = Number.POSITIVE_I
     if (sure) worst = Math.max(worst, found.turn);
     slow.push(sure ? { ...found, sure } : { turn, sure, what: wanted.map(shown).join('\n    ') });
     say(
-      `turn of ${turn.toFixed(1)} ms${sure ? `, each time ${found.turn.toFixed(1)} ms: ${found.what}` : ', not again'}`,
+      `turn of ${turn.toFixed(1)} ms${sure ? `, each time ${found.turn.toFixed(1)} ms: ${found.what}` : `, not again, in the ${wanted.length} requests before ${from + sent}`}`,
     );
   }
   await delay(100);

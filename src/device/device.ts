@@ -41,6 +41,8 @@ export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reaction
   readonly cells?: RegisterImage;
   readonly life?: DeviceLife;
   readonly manners?: Manners;
+  /** Registers in the tables that are defined although the configuration has none there. */
+  readonly defined?: readonly DefinedRegisters[];
   /** The values of other devices that signals of this device may depend on. */
   readonly graph?: DependencyGraph;
   /** Returns real time in ms, which never goes back. */
@@ -87,7 +89,7 @@ export class Device {
   #server: Server;
   readonly #graph: DependencyGraph;
   readonly #now: () => number;
-  readonly #defined: DefinedRegisters[] = [];
+  readonly #defined: DefinedRegisters[];
 
   constructor(options: DeviceOptions) {
     const { name, tables, cells, identity = identityObjects(), life = STILL } = options;
@@ -95,6 +97,7 @@ export class Device {
     this.name = name;
     this.tables = tables;
     this.cells = cells;
+    this.#defined = [...(options.defined ?? [])];
     this.servedTables = tables;
     this.#now = now;
     this.clock = new DeviceClock(now, life.clock);
@@ -146,14 +149,18 @@ export class Device {
    * Defines registers or coils of a table that are not defined, with the value 0. Not for devices whose
    * tables share their cells.
    */
-  define({ table, address, quantity, write }: DefinedRegisters): void {
-    this.tables[table].define({ address, quantity }, write);
+  define(table: TableName, ranges: readonly AddressRange[], write: boolean): void {
+    this.tables[table].define(ranges, write);
+    for (const { address, quantity } of ranges) this.#noteDefined({ table, address, quantity, write });
+    this.#serveTables();
+  }
+
+  #noteDefined({ table, address, quantity, write }: DefinedRegisters): void {
     const last = this.#defined.at(-1);
     const goesOn = last?.table === table && last.write === write && last.address + last.quantity === address;
     if (goesOn) this.#defined.pop();
     const first = goesOn ? last : { address, quantity: 0 };
     this.#defined.push({ table, address: first.address, quantity: first.quantity + quantity, write });
-    this.#serveTables();
   }
 
   /**

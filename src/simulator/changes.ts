@@ -6,7 +6,7 @@ import type { Device } from '../device/device.js';
 import type { FaultRule } from '../device/faults/rule.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Point } from '../device/point.js';
-import type { TableName } from '../device/tables.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
 import { type DependentPoint, findingProblems } from '../files/config/native/dependencies.js';
 import { devicesOf } from '../files/config/native/each.js';
@@ -379,7 +379,7 @@ export class Changes {
     const cost = costOfRegisters(quantity, Math.max(0, end - device.tables[table].window.size));
     const spent = this.budget.whyNot(cost);
     if (spent !== undefined) return spent;
-    for (const range of ranges) this.#plant.devices.define(device, { table, ...range, write: writable });
+    this.#plant.devices.define(device, table, ranges, writable);
     this.budget.countDevice(device, cost);
     this.#plant.log.info({ device: device.name, table, ranges }, 'registers defined');
     return undefined;
@@ -586,8 +586,14 @@ export class Changes {
    */
   #costOfCopy(source: string): number {
     const { devices } = this.#plant;
-    const registers = devices.get(source).defined.reduce((sum, { quantity }) => sum + quantity, 0);
-    return costOfDevice(devices.definitionOf(source)) + costOfRegisters(registers, registers);
+    const definition = devices.definitionOf(source);
+    const { defined, tables } = devices.get(source);
+    const registers = defined.reduce((sum, { quantity }) => sum + quantity, 0);
+    const growth = TABLE_NAMES.reduce(
+      (sum, table) => sum + tables[table].window.size - definition.tables[table].size,
+      0,
+    );
+    return costOfDevice(definition) + costOfRegisters(registers, growth);
   }
 
   /** How often something changed that may close a circle of signals. */
@@ -629,8 +635,10 @@ export class Changes {
 
 function* building(devices: Devices, definitions: readonly DeviceDefinition[]): Work<DeviceApart[]> {
   const built: DeviceApart[] = [];
+  const made = new Set(definitions.map(({ name }) => name));
   for (const definition of definitions) {
-    built.push(yield* devices.building(definition));
+    const { copyOf } = definition;
+    built.push(yield* devices.building(definition, made.has(copyOf ?? '') ? undefined : copyOf));
     yield;
   }
   return built;

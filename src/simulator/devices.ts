@@ -18,9 +18,16 @@ export function buildDevice(
   graph: DependencyGraph = new DependencyGraph(),
   now: () => number = () => performance.now(),
 ): Device {
-  const device = atOnce(buildingDevice(definition, source, graph, now));
+  const device = atOnce(buildingDevice(definition, source, { graph, now }));
   graph.add(device.points);
   return device;
+}
+
+interface Surroundings {
+  readonly graph: DependencyGraph;
+  readonly now?: () => number;
+  /** The device whose registers, as they are defined now, the new one is to have, too. */
+  readonly like?: Device | undefined;
 }
 
 /**
@@ -29,8 +36,7 @@ export function buildDevice(
 function* buildingDevice(
   { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,
-  graph: DependencyGraph,
-  now: () => number = () => performance.now(),
+  { graph, now = () => performance.now(), like }: Surroundings,
 ): Work<Device> {
   let made: Device | undefined;
   const images = new Map<RegisterLayout, RegisterImage>();
@@ -42,7 +48,11 @@ function* buildingDevice(
   };
   const table = (tableName: keyof typeof tables) => {
     const { layout, ...window } = tables[tableName];
-    return new Table({ image: imageOf(layout), ...window });
+    // Copies share the layout of their source, which would else be built anew for each of hundreds.
+    const present = like?.tables[tableName].window;
+    return present
+      ? new Table({ ...present, image: imageOf(present.image.layout) })
+      : new Table({ image: imageOf(layout), ...window });
   };
   const { files, ...others } = extras;
   const options: DeviceOptions = {
@@ -58,6 +68,7 @@ function* buildingDevice(
     },
     ...(cells && { cells: imageOf(cells) }),
     ...(life && { life }),
+    ...(like && { defined: like.defined }),
     graph,
     now,
   };
@@ -131,7 +142,7 @@ export class Devices {
       const definition = this.#definitions.get(source);
       if (!definition || this.#devices.has(name)) continue;
       const copy = { ...definition, name, copyOf: this.originalOf(source) };
-      built.push({ ...(yield* this.building(copy)), isCopy: true, source });
+      built.push({ ...(yield* this.building(copy, source)), isCopy: true, source });
       yield;
     }
     return built;
@@ -144,9 +155,14 @@ export class Devices {
     if (unused.length > 0) this.graph.link();
   }
 
-  /** Builds a device, as work that can pause. The device stays unknown until `put` adds it. */
-  *building(definition: DeviceDefinition): Work<DeviceApart> {
-    const device = yield* buildingDevice(definition, this.#source, this.graph);
+  /**
+   * Builds a device, as work that can pause. The device stays unknown until `put` adds it.
+   * @param source the running device that it is a copy of: it has what was defined there at run time
+   */
+  *building(definition: DeviceDefinition, source?: string): Work<DeviceApart> {
+    const running = source === undefined ? undefined : this.#devices.get(source);
+    const like = running && running.defined.length > 0 ? running : undefined;
+    const device = yield* buildingDevice(definition, this.#source, { graph: this.graph, like });
     return { device, definition, isCopy: false };
   }
 
@@ -157,7 +173,10 @@ export class Devices {
   put(built: readonly DeviceApart[]): void {
     for (const each of built) {
       const { device, definition, source = definition.copyOf } = each;
-      for (const registers of this.#devices.get(source ?? '')?.defined ?? []) device.define(registers);
+      const wanted = this.#devices.get(source ?? '')?.defined ?? [];
+      // Most were there when the copy was built.
+      for (const { table, write, ...range } of missingIn(device.defined, wanted))
+        device.define(table, [range], write);
       this.#place({ ...each, isCopy: definition.copyOf !== undefined });
     }
     this.graph.link();
@@ -203,8 +222,8 @@ export class Devices {
   }
 
   /** Defines registers of a device that are not defined yet. The definition of the device stays as it is. */
-  define(device: Device, registers: DefinedRegisters): void {
-    device.define(registers);
+  define(device: Device, ...[table, ranges, write]: Parameters<Device['define']>): void {
+    device.define(table, ranges, write);
     this.changes++;
   }
 
@@ -248,4 +267,15 @@ export class Devices {
     const { device, definition } = built;
     if (definition.real) this.#real.attach(device, definition.real);
   }
+}
+
+/** The registers of a list that grows at its end, or by the end of its last part, and that are not present. */
+function missingIn(
+  present: readonly DefinedRegisters[],
+  wanted: readonly DefinedRegisters[],
+): DefinedRegisters[] {
+  return wanted.flatMap(({ table, address, quantity, write }, i) => {
+    const there = present[i]?.quantity ?? 0;
+    return there < quantity ? [{ table, address: address + there, quantity: quantity - there, write }] : [];
+  });
 }

@@ -344,10 +344,10 @@ describe('registers that are defined while a device serves', () => {
     const device = deviceOf({ holding: run(0, 2) }, { size: 2 });
     device.manners = { addresses: { first: 1 } };
     expect(ask(device, '03 0001 0002')).toBe('8302');
-    device.define({ table: 'holding', address: 2, quantity: 2, write: true });
+    device.define('holding', [{ address: 2, quantity: 2 }], true);
     expect(ask(device, '10 0001 0002 04 0005 0006')).toBe('1000010002');
     expect(ask(device, '03 0000 0003')).toBe('0306000000050006');
-    device.define({ table: 'coils', address: 0, quantity: 1, write: false });
+    device.define('coils', [{ address: 0, quantity: 1 }], false);
     expect(ask(device, '01 0000 0001')).toBe('8102');
   });
 });

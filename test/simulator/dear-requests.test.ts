@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { At } from '../../src/common/schema/at.js';
 import { Findings } from '../../src/common/schema/findings.js';
 import type { Device } from '../../src/device/device.js';
+import { RegisterImage } from '../../src/device/registers/image.js';
 import { checkConfiguration } from '../../src/simulator/commands/configuration.js';
 import { newContext } from '../../src/simulator/commands/context.js';
 import { addDevice } from '../../src/simulator/commands/devices.js';
@@ -137,6 +138,33 @@ it('a file may have 65,535 values that follow one, and they do', async () => {
   );
   const { tables } = simulator.devices.get('meter') as Device;
   expect(tables.holding.readWords(65_533, 2)).toEqual([7, 7]);
+});
+
+it('copies of a device share the registers that were defined in it, instead of being defined one by one', async () => {
+  const { changes, simulator } = await plant();
+  const meter = simulator.devices.get('meter') as Device;
+  for (const address of [65_535, 100, 9000])
+    changes.defineRegisters(meter, 'holding', [{ address, quantity: 1 }], true);
+  const defining = vi.spyOn(RegisterImage.prototype, 'define');
+  const before = changes.budget.used;
+  const units = { '1-100': { copyOf: 'meter' } };
+  expect(await changes.createLine('more', { tcp: { port: 0 }, units })).toMatchObject({ ok: true });
+  expect(defining).not.toHaveBeenCalled();
+  const copy = simulator.devices.get('meter-100') as Device;
+  expect(copy.tables.holding.window.image.layout).toBe(meter.tables.holding.window.image.layout);
+  expect(copy.defined).toEqual(meter.defined);
+  // Each may be written, and has memory of its own then.
+  expect(changes.budget.used - before).toBeGreaterThan(100 * 3 * 65_536);
+});
+
+it('a request that defines a thousand registers here and there makes the table anew once', async () => {
+  const { changes, simulator } = await plant();
+  const meter = simulator.devices.get('meter') as Device;
+  const defining = vi.spyOn(RegisterImage.prototype, 'define');
+  const ranges = Array.from({ length: 1000 }, (_, i) => ({ address: 100 + 2 * i, quantity: 1 }));
+  expect(changes.defineRegisters(meter, 'holding', ranges, true)).toBeUndefined();
+  expect(defining).toHaveBeenCalledTimes(1);
+  expect(meter.defined).toHaveLength(1000);
 });
 
 describe('the lines are served', () => {

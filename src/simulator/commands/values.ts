@@ -99,10 +99,11 @@ interface Range {
  */
 function areMoreThan(limit: number, device: Device, tables: readonly TableName[], range: Range): boolean {
   if ((range.to - range.from + 1) * tables.length <= limit) return false;
-  let count = 0;
-  for (const table of tables)
-    for (const _ of valuesBetween(device, table, range)) if (++count > limit) return true;
-  return false;
+  const counts = tables.map((table) => {
+    const { image, base, size } = device.tables[table].window;
+    return image.valuesIn(base + range.from, Math.min(range.to + 1, size) - range.from);
+  });
+  return counts.reduce((sum, count) => sum + count, 0) > limit;
 }
 
 /** The number of addresses without a value that are passed over before the caller may pause. */

@@ -336,7 +336,7 @@ describe('registers and bits that are defined while the device runs', () => {
     ]);
     const table = tableOf(image);
     const before = image.changes;
-    table.define({ address: 0, quantity: 6 }, true);
+    table.define([{ address: 0, quantity: 6 }], true);
     expect(table.readWords(0, 6)).toEqual([0, 7, 8, 0, 0, 0]);
     expect([0, 1, 2, 3, 4, 5].map((address) => table.canWriteWords(address, 1))).toEqual([
       true,
@@ -355,8 +355,8 @@ describe('registers and bits that are defined while the device runs', () => {
     const image = imageOf(2, run(0, 2, { value: 5 }));
     const table = tableOf(image);
     table.writeWords(0, [6, 5]);
-    table.define({ address: 3, quantity: 1 }, false);
-    table.define({ address: 2, quantity: 1 }, true);
+    table.define([{ address: 3, quantity: 1 }], false);
+    table.define([{ address: 2, quantity: 1 }], true);
     table.writeWords(2, [9]);
     expect(table.readWords(0, 4)).toEqual([6, 5, 9, 0]);
     expect([0, 1, 2, 3].map((cell) => image.isAsConfigured(cell, 1))).toEqual([false, true, false, true]);
@@ -369,7 +369,7 @@ describe('registers and bits that are defined while the device runs', () => {
   it('are bits of their own in a table of bits, and do not make a table smaller', () => {
     const image = imageOf(10, run(0, 1, { type: 'bit', value: 1 }));
     const table = tableOf(image, { bitsPerCell: 1 });
-    table.define({ address: 1, quantity: 2 }, true);
+    table.define([{ address: 1, quantity: 2 }], true);
     table.writeBits(1, [false, true]);
     expect(table.readBits(0, 3)).toEqual([true, false, true]);
     expect(image.typeAt(2)).toBe('bit');
@@ -378,7 +378,7 @@ describe('registers and bits that are defined while the device runs', () => {
 
   it('are in a snapshot, whose layout has them, too', () => {
     const image = imageOf(2, run(0, 2, { value: 5 }));
-    tableOf(image).define({ address: 2, quantity: 1 }, true);
+    tableOf(image).define([{ address: 2, quantity: 1 }], true);
     image.setWord(2, 9);
     const { layout, words, meta } = image.snapshot();
     expect([layout.size, [...layout.words], [...words], meta.length]).toEqual([3, [5, 5, 0], [5, 5, 9], 3]);

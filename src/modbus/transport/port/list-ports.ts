@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Adapter, ancestorsOf, identifyAdapter, namesIn, realPathOf, smallText } from './adapter.js';
 
 /** A serial port of this machine. */
@@ -41,6 +42,8 @@ export async function listPorts(root = '/'): Promise<PortInfo[]> {
   const links = stableLinks(root);
   const ports: PortInfo[] = [];
   for (const name of namesIn(join(root, 'sys/class/tty'))) {
+    // A machine has dozens of terminals, and lines are served while one after the other is looked at.
+    await nextTurn();
     const entry = join(root, 'sys/class/tty', name);
     const ancestors = ancestorsOf(realPathOf(join(entry, 'device')), root);
     const device = realPathOf(join(root, 'dev', name));

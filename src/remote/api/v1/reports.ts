@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Outcome } from '../../../simulator/commands/refusal.js';
+import { type Outcome, refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { unpackEvents } from '../../../simulator/traffic/packed-events.js';
 import type { PackedFinding, Run } from '../../../testing/commands.js';
@@ -84,7 +84,7 @@ export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): 
     async (request: FastifyRequest, reply: FastifyReply) => {
       const id = Number((request.params as { id: string }).id);
       const run = await desk.rpc.call(`${one}.get`, { id });
-      const view = run.ok ? await reportView(desk, one, run.value) : run;
+      const view = run.ok ? await reportView(desk, one, run.value, reply) : run;
       if (!view.ok) return refuse(request, reply, view);
       reply
         .header('content-disposition', `attachment; filename="${one}-${id}.${ending}"`)
@@ -124,12 +124,31 @@ export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): 
   };
 }
 
-/** A report with everything that is known so far. Frames are decoded when they are asked for. */
+/**
+ * The most reports that are read at a time. All frames of one are in memory meanwhile, 20 MB of a test of
+ * 1,000 steps.
+ */
+const MOST_READ = 4;
+
+/** How many reports each desk is sending. */
+const beingRead = new WeakMap<ApiContext, number>();
+
+/**
+ * A report with everything that is known so far. Frames are decoded when they are asked for. It counts as
+ * being read until the reply is closed.
+ */
 export async function reportView(
-  { rpc, map }: ApiContext,
+  desk: ApiContext,
   kind: RunKind['one'],
   { id, report }: Run,
+  { raw }: Pick<FastifyReply, 'raw'>,
 ): Promise<Outcome<ReportView>> {
+  const { rpc, map } = desk;
+  const before = beingRead.get(desk) ?? 0;
+  if (before >= MOST_READ)
+    return refusal('readers.too_many', '', `expected at most ${MOST_READ} reports at a time, try again`);
+  beingRead.set(desk, before + 1);
+  raw.once('close', () => beingRead.set(desk, (beingRead.get(desk) ?? 1) - 1));
   const findings = await allParts<PackedFinding>(await rpc.list(`${kind}.findings`, { id }));
   if ('ok' in findings) return findings;
   const whole = {

@@ -19,7 +19,7 @@ export function readPart(desk: ApiContext, one: RunKind['one'], summary: (run: R
       const run = await desk.rpc.call(`${one}.get`, { id: Number((request.params as { id: string }).id) });
       if (!run.ok) return refuse(request, reply, run);
       if ((request.query as z.infer<typeof detailQuery>).report === 'false') return summary(run.value);
-      const view = await reportView(desk, one, run.value);
+      const view = await reportView(desk, one, run.value, reply);
       if (!view.ok) return refuse(request, reply, view);
       const { findings, ...report } = view.value;
       const pieces = { ...report, findings: oneByOne(findings.values()) };
