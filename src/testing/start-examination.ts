@@ -7,11 +7,9 @@ import type { Simulator } from '../simulator/simulator.js';
 import { chosenChecks } from './checks.js';
 import { orderSchema } from './examination-order-schema.js';
 import { Examination } from './examine/examination.js';
-import type { ExaminationOrder } from './examine/examination-order.js';
+import { DEFAULT_LIMIT_MS, type ExaminationOrder } from './examine/examination-order.js';
 import { registerObserver } from './examine/observer/register-observer.js';
 import type { KnownRun, Runs } from './runs.js';
-
-const DEFAULT_LIMIT_MS = 600_000;
 
 /**
  * Starts an examination on a running simulator. Refused with every mistake in `source`, which `orderSchema`

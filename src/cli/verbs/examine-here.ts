@@ -7,7 +7,7 @@ import { withFreePortsHint } from '../../files/config/free-ports.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { chosenChecks } from '../../testing/checks.js';
 import { Examination } from '../../testing/examine/examination.js';
-import type { ExaminationOrder } from '../../testing/examine/examination-order.js';
+import { DEFAULT_LIMIT_MS, type ExaminationOrder } from '../../testing/examine/examination-order.js';
 import type { MakeObserver } from '../../testing/examine/observer/read-observer.js';
 import type { ReportView } from '../../testing/report/view.js';
 import { Dut } from '../../testing/scenario/dut.js';
@@ -53,7 +53,7 @@ export async function examineHere(
 
 /** @returns the order, or what is wrong, as a sentence */
 function orderOf(
-  { line: name, unitId, checks: names, limitMs, dut, seed }: ExaminationWanted,
+  { line: name, unitId, checks: names, limitMs = DEFAULT_LIMIT_MS, dut, seed }: ExaminationWanted,
   makeObserver: MakeObserver | undefined,
   simulator: Simulator,
 ): Result<ExaminationOrder> {

@@ -9,7 +9,8 @@ export interface RemoteExamination {
   readonly unitId?: number | undefined;
   /** Identifiers of checks and names of groups; all checks when empty. */
   readonly checks: readonly string[];
-  readonly limitMs: number;
+  /** Longest duration in ms; the simulator has a default. */
+  readonly limitMs?: number | undefined;
   readonly seed?: number | undefined;
   /** Name of a value to which the client writes what it has read. The simulator takes no other observers. */
   readonly register?: string | undefined;
@@ -63,7 +64,7 @@ export function bodyOf({
 }: Omit<RemoteExamination, 'dut'>): object {
   return {
     line,
-    limit: limitMs,
+    ...(limitMs !== undefined && { limit: limitMs }),
     ...(unitId !== undefined && { unit: unitId }),
     ...(checks.length > 0 && { checks }),
     ...(seed !== undefined && { seed }),

@@ -1,6 +1,7 @@
 import type { Result } from '../../common/result.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../../testing/examine/checks/real-world.js';
+import { DEFAULT_LIMIT_MS } from '../../testing/examine/examination-order.js';
 import { readObserver } from '../../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../../testing/report/examination-json.js';
 import { htmlReport } from '../../testing/report/html.js';
@@ -52,7 +53,16 @@ function list(): number {
 
 /** Examines the client of a line on a simulator that already runs. */
 function examineThere(
-  { line, unitId, checks, limitMs, seed, dut, token, observer: { register } }: ExaminationWanted,
+  {
+    line,
+    unitId,
+    checks,
+    limitMs = DEFAULT_LIMIT_MS,
+    seed,
+    dut,
+    token,
+    observer: { register },
+  }: ExaminationWanted,
   url: string,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {

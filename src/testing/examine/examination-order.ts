@@ -3,6 +3,9 @@ import type { Line } from '../../simulator/line.js';
 import type { Observer } from './observer/observer.js';
 import type { Check } from './trial/exam.js';
 
+/** How long an examination may take, in ms, unless somebody says otherwise. */
+export const DEFAULT_LIMIT_MS = 600_000;
+
 /** What an examination examines, and how. */
 export interface ExaminationOrder {
   readonly line: Line;

@@ -52,7 +52,8 @@ export interface ExaminationOrder {
   readonly unitId?: number;
   /** Identifiers of checks and names of groups; all checks when empty. */
   readonly checks: readonly string[];
-  readonly limitMs: number;
+  /** Longest duration in ms; the default when absent. */
+  readonly limitMs?: number;
   /** Seed of the random numbers; drawn when absent. */
   readonly seed?: number;
 }
@@ -60,7 +61,6 @@ export interface ExaminationOrder {
 /** The examination that a user asks for. */
 export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
 
-const DEFAULT_LIMIT_MS = 600_000;
 const SHORTEST_LIMIT_MS = 1000;
 const LONGEST_LIMIT_MS = 86_400_000;
 
@@ -146,10 +146,10 @@ function parseRequest({ values, words, token }: Given<Options>): Result<ExamineR
 export function examinationOrder({
   unit: unitId,
   checks = [],
-  limit: limitMs = DEFAULT_LIMIT_MS,
+  limit: limitMs,
   seed,
 }: Values<typeof ORDER_OPTIONS>): ExaminationOrder {
-  return { checks, limitMs, ...compact({ unitId, seed }) };
+  return { checks, ...compact({ unitId, limitMs, seed }) };
 }
 
 /** Why the options do not fit together: some need `--url`, others can't be used with it. */
