@@ -19,7 +19,7 @@ const WRONG = 2;
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */
 export async function test(command: TestCommand): Promise<number> {
-  const loaded = command.files.map((file) => loadScenarioFile(file, command.settings));
+  const loaded = command.files.map((file) => loadScenarioFile(file, command.settings, command.dut));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
   if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG);
   const unwritable = reportsProblem(command);

@@ -52,7 +52,7 @@ export class Actions {
    * Begins the actions of a step.
    * @returns why the simulator can't do them; undefined when they are done
    */
-  begin({ faults, changes, power }: ScenarioStep): string | undefined {
+  begin({ faults, changes, power, clocks }: ScenarioStep): string | undefined {
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
       this.#rules.set(rule, { temporary: true });
@@ -65,6 +65,7 @@ export class Actions {
       if (change !== 'on' && change.forMs === undefined) this.#dark.add(device);
       else this.#dark.delete(device);
     }
+    for (const { device, ms } of clocks) device.setClock({}, ms);
     return undefined;
   }
 

@@ -14,6 +14,13 @@ const STOP_LIMIT_MS = 800;
 
 type DutStart = { readonly ok: true; readonly dut: Dut } | { readonly ok: false; readonly error: string };
 
+/** Stops the program under test and starts it again, for the steps of a scenario. */
+export interface DutControl {
+  stop(): Promise<void>;
+  /** @returns why it could not be started, as a sentence; undefined when it is ready */
+  start(): Promise<string | undefined>;
+}
+
 /** The program under test, in a process group of its own. */
 export class Dut {
   readonly #process: ChildProcess;

@@ -32,7 +32,21 @@ export function requestText(unitId: number, pdu: Uint8Array, device: Device | un
 function withValues(device: Device | undefined, message: Message): string {
   const { functionCode, values, address = 0, quantity = 0, text } = message;
   const table = functionOf(functionCode)?.table;
-  if (!device || !values || !table) return text;
-  const known = valuesByTable(knownValues(device, { table, address, quantity })).get(table);
-  return known ? textWithValues(message, known) : text;
+  if (!values || !table) return text;
+  const known = device && valuesByTable(knownValues(device, { table, address, quantity })).get(table);
+  return firstValues(known ? textWithValues(message, known) : text, values.length);
+}
+
+/** How many values of a frame a message shows; the report shows all. */
+const MOST_VALUES = 3;
+
+/** Leaves out all but the first values, which stand behind the first colon. */
+function firstValues(text: string, count: number): string {
+  const end = text.indexOf(': ');
+  if (count <= MOST_VALUES || end < 0) return text;
+  const values = text.slice(end + 2);
+  const between = values.includes(', ') ? ', ' : ' ';
+  const shown = values.split(between);
+  if (shown.length <= MOST_VALUES) return text;
+  return `${text.slice(0, end)}: ${shown.slice(0, MOST_VALUES).join(between)} … ${shown.length - MOST_VALUES} more`;
 }

@@ -4,7 +4,7 @@ import { NearestMiss } from './nearest-miss.js';
 import type { NextPoll, PollIntervals } from './poll-intervals.js';
 import type { Expected } from './scenario.js';
 import { questionOf, type Seen } from './seen.js';
-import { durationText, rangeOfTimes, timesText } from './words.js';
+import { durationText, framesText, rangeOfTimes, timesText } from './words.js';
 
 interface Start {
   /** When the step began, in ms of `performance.now()`. */
@@ -35,6 +35,7 @@ export class InOrder implements GoalWatch {
    */
   readonly #taken = new Map<string, Seen>();
   #spoilt: Spoilt | undefined;
+  #isTimeUp = false;
   /** True when another question was asked on the line of the spoilt request since then. */
   #isInterrupted = false;
   /** The nearest miss among the requests since the last one that matched. */
@@ -74,17 +75,30 @@ export class InOrder implements GoalWatch {
   }
 
   timeUp(): GoalEnd {
+    this.#isTimeUp = true;
     // The step itself says why its fault did not act.
     if (this.#start.polls && this.#spoilt === undefined) return { verdict: 'inconclusive', text: '' };
     if (this.#isLast && this.#count >= this.#current.min) return this.#passed();
-    const missing = this.#count === 0 ? 'it did not come' : `it came ${timesText(this.#count)}`;
+    const missing =
+      this.#count === 0 ? 'it did not come' : `it came ${timesText(this.#count)} (${this.#frames})`;
     const nearest = this.#current.same ? undefined : this.#nearest.text('met all conditions');
     const by = nearest === undefined ? '' : `; ${nearest}`;
     return this.#failed(`${missing} within ${this.#allowed()}${by}`);
   }
 
+  /** What the current entry still needs when the time is up. */
+  get missing(): ((seen: Seen) => boolean) | undefined {
+    const { min } = this.#current;
+    return this.#isTimeUp && this.#count < min ? (seen) => this.#isMeant(this.#current, seen) : undefined;
+  }
+
   get #current(): Expected {
     return this.#items[this.#index] as Expected;
+  }
+
+  /** The frames that have met the current entry. */
+  get #frames(): string {
+    return framesText(this.matched.slice(-this.#count).map(({ event }) => event.seq));
   }
 
   get #isLast(): boolean {
@@ -109,7 +123,9 @@ export class InOrder implements GoalWatch {
       this.#nearest.see(seen);
       return undefined;
     }
-    return this.#failed(`after ${timesText(this.#count)} came ${next.matcher.text}`);
+    return this.#failed(
+      `after ${timesText(this.#count)} (${this.#frames}) came ${next.matcher.text} (frame ${seen.event.seq})`,
+    );
   }
 
   #isMeant({ matcher, same }: Expected, seen: Seen): boolean {
@@ -137,7 +153,7 @@ export class InOrder implements GoalWatch {
     if (doubt !== undefined) return { verdict: 'inconclusive', text: doubt };
     this.#before = seen;
     this.#nearest = this.#newNearest();
-    if (this.#count > max) return this.#failed(`it came ${timesText(this.#count)}`);
+    if (this.#count > max) return this.#failed(`it came ${timesText(this.#count)} (${this.#frames})`);
     // Under a limit the goal goes on, because one request too many may still come.
     return this.#isLast && this.#count >= min && max === Number.POSITIVE_INFINITY
       ? this.#passed()

@@ -60,16 +60,18 @@ export class Inbox {
   }
 
   /**
-   * Resolves with the reply to a request. The reply and all that came before it stay in the inbox.
-   * @returns undefined when `isOver`, or when the test ends before the reply comes
+   * Resolves with the first event that `find` takes. It and all that came before it stay in the inbox.
+   * @returns undefined when `isOver`, or when the test ends before such an event comes
    */
-  async replyTo(request: number, isOver: () => boolean): Promise<TrafficEvent | undefined> {
+  async first(
+    find: (event: TrafficEvent, seen: Seen | undefined) => boolean,
+    isOver: () => boolean,
+  ): Promise<TrafficEvent | undefined> {
     for (;;) {
       for (const happening of this.#waiting) {
         if (happening.kind === 'end') return undefined;
         if (happening.kind === 'time') continue;
-        const { event } = happening;
-        if (event.kind === 'reply' && event.request === request) return event;
+        if (find(happening.event, happening.seen)) return happening.event;
       }
       if (isOver()) return undefined;
       await this.#arrival();

@@ -13,7 +13,7 @@ export interface Matcher {
   readonly values?: readonly NamedValue[];
   /** Registers and coils that the request has to write, all of them. */
   readonly writes: readonly WantedWrite[];
-  /** Exceptions of which one has to be the reply; absent when the reply does not matter. */
+  /** Exceptions of which one has to be the reply, or `GOOD`; absent when the reply does not matter. */
   readonly exceptions?: readonly number[];
 }
 

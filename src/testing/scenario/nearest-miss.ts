@@ -3,7 +3,7 @@ import { matchesRequest } from '../../device/faults/matching.js';
 import type { NamedValue } from '../../device/faults/rule.js';
 import { rangeText } from '../../simulator/traffic/words.js';
 import { factsOf, type Matcher } from './matcher.js';
-import type { Seen } from './seen.js';
+import { GOOD, type Seen } from './seen.js';
 import { matchesWrite } from './wanted-write.js';
 
 /** A request that is wanted, as a matcher or as the conditions of a fault rule. */
@@ -75,7 +75,7 @@ function missedBy({ condition, values, writes = [], exceptions }: RequestWanted,
       () => `quantity ${quantities === '' ? 'none' : quantities}, not ${oneOf(quantity)}`,
     ],
     [writes.every((write) => matchesWrite(write, seen)), () => 'it does not write what is wanted'],
-    [isAnswered, () => `${answerText(exception)}, not with exception ${exceptions?.join(' or ')}`],
+    [isAnswered, () => `${answerText(exception)}, not ${wantedAnswer(exceptions)}`],
   ];
   return parts.flatMap(([isMet, missed]) => (isMet ? [] : [missed()]));
 }
@@ -91,7 +91,11 @@ export function addressText(wanted: Condition['address']): string {
   return pairs.map((pair) => pair.join('–')).join(' or ');
 }
 
+function wantedAnswer(exceptions: Matcher['exceptions']): string {
+  return exceptions?.includes(GOOD) ? 'with a good reply' : `with exception ${exceptions?.join(' or ')}`;
+}
+
 function answerText(exception: number | undefined): string {
   if (exception === undefined) return 'not answered';
-  return exception === 0 ? 'answered without an exception' : `answered with exception ${exception}`;
+  return exception === GOOD ? 'answered without an exception' : `answered with exception ${exception}`;
 }

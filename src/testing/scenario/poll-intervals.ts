@@ -75,6 +75,12 @@ export class PollIntervals {
     if (this.#questions.size > MOST_QUESTIONS && oldest !== undefined) this.#questions.delete(oldest);
   }
 
+  /** The longest interval between two polls of any question, in ms; undefined while none is known. */
+  get longest(): number | undefined {
+    const all = Array.from(this.#questions.values(), ({ intervals }) => intervals.map(({ ms }) => ms)).flat();
+    return all.length > 0 ? Math.max(...all) : undefined;
+  }
+
   /** Says when the next poll after a request is due; undefined while too little is known. */
   after(seen: Seen): NextPoll | undefined {
     const { intervals = [] } = this.#questions.get(questionOf(seen)) ?? {};

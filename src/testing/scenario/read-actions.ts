@@ -7,8 +7,8 @@ import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/fa
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { namedEntries, oneOrMore } from './one-or-more.js';
-import type { PowerChange, ValueChange } from './scenario.js';
-import { powerSchema } from './schema.js';
+import type { PowerChange, ScenarioStep, ValueChange } from './scenario.js';
+import { forwardSchema, powerSchema } from './schema.js';
 
 /** What the faults of a scenario share. Faults are numbered, so that each gets a name and a seed. */
 export interface FaultNumbers {
@@ -16,6 +16,8 @@ export interface FaultNumbers {
   next: number;
   /** The lines that the scenario names, for faults that name none; undefined for any line. */
   readonly line: string | readonly string[] | undefined;
+  /** True when the scenario names its program under test, which steps can stop and start. */
+  readonly hasDut: boolean;
 }
 
 /** Reads `fault`: one rule or a list of them, as in a native file; a name is not needed. */
@@ -73,4 +75,14 @@ export function readPower(at: At, simulator: Simulator): PowerChange[] {
       return [{ device, change: power === 'off' ? { bootMs: 0 } : { forMs: power.off, bootMs: power.boot } }];
     },
   );
+}
+
+/** Reads `clock`: how far the clocks of devices are put forward, by their names. */
+export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks'] {
+  return (namedEntries(at, 'devices by name, as in {meter: 1h}') ?? []).flatMap(([name, content]) => {
+    const device = simulator.devices.get(name);
+    if (!device) return content.wrong(unknownName('device', name, [...simulator.devices.keys()])) ?? [];
+    const ms = content.check(forwardSchema);
+    return ms === undefined ? [] : [{ device, ms }];
+  });
 }

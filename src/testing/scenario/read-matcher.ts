@@ -6,7 +6,9 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { Matcher } from './matcher.js';
 import { addressText } from './nearest-miss.js';
 import { oneOrMore } from './one-or-more.js';
-import { type MatcherSource, matcherSchema } from './schema.js';
+import type { Forbidden } from './scenario.js';
+import { type MatcherSource, neverSchema } from './schema.js';
+import { GOOD } from './seen.js';
 import { readWrites } from './wanted-write.js';
 
 /** Keys that are not listed in the text of a matcher: they say how often and when, or are worded apart. */
@@ -46,18 +48,19 @@ export function toMatcher(
       condition: { line, unit, function: code, address, quantity },
       ...(named.ok && named.rule.values && { values: named.rule.values }),
       writes: writes ?? [],
-      ...(response && { exceptions: [response.exception].flat() }),
+      ...(response && { exceptions: response === 'ok' ? [GOOD] : [response.exception].flat() }),
     };
   });
 }
 
-/** Reads `never`: one matcher or a list of them. */
-export function readMatchers(at: At, simulator: Simulator): Matcher[] {
+/** Reads `never`: one matcher or a list of them, each with how often it must not come. */
+export function readForbidden(at: At, simulator: Simulator): Forbidden[] {
   const items = oneOrMore(at);
   if (items?.length === 0) at.wrong('expected at least one');
   return (items ?? []).flatMap((each) => {
-    const source = each.check(matcherSchema);
-    return toMatcher(each, source ?? each.fitting(matcherSchema), simulator) ?? [];
+    const source = each.check(neverSchema) ?? each.fitting(neverSchema);
+    const matcher = toMatcher(each, source, simulator);
+    return matcher ? { matcher, times: source.times ?? 1 } : [];
   });
 }
 
@@ -86,6 +89,7 @@ function writeText(write: unknown): string | undefined {
 }
 
 function responseText(response: unknown): string {
+  if (response === 'ok') return ', answered well';
   const { exception } = (response ?? {}) as { readonly exception?: unknown };
   return exception === undefined ? '' : `, answered with exception ${[exception].flat().join(' or ')}`;
 }

@@ -4,11 +4,10 @@ import { unknownName } from '../../common/schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { DutDefinition } from './dut-definition.js';
 import { reportUnknownEndpoints } from './line-endpoints.js';
-import type { Matcher } from './matcher.js';
 import { oneOrMore } from './one-or-more.js';
-import { readMatchers } from './read-matcher.js';
+import { readForbidden } from './read-matcher.js';
 import { readingSteps } from './read-step.js';
-import type { Scenario } from './scenario.js';
+import type { Forbidden, Scenario } from './scenario.js';
 import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
 
 /**
@@ -34,7 +33,12 @@ export function* readingScenario(at: At, simulator: Simulator): Generator<void, 
   const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), simulator);
   const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), simulator);
   yield;
-  const steps = yield* readingSteps(at.key('steps'), simulator, { seed, next: 1, line: source?.line });
+  const steps = yield* readingSteps(at.key('steps'), simulator, {
+    seed,
+    next: 1,
+    line: source?.line,
+    hasDut: at.key('dut').value !== undefined,
+  });
   const lines = source?.line === undefined ? [...simulator.lines.keys()] : [source.line].flat();
   for (const line of lines) {
     if (!simulator.lines.has(line))
@@ -52,13 +56,13 @@ function readDut(at: At, simulator: Simulator): DutDefinition | undefined {
   return { ready: undefined, ...dut };
 }
 
-function readAlways(at: At, simulator: Simulator): Matcher[] {
+function readAlways(at: At, simulator: Simulator): Forbidden[] {
   if (!Array.isArray(at.value)) return at.expected('a list, as in [{never: {function: 5}}]') ?? [];
   return (oneOrMore(at) ?? []).flatMap((item) => {
     if (!item.check(alwaysSchema)) return [];
     const never = item.key('never');
     return never.value === undefined
       ? (never.expected('what must not come') ?? [])
-      : readMatchers(never, simulator);
+      : readForbidden(never, simulator);
   });
 }

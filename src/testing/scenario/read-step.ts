@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
 import { isMapping } from '../../common/schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { type FaultNumbers, readChanges, readFaults, readPower } from './read-actions.js';
+import { type FaultNumbers, readChanges, readClocks, readFaults, readPower } from './read-actions.js';
 import { readGoal } from './read-goal.js';
-import { readMatchers } from './read-matcher.js';
+import { readForbidden } from './read-matcher.js';
 import type { Goal, ScenarioStep } from './scenario.js';
 import { DEFAULT_WITHIN_MS, groupSchema, MOST_STEPS, stepSchema } from './schema.js';
 import { durationText } from './words.js';
@@ -72,12 +72,16 @@ function readStep(
     const faults = has('fault') ? readFaults(at.key('fault'), simulator, numbers) : [];
     const changes = has('set') ? readChanges(at.key('set'), simulator) : [];
     const power = has('power') ? readPower(at.key('power'), simulator) : [];
-    const never = has('never') ? readMatchers(at.key('never'), simulator) : [];
+    const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
+    if (has('dut') && !numbers.hasDut) {
+      at.key('dut').wrong('expected `dut` of the scenario, with the command of the program under test');
+    }
+    const never = has('never') ? readForbidden(at.key('never'), simulator) : [];
     // A step with mistakes may lack a goal because of them, so nothing is reported about that.
     const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
     if (!goal) return undefined;
-    const { name = describe(source), capture } = source;
-    return { name, faults, changes, power, never, goal, ...(capture && { capture }) };
+    const { name = describe(source), capture, dut } = source;
+    return { name, faults, changes, power, clocks, dut, never, goal, ...(capture && { capture }) };
   });
 }
 
@@ -101,18 +105,23 @@ function goalOf(
   if (never !== undefined) return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS };
   if (within !== undefined) at.key('within').wrong('belongs to `expect` or `never`');
   if (hasFault) at.wrong('a fault ends with its step, so the step needs `expect`, `never` or `wait`');
-  else if (source.set === undefined && source.power === undefined) {
-    at.wrong('expected one of fault, set, power, wait, expect, never, use or steps');
+  else if (ACTIONS.every((key) => source[key] === undefined)) {
+    at.wrong(`expected one of fault, ${ACTIONS.join(', ')}, wait, expect, never, use or steps`);
   }
   return { kind: 'wait', ms: 0 };
 }
 
+/** What a step can do without watching for anything. */
+const ACTIONS = ['set', 'power', 'clock', 'dut'] as const;
+
 /** Makes a name for a step that has none. */
-function describe({ fault, set, power, wait, expect, never }: Partial<StepSource>): string {
+function describe({ fault, set, power, clock, dut, wait, expect, never }: Partial<StepSource>): string {
   const parts = [
     fault !== undefined && 'a fault',
     set !== undefined && `set ${compactText(set)}`,
     power !== undefined && `power ${compactText(power)}`,
+    clock !== undefined && `clock ${compactText(clock)}`,
+    dut !== undefined && `${dut} the device under test`,
     wait !== undefined && `wait ${durationText(wait)}`,
     expect !== undefined && `expect ${compactText(expect)}`,
     never !== undefined && `never ${compactText(never)}`,

@@ -78,13 +78,25 @@ async function runWithDut(
   const { dut: definition } = run.scenario;
   if (!definition) return run.run();
   const command = withEndpoints(definition.command, openEndpoints(simulator));
-  const started = await Dut.start(definition, { command, directory, giveUp: stop });
-  if (!started.ok) return run.notBegun(withFreePortsHint(started));
-  const { dut } = started;
-  void dut.died().then((how) => run.end('fail', how));
+  let dut: Dut | undefined;
+  const start = async () => {
+    if (dut) return 'the device under test runs already';
+    const started = await Dut.start(definition, { command, directory, giveUp: stop });
+    if (!started.ok) return withFreePortsHint(started);
+    dut = started.dut;
+    void dut.died().then((how) => run.end('fail', how));
+    return undefined;
+  };
+  const stopDut = async () => {
+    await dut?.stop();
+    dut = undefined;
+  };
+  const problem = await start();
+  if (problem !== undefined) return run.notBegun(problem);
+  run.dut = { start, stop: stopDut };
   try {
     return await run.run();
   } finally {
-    await dut.stop();
+    await stopDut();
   }
 }

@@ -45,8 +45,9 @@ interface Inlining {
 /**
  * Reads the file of a scenario and the files that it uses.
  * @param settings values of the parameters, as `name=value`
+ * @param dut the command line of the program under test, in place of the one that the file names
  */
-export function loadScenarioFile(file: string, settings: readonly string[]): LoadedScenario {
+export function loadScenarioFile(file: string, settings: readonly string[], dut?: string): LoadedScenario {
   const parsed = readConfigFile(file);
   if (!parsed.ok) return { ok: false, text: formatProblems(file, parsed.problems) };
   const { value, locate } = parsed.source;
@@ -66,7 +67,11 @@ export function loadScenarioFile(file: string, settings: readonly string[]): Loa
   if (issues.length > 0 || wrong.length > 0) {
     return { ok: false, text: [...wrong, format(issues)].filter((text) => text !== '').join('\n') };
   }
-  const scenario = 'steps' in source ? { ...source, steps } : source;
+  const scenario = {
+    ...source,
+    ...('steps' in source && { steps }),
+    ...(dut !== undefined && { dut: { ...(isMapping(source.dut) && source.dut), command: dut } }),
+  };
   return { ok: true, scenario: { file, directory, value: scenario, format } };
 }
 

@@ -18,7 +18,7 @@ export interface Scenario {
   /** The file for the traffic of the whole test, as the scenario names it. */
   readonly capture?: string;
   /** Requests and replies that must not come at any time. */
-  readonly always: readonly Matcher[];
+  readonly always: readonly Forbidden[];
   readonly steps: readonly ScenarioStep[];
 }
 
@@ -29,9 +29,12 @@ export interface ScenarioStep {
   readonly faults: readonly FaultRule[];
   readonly changes: readonly ValueChange[];
   readonly power: readonly PowerChange[];
+  readonly clocks: readonly ClockStep[];
+  /** What becomes of the program under test before the step watches; absent when it goes on. */
+  readonly dut?: 'stop' | 'start' | 'restart' | undefined;
   readonly goal: Goal;
   /** Requests and replies that must not come during the step. */
-  readonly never: readonly Matcher[];
+  readonly never: readonly Forbidden[];
   /** The file for the traffic of the step, as the scenario names it. */
   readonly capture?: string;
 }
@@ -46,6 +49,18 @@ export interface PowerChange {
   readonly device: Device;
   /** `on` gives the device its supply back. */
   readonly change: 'on' | Interruption;
+}
+
+/** How far a step puts the clock of a device forward, in ms. */
+interface ClockStep {
+  readonly device: Device;
+  readonly ms: number;
+}
+
+/** What must not come, or not so often: the last time of so many is one too many. */
+export interface Forbidden {
+  readonly matcher: Matcher;
+  readonly times: number;
 }
 
 /** The goal that ends a step. */

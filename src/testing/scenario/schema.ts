@@ -11,6 +11,7 @@ import { conditionSchema } from '../../device/faults/condition.js';
 
 const DAY_MS = 86_400_000;
 const MOST_TIMES = 1_000_000;
+const MOST_FORWARD_MS = 366 * DAY_MS;
 export const MOST_STEPS = 1000;
 /** How long a step waits for what it expects, when it does not say so itself. */
 export const DEFAULT_WITHIN_MS = 10_000;
@@ -35,6 +36,9 @@ export const scenarioSchema = section({
   steps: part,
 });
 
+/** How far the clock of a device is put forward. */
+export const forwardSchema = duration(1, MOST_FORWARD_MS);
+
 export const dutSchema = section({
   command: text('a command line'),
   ready: text('text that the program prints when it is ready').optional(),
@@ -54,6 +58,8 @@ export const stepSchema = section({
   fault: part,
   set: part,
   power: part,
+  clock: part,
+  dut: oneOf(['stop', 'start', 'restart']).optional(),
   wait: someTime.optional(),
   expect: part,
   never: part,
@@ -75,19 +81,27 @@ const matcherShape = {
   name: valueName,
   quantity,
   write: part,
-  response: section({
-    exception: bounded(
-      z.union([exceptionCode, z.array(exceptionCode).min(1)], {
-        error: 'an exception code or a list of them',
-      }),
-      32,
-    ),
-  }).optional(),
+  response: z
+    .union(
+      [
+        oneOf(['ok']),
+        section({
+          exception: bounded(
+            z.union([exceptionCode, z.array(exceptionCode).min(1)], {
+              error: 'an exception code or a list of them',
+            }),
+            32,
+          ),
+        }),
+      ],
+      { error: 'ok, or {exception: 2} with a code or a list of them' },
+    )
+    .optional(),
 };
 
-export const matcherSchema = section(matcherShape);
-
 const count = wholeNumber(1, MOST_TIMES, 'how often');
+
+export const neverSchema = section({ ...matcherShape, times: count.optional() });
 
 export const expectedSchema = section({
   ...matcherShape,
@@ -105,7 +119,7 @@ export const expectedSchema = section({
 });
 
 export type ExpectedSource = z.output<typeof expectedSchema>;
-export type MatcherSource = z.output<typeof matcherSchema>;
+export type MatcherSource = Omit<z.output<typeof neverSchema>, 'times'>;
 
 /** The `power` of one device: `on`, `off` until a step says `on`, or off for a time. */
 export const powerSchema = z.union(

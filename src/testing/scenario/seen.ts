@@ -4,6 +4,9 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../simulator/traff
 import { isRequest, pduOf } from '../line-watch.js';
 import { type DeviceAt, requestText } from './event-text.js';
 
+/** Stands for a good reply where an exception code could stand; a device may send 0 as a code. */
+export const GOOD = -1;
+
 /** A request, or the reply to one, as expectations look at it. */
 export interface Seen {
   readonly event: FrameEvent | ReplyEvent;
@@ -20,8 +23,8 @@ export interface Seen {
   /** The request in words, also when the event is a reply; made for messages only. */
   readonly text: () => string;
   /**
-   * The reply; absent for a request. `exception` is 0 for a reply that is no exception, and undefined for
-   * silence and damage.
+   * The reply; absent for a request. `exception` is `GOOD` for a reply that is no exception, and undefined
+   * for silence and damage.
    */
   readonly reply?: { readonly exception: number | undefined };
 }
@@ -61,10 +64,11 @@ function requestAduOf(event: TrafficEvent) {
 }
 
 /**
- * The exception code that was sent, 0 for another valid response. Undefined when no valid response was sent.
+ * The exception code that was sent, `GOOD` for another valid response. Undefined when no valid response was
+ * sent.
  */
 function exceptionIn(reply: ReplyEvent): number | undefined {
   const pdu = pduOf(reply);
   if (pdu === undefined) return undefined;
-  return (pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : 0;
+  return (pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : GOOD;
 }

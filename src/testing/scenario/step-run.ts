@@ -3,16 +3,17 @@ import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Verdict } from '../report/report.js';
 import type { Actions } from './actions.js';
 import { ArmedFaults } from './armed-faults.js';
+import type { DutControl } from './dut.js';
 import type { Evidence, SayEvent } from './evidence.js';
 import type { GoalEnd, GoalWatch } from './goal.js';
 import { InOrder } from './in-order.js';
 import type { Happening, Inbox } from './inbox.js';
-import { type Matcher, matches } from './matcher.js';
+import { matches } from './matcher.js';
 import type { PollIntervals } from './poll-intervals.js';
 import { RhythmWatch } from './rhythm.js';
-import type { ScenarioStep } from './scenario.js';
+import type { Forbidden, ScenarioStep } from './scenario.js';
 import { Waiting } from './waiting.js';
-import { durationText } from './words.js';
+import { durationText, framesText, timesText } from './words.js';
 
 /** Everything that a step needs to run. */
 export interface StepSurroundings {
@@ -23,7 +24,11 @@ export interface StepSurroundings {
   /** Called with each event that a step looks at. */
   readonly heard: (event: TrafficEvent) => void;
   /** Requests and replies that must not come at any time. */
-  readonly always: readonly Matcher[];
+  readonly always: readonly Forbidden[];
+  /** The frames so far of what must not come so often at any time. */
+  readonly counts: Map<Forbidden, number[]>;
+  /** Stops and starts the program under test; undefined when there is none. */
+  readonly dut: DutControl | undefined;
   /** How often the client polls each question, as the steps so far have shown. */
   readonly polls: PollIntervals;
 }
@@ -44,18 +49,26 @@ const LONGEST_REPLY_MS = 60_000;
 export async function runStep(
   step: ScenarioStep,
   evidence: Evidence,
-  { inbox, actions, clock, say, heard, always, polls }: StepSurroundings,
+  surroundings: StepSurroundings,
 ): Promise<StepEnd> {
+  const { inbox, actions, clock, say, heard, always, polls } = surroundings;
   const startedAt = clock.now();
-  const refused = actions.begin(step);
+  const refused = actions.begin(step) ?? (await controlled(step, surroundings));
   if (refused !== undefined) return { verdict: 'error', message: refused, over: false };
   const goal = watchOf(step, startedAt, polls);
-  const forbidden = [...always, ...step.never];
+  const forbidden = new Map<Forbidden, number[]>(step.never.map((each) => [each, []]));
+  for (const each of always) {
+    const frames = surroundings.counts.get(each) ?? [];
+    surroundings.counts.set(each, frames);
+    forbidden.set(each, frames);
+  }
   const faults = new ArmedFaults(step.faults);
   const timer = deadlineTimer(goal, inbox, clock);
   const end = async (ended: GoalEnd) => {
     if (faults.undecided !== undefined) await decided(faults, inbox, clock);
-    return stepEnd(ended, faults, evidence);
+    const isMissed = ended.verdict === 'fail' && faults.whyNot === undefined;
+    const late = isMissed ? await lateText(goal, surroundings) : '';
+    return stepEnd({ ...ended, text: `${ended.text}${late}` }, faults, evidence);
   };
   timer.arm();
   try {
@@ -77,9 +90,12 @@ export async function runStep(
       faults.hear(event);
       const deadline = goal.deadline;
       const ended = lookAt(happening, goal, forbidden, { evidence, faults, polls });
-      if (ended === 'forbidden') {
+      if (ended && 'frames' in ended) {
         const after = durationText(Math.max(0, event.at - startedAt));
-        const text = `${say(event)} came after ${after} (frame ${event.seq}), which must not come`;
+        const { frames } = ended;
+        const often = frames.length === 1 ? '' : ` ${timesText(frames.length)}`;
+        const came = `came${often === '' ? '' : `${often}, the last`} after ${after}`;
+        const text = `${say(event)} ${came} (${framesText(frames)}), which must not come${often}`;
         return { verdict: 'fail', message: text, over: false };
       }
       if (ended) return await end(ended);
@@ -90,12 +106,51 @@ export async function runStep(
   }
 }
 
+/**
+ * Stops or starts the program under test.
+ * @returns why that was not possible; undefined when it was, or when the step does neither
+ */
+async function controlled(
+  { dut: what }: ScenarioStep,
+  { dut }: StepSurroundings,
+): Promise<string | undefined> {
+  if (what === undefined) return undefined;
+  if (!dut) return 'there is no program under test here';
+  if (what !== 'start') await dut.stop();
+  return what === 'stop' ? undefined : dut.start();
+}
+
+/** How long to look for what a step has missed: for a poll of the client, within these bounds, in ms. */
+const LATE_MS = { least: 250, most: 2_000 };
+
+/**
+ * Says that what a step waited for in vain came within a poll after it, as the end of a sentence; empty when
+ * it did not. The next step sees it as well.
+ */
+async function lateText(goal: GoalWatch, { inbox, actions, clock, polls }: StepSurroundings) {
+  const { missing } = goal;
+  if (!missing) return '';
+  // The faults belong to the step, and must not act on what comes after it.
+  actions.endStep();
+  const ended = clock.now();
+  const ms = Math.min(LATE_MS.most, Math.max(LATE_MS.least, polls.longest ?? 0));
+  const callOff = clock.callAfter(ms, () => inbox.put({ kind: 'time' }));
+  const late = await inbox.first(
+    (_, seen) => seen !== undefined && missing(seen),
+    () => clock.now() >= ended + ms,
+  );
+  callOff();
+  if (!late) return '';
+  return `; it came ${durationText(Math.max(0, late.at - goal.deadline))} too late (frame ${late.seq})`;
+}
+
 /** Waits for the reply of a real device that shows what became of the faults. */
 async function decided(faults: ArmedFaults, inbox: Inbox, clock: Clock): Promise<void> {
   const until = clock.now() + LONGEST_REPLY_MS;
   const callOff = clock.callAfter(LONGEST_REPLY_MS, () => inbox.put({ kind: 'time' }));
   for (let request = faults.undecided; request !== undefined; request = faults.undecided) {
-    const reply = await inbox.replyTo(request, () => clock.now() >= until);
+    const isReply = (event: TrafficEvent) => event.kind === 'reply' && event.request === request;
+    const reply = await inbox.first(isReply, () => clock.now() >= until);
     if (!reply) break;
     faults.hear(reply);
   }
@@ -110,15 +165,17 @@ interface Watched extends Pick<StepSurroundings, 'polls'> {
 function lookAt(
   { seen, spoilt }: Extract<Happening, { kind: 'event' }>,
   goal: GoalWatch,
-  forbidden: readonly Matcher[],
+  forbidden: ReadonlyMap<Forbidden, number[]>,
   { evidence, faults, polls }: Watched,
-): GoalEnd | 'forbidden' | undefined {
+): GoalEnd | { readonly frames: readonly number[] } | undefined {
   if (!seen) return undefined;
   faults.see(seen, spoilt);
   polls.see(seen, spoilt !== undefined);
-  if (forbidden.some((matcher) => matches(matcher, seen))) {
+  for (const [{ matcher, times }, frames] of forbidden) {
+    if (!matches(matcher, seen)) continue;
     evidence.count(seen);
-    return 'forbidden';
+    frames.push(seen.event.seq);
+    if (frames.length >= times) return { frames: frames.splice(0) };
   }
   const before = goal.matched.length;
   const ended = goal.see(seen, spoilt !== undefined);

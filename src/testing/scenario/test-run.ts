@@ -8,6 +8,7 @@ import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { Actions } from './actions.js';
 import type { CaptureSpan } from './capture-file.js';
+import type { DutControl } from './dut.js';
 import { type DeviceAt, eventText } from './event-text.js';
 import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
@@ -28,6 +29,8 @@ type OnFinding = (finding: Finding, number: number) => void;
 export class TestRun {
   readonly scenario: Scenario;
   readonly startedAt = Date.now();
+  /** Stops and starts the program under test; undefined when the scenario has none. */
+  dut: DutControl | undefined;
   readonly #simulator: Simulator;
   readonly #clock: Clock;
   readonly #onFinding: OnFinding;
@@ -94,7 +97,9 @@ export class TestRun {
       clock: this.#clock,
       say: (event) => eventText(event, (seq) => this.#simulator.traffic.read(seq), this.#deviceAt),
       always,
+      dut: this.dut,
       polls: new PollIntervals(),
+      counts: new Map(),
       heard: (event) => this.#answer(event),
     };
     let over = false;

@@ -16,6 +16,16 @@ export function rangeOfTimes(min: number, max: number): string {
   return `${min} to ${max} times`;
 }
 
+/** How many frames a message names. */
+const MOST_FRAMES = 6;
+
+/** Names frames: `frame 7`, `frames 3, 9, 12`; of many the first and the last ones. */
+export function framesText(frames: readonly number[]): string {
+  const named =
+    frames.length > MOST_FRAMES ? [...frames.slice(0, MOST_FRAMES - 2), '…', ...frames.slice(-1)] : frames;
+  return `${frames.length === 1 ? 'frame' : 'frames'} ${named.join(', ')}`;
+}
+
 /**
  * Makes a sentence of a part of one: with a capital letter, and a full stop unless lines of a program's
  * output follow.

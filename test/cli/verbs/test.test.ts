@@ -137,6 +137,27 @@ describe('modbus-sim test', () => {
     expect(stdout).toMatch(/^not run +2/m);
   });
 
+  it('stops and starts its program in steps, and takes its command from --dut', async () => {
+    const file = scenario({
+      dut: { command: 'exit 3', ready: 'polling' },
+      steps: [
+        { expect: { unit: 1 }, within: '30s' },
+        { dut: 'stop' },
+        { never: {}, within: '700ms' },
+        { dut: 'start', expect: { unit: 1, response: 'ok', times: { min: 2 } }, within: '30s' },
+        { dut: 'restart', expect: { unit: 1 }, within: '30s' },
+      ],
+    });
+    const { stdout } = await test(file, '--dut', POLLER);
+    expect(stdout.match(/^\w+ +\d.*/gm)?.map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      'pass         1 expect {unit: 1}',
+      'pass         2 stop the device under test',
+      'inconclusive 3 never {}',
+      'pass         4 start the device under test, expect {unit: 1, response: ok, times: {min: 2}}',
+      'pass         5 restart the device under test, expect {unit: 1}',
+    ]);
+  });
+
   it('says that a program has died, with its last output, and exits with 1', async () => {
     const command = 'echo polling; sleep 0.3; echo out of memory >&2; exit 3';
     const file = scenario({ dut: { command, ready: 'polling' }, steps: [{ wait: '60s' }, { wait: 1 }] });

@@ -133,6 +133,12 @@ describe('a mistake in a scenario', () => {
     ['a fault of an impossible kind', { fault: { do: [{ crc: 'invert' }] }, wait: 1 }, 'line bus has no CRC'],
     ['wait beside expect', { expect: { unit: 1 }, wait: 1 }, 'steps[0].wait: can not stand beside `expect`'],
     ['a wrong duration', { wait: '5 sec' }, 'or a time such as 250ms'],
+    ['a program that is not named', { dut: 'stop' }, 'dut: expected `dut` of the scenario'],
+    [
+      'an unknown device',
+      { clock: { mter: '1h' } },
+      'clock.mter: unknown device "mter", did you mean "meter"',
+    ],
     ['nothing to do', { name: 'x' }, 'expected one of fault, set, power'],
     ['a rhythm in a list', { expect: [{ unit: 1 }, { every: 1 }] }, 'steps[0].expect[1].every: belongs to'],
     [

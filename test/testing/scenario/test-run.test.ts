@@ -150,6 +150,83 @@ describe('a test', () => {
     expect((await over).verdict).toBe('pass');
   });
 
+  it('finds the good reply to a poll, and misses it while a fault spoils them', async () => {
+    const { client, runOf } = await bench();
+    const ok = { expect: { unit: 1, response: 'ok' } };
+    const bad = { fault: { when: { unit: 1 }, do: [{ exception: 4 }] }, ...ok, within: 500 };
+    const over = runOf({
+      steps: [
+        { ...ok, within: '20s' },
+        bad,
+        { expect: { response: 'ok', every: 50, tolerance: 49, for: 200 }, within: '20s' },
+      ],
+    }).run();
+    void client.poll(over, [1]);
+    const { findings } = await over;
+    expect(findings.slice(0, 2).map(({ verdict }) => verdict)).toEqual(['pass', 'fail']);
+    expect(findings[1]?.summary).toMatch(
+      /^wanted a request with unit 1, answered well; .* answered with exception 4, not with a good reply/,
+    );
+    expect(findings[1]?.summary).toMatch(/it came .* too late \(frame \d+\)/);
+    expect(findings[2]?.title).toBe('expect {response: ok, every: 50, tolerance: 49, for: 200}');
+  });
+
+  it('fails when something comes as often as it must not, and names the frames', async () => {
+    const { client, runOf } = await bench();
+    const never = { unit: 1, times: 3 };
+    const over = runOf({
+      steps: [
+        { never, within: '20s' },
+        { never: { unit: 2, times: 2 }, within: 200 },
+      ],
+    }).run();
+    for (let i = 0; i < 3; i++) client.ask(1);
+    client.ask(2);
+    const { findings } = await over;
+    expect(findings.map(({ verdict }) => verdict)).toEqual(['fail', 'pass']);
+    expect(findings[0]?.summary).toMatch(
+      /^unit 1 read .* came 3 times, the last after .* \(frames \d+, \d+, \d+\), which must not come 3 times$/,
+    );
+  });
+
+  it('counts what must not come so often over all steps', async () => {
+    const { client, runOf } = await bench();
+    const always = [{ never: { unit: 1, times: 2 } }];
+    const over = runOf({ always, steps: [1, 2].map(() => ({ expect: { unit: 1 }, within: '20s' })) }).run();
+    for (let i = 0; i < 2; i++) client.ask(1);
+    expect(verdicts(await over)).toEqual(['pass', 'fail']);
+  });
+
+  it('puts the clock of a device forward', async () => {
+    const { running, runOf } = await bench();
+    const meter = running.simulator.devices.get('meter') as Device;
+    const before = meter.clock.time;
+    const report = await runOf({ steps: [{ clock: { meter: '1h' } }] }).run();
+    expect([report.verdict, report.findings[0]?.title]).toEqual(['pass', 'clock {meter: 1h}']);
+    expect(meter.clock.time - before).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  it('stops and starts the program under test, which only a scenario with `dut` can', async () => {
+    const { runOf } = await bench();
+    const did: string[] = [];
+    const run = runOf({
+      dut: { command: 'x' },
+      steps: ['stop', 'start', 'restart', 'start'].map((dut) => ({ dut })),
+    });
+    run.dut = {
+      stop: async () => void did.push('stop'),
+      start: async () => (did.push('start') > 4 ? 'it runs already' : undefined),
+    };
+    const { findings } = await run.run();
+    expect(did).toEqual(['stop', 'start', 'stop', 'start', 'start']);
+    expect(findings.map(({ title, verdict }) => `${verdict} ${title}`)).toEqual([
+      'pass stop the device under test',
+      'pass start the device under test',
+      'pass restart the device under test',
+      'error start the device under test',
+    ]);
+  });
+
   it('fails when there comes what must never come, and says when', async () => {
     const { client, runOf } = await bench();
     const always = [{ never: { function: [5, 6] } }];
@@ -176,6 +253,14 @@ describe('a test', () => {
       /^wanted a request with unit 2; it did not come within 2 s of the beginning of the step; nearest was .*unit 1, not 2; counted .* last came .*unit 1 read holding registers 0.*\(frame \d+\)/,
     );
     expect(findings[0]?.frames.length).toBeGreaterThan(0);
+  });
+
+  it('says the first three values of a frame, and how many more there are', async () => {
+    const { client, runOf } = await bench();
+    const over = runOf({ steps: [{ never: { unit: 2 }, within: '20s' }] }).run();
+    client.ask(2, '10 00 00 00 05 0a 00 01 00 02 00 03 00 04 00 05');
+    const { findings } = await over;
+    expect(findings[0]?.summary).toMatch(/^unit 2 write multiple registers 0–4: 1 2 3 … 2 more came after/);
   });
 
   it('says values with their names and types, as the traffic does', async () => {

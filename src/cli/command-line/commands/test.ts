@@ -19,6 +19,8 @@ export interface TestCommand extends Reports {
   readonly settings: readonly string[];
   /** Whether all lines of each simulator use free ports, whatever its configuration says. */
   readonly freePorts?: boolean;
+  /** The command line of the program under test, in place of that of the scenarios. */
+  readonly dut?: string;
   /** URL of REST of a simulator that already runs. Undefined: each scenario has a simulator of its own. */
   readonly url?: string;
   readonly token?: string;
@@ -31,20 +33,21 @@ export const TEST = command({
   details: 'Exit 1 if a step did not pass, 2 if a file or the bench is wrong.',
   options: {
     set: text('NAME=VALUE', 'a parameter of the scenarios; may be given again and again'),
+    dut: text('COMMAND', 'the program under test, in place of the command that a scenario names'),
     ...FREE_PORTS_OPTION,
     ...REPORT_OPTIONS,
     ...REMOTE_OPTIONS,
   },
   parse({ words, values, options, token: tokenInEnvironment }): Result<TestCommand> {
     if (words.length === 0) return failure('test takes the files of scenarios');
-    const { url, token = tokenInEnvironment, 'free-ports': freePorts } = values;
+    const { url, token = tokenInEnvironment, 'free-ports': freePorts, dut } = values;
     if (freePorts && url !== undefined) return failure(FREE_PORTS_REMOTE);
     return success({
       kind: 'test',
       files: words,
       settings: allOf(options, 'set'),
       ...reportsOf(values),
-      ...compact({ freePorts, url, token }),
+      ...compact({ freePorts, dut, url, token }),
     });
   },
 });
