@@ -95,7 +95,7 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
       all.push(channel.last);
       continue;
     }
-    const open = mayAsk ? undefined : askedBefore(content, channel, framing);
+    const open = mayAsk ? undefined : askedBefore(frame, content, channel, framing);
     if (!open) {
       stray();
       continue;
@@ -108,12 +108,13 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   const ended = all.map((open) => ({ open, reply: replyOf(open, framing) }));
   const whole = ended.filter(({ open, reply }) => !open.isUnknown && !reply.some(({ isCut }) => isCut));
   const cut = ended.flatMap(({ reply }) => reply.filter(({ isCut }) => isCut));
-  const foreign = whole.filter(({ open }) => !isServed(open, framing));
-  const known = whole.filter(({ open }) => isServed(open, framing));
+  const pairs = whole.map(({ open, reply }) => ({ open, exchange: exchangeOf(open, reply) }));
+  const foreign = pairs.filter(({ exchange }) => !isServed(unitOf(exchange, framing), framing));
+  const known = pairs.filter(({ exchange }) => isServed(unitOf(exchange, framing), framing));
   const left = strays.filter(({ frame, of }) => !of || !isShownIn(frame, of));
   return {
     framing,
-    exchanges: known.map(({ open, reply }) => exchangeOf(open, reply)),
+    exchanges: known.map(({ exchange }) => exchange),
     notes: [
       ...noteOf(
         'are no request and answer none, so they were left out',
@@ -201,6 +202,7 @@ function isShownIn({ bytes, text }: LoggedBytes, { asked, shown }: Open): boolea
 
 /** The request that a reply, or a piece of one, answers; undefined when the log does not have it. */
 function askedBefore(
+  { isAfterGap }: LoggedBytes,
   content: AduContent | undefined,
   { last, waiting }: Channel,
   framing: Framing,
@@ -213,7 +215,8 @@ function askedBefore(
   const meant = fitting.find(({ request }) => fits(content, request)) ?? fitting[0];
   if (meant) return meant;
   if (last && last.shown.size > 0 && last.request.transactionId === transactionId) return last;
-  // A wrong identifier: the newest request that it may answer.
+  // A wrong identifier: the newest request that it may answer, unless the capture may lack its own.
+  if (isAfterGap) return undefined;
   return [...waiting].findLast(({ request }) => fits(content, request));
 }
 
@@ -222,8 +225,16 @@ function isAnswered({ shown }: Open): boolean {
   return [...shown.values()].some((pieces) => pieces.some(({ bytes }) => SOCKET.decode(bytes)));
 }
 
+/**
+ * The unit identifier of the device that an exchange is with. One that answers a broadcast does so with its
+ * own.
+ */
+export function unitOf({ request: { unitId }, reply }: LoggedExchange, framing: Framing): number {
+  return unitId === 0 && framing.broadcasts ? (framing.decode(reply)?.unitId ?? 0) : unitId;
+}
+
 /** True when a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
-function isServed({ request: { unitId } }: Open, framing: Framing): boolean {
+function isServed(unitId: number, framing: Framing): boolean {
   return framing === SOCKET || (unitId >= 1 && unitId <= 247);
 }
 

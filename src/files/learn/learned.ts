@@ -2,7 +2,7 @@ import { hex } from '../../modbus/protocol/bytes.js';
 import type { AduContent, Framing } from '../../modbus/protocol/framing.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
-import type { Conversation, LoggedExchange } from './exchanges.js';
+import { type Conversation, type LoggedExchange, unitOf } from './exchanges.js';
 import { isPlain, isSame, Model } from './model.js';
 import { apart, conditionOf, type Faults, oddities, prevents, type RequestCondition } from './odd-replies.js';
 
@@ -21,6 +21,8 @@ export interface LearnedDevice {
   readonly unit: number;
   readonly tables: Model['tables'];
   readonly odd: readonly OddReply[];
+  /** True when it answered requests to unit 0 on a serial line. */
+  readonly answersBroadcasts: boolean;
   /** The number of different requests. */
   readonly requests: number;
   /** Reply times in ms, sorted. */
@@ -59,11 +61,11 @@ export function learn({ framing, exchanges }: Conversation): LearnedLine[] {
   const lines = new Map<string | undefined, Map<number, Unit>>();
   const isOne = !contradict(exchanges, framing);
   for (const exchange of exchanges) {
-    const { request, server } = exchange;
+    const { server } = exchange;
     const place = isOne ? undefined : server;
     const units = lines.get(place) ?? new Map<number, Unit>();
     lines.set(place, units);
-    const { unitId } = request;
+    const unitId = unitOf(exchange, framing);
     const unit = units.get(unitId) ?? { unit: unitId, exchanges: [] };
     units.set(unitId, unit);
     unit.exchanges.push(exchange);
@@ -112,7 +114,8 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
     if (hasValues) instead.set(what, undefined);
     else if (instead.get(what) !== undefined || !instead.has(what))
       instead.set(what, insteadOfValues(bytes, reply));
-    const when = conditionOf(request.pdu);
+    const when = request.unitId === unit ? conditionOf(request.pdu) : undefined;
+    // Rules of a device do not act on broadcasts.
     if (when) keepReply(turns, when, what, faults);
   }
   const times = exchanges.flatMap(({ ms, reply }) => (ms === undefined || reply.length === 0 ? [] : [ms]));
@@ -124,6 +127,7 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
   );
   return {
     ...{ unit, tables: model.tables, odd, requests: turns.size, remarks },
+    answersBroadcasts: exchanges.some(({ request }) => request.unitId !== unit),
     times: times.sort((a, b) => a - b),
   };
 }

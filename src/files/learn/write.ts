@@ -56,7 +56,10 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
     ],
     devices: devices.map(({ device, name }) => [
       name,
-      { registers: registersOf((table) => entriesOf(table, device)) },
+      {
+        ...(device.answersBroadcasts && { manners: { answersBroadcasts: 'own' } }),
+        registers: registersOf((table) => entriesOf(table, device)),
+      },
     ]),
     lines: lines.map(({ devices: own, silent }, i) => ({
       name: lineName(framing, i),

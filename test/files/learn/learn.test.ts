@@ -248,6 +248,17 @@ describe('a log', () => {
     expect(text).toContain('turns: [1, 3, 5, 7,');
   });
 
+  it('of a serial line whose device answers requests to unit 0 as itself has one that does', () => {
+    const broadcast = encodeRtu(0, bytesOf('03 0073 0001'));
+    const reply = rtu('03 02 0029');
+    const { ask, notes } = learned(
+      `send ${hex(REQUEST)}\nrecv ${hex(REPLY)}\nsend ${hex(broadcast)}\nrecv ${hex(reply)}\n`,
+    );
+    expect(ask(hexOf(broadcast))).toBe(hexOf(reply));
+    expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
+    expect(notes).toEqual([]);
+  });
+
   it('in which replies change too often for the rules has the last one, and says so', () => {
     const odd = Array.from({ length: 201 }, (_, i) => rtu(`83 ${hex(Uint8Array.of(i + 3))}`));
     const { ask, text } = learned(
@@ -660,6 +671,13 @@ describe('a capture', () => {
     expect(notes).toEqual([
       '3 connections have no frame of Modbus, so left out: ports 80, 102, 5026, the first from packet 3 on',
     ]);
+  });
+
+  it('that lacks segments gives no reply with another identifier to a request', () => {
+    const packets = [ask(0, 0), answer(0, 1, 0), ask(1, 1), { ...answer(3, 7, 99) }];
+    const { summary, notes } = learned(pcap(1, ...packets.map(packet)));
+    expect(summary).toBe('log: 2 requests to unit 1, 1 without an answer');
+    expect(notes.at(-1)).toContain('are no request and answer none');
   });
 
   it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {
