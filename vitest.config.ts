@@ -37,7 +37,7 @@ const FULL = [
   'test/remote/api/v1/{capture-unread,waiting-lines}.test.ts',
   // Thousands of attacks, and hundreds of examinations in virtual time.
   'test/modbus/transport/socket/{hostile,udp-hostile}.test.ts',
-  'test/remote/api/hostile-document.test.ts',
+  'test/remote/api/{hostile-document,openapi-lint}.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),

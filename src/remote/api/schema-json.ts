@@ -43,6 +43,8 @@ export class Components {
         if (written) Object.assign(jsonSchema, this.convert(written, io));
         if (io === 'input') restoreNotes(zodSchema, jsonSchema);
         dropLimitsOfIntegers(jsonSchema);
+        giveItems(jsonSchema);
+        leaveFlagsOut(jsonSchema);
       },
     });
     for (const [id, definition] of Object.entries(withReferences($defs)))
@@ -78,6 +80,24 @@ function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
 function dropLimitsOfIntegers(schema: JsonSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+}
+
+/** Writes a tuple of equal parts as a list of that length: some readers want `items` in every list. */
+function giveItems(schema: JsonSchema): void {
+  const { prefixItems = [] } = schema;
+  const [first, ...others] = prefixItems.map((part) => JSON.stringify(part));
+  if (first === undefined || schema.items || others.some((other) => other !== first)) return;
+  delete schema.prefixItems;
+  Object.assign(schema, {
+    items: prefixItems[0],
+    minItems: prefixItems.length,
+    maxItems: prefixItems.length,
+  });
+}
+
+/** Writes a pattern so that it means the same without the flag `u`, which some readers do not set. */
+function leaveFlagsOut(schema: JsonSchema): void {
+  schema.pattern &&= schema.pattern.replaceAll('\\P{Cc}', '[^\\u0000-\\u001f\\u007f-\\u009f]');
 }
 
 function withReferences<Part extends object>(part: Part): Part {

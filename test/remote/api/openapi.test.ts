@@ -64,6 +64,19 @@ describe('openapi.json', () => {
     expect(broken).toEqual([]);
   });
 
+  it('needs no flag for its patterns, and has items for each list', () => {
+    const patterns: string[] = [];
+    const lists: unknown[] = [];
+    JSON.stringify(document, (key, value) => {
+      if (key === 'pattern' && typeof value === 'string') patterns.push(value);
+      if (isMapping(value) && value.type === 'array' && !value.items) lists.push(value);
+      return value;
+    });
+    expect(patterns.length).toBeGreaterThan(50);
+    expect(patterns.filter((pattern) => /\\[pP]\{/.test(pattern))).toEqual([]);
+    expect(lists).toEqual([]);
+  });
+
   it('names each operation differently', () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);

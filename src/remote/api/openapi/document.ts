@@ -7,7 +7,13 @@ import { TAGS } from './tags.js';
 /** The parts of an OpenAPI 3.1 document that this interface uses (https://spec.openapis.org/oas/v3.1.1). */
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+    readonly contact: { readonly name: string };
+  };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
@@ -78,7 +84,11 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   }
   return {
     openapi: '3.1.1',
-    info: { title: 'modbus-sim', version, description: DESCRIPTION },
+    info: {
+      ...{ title: 'modbus-sim', version, description: DESCRIPTION },
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'the maintainers of modbus-sim' },
+    },
     servers: [{ url: '/' }],
     tags: TAGS,
     paths,
