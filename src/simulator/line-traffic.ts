@@ -113,12 +113,10 @@ export class LineTraffic {
   }
 
   /** Makes the event of a reply whose plan has ended. */
-  replied(
-    { request, seq }: TracedRequest,
-    { alone: plan, acted, framing, refused }: Reply,
-    report: PlayReport,
-  ): void {
+  replied(asked: TracedRequest, { alone: plan, acted, framing, refused }: Reply, report: PlayReport): void {
+    // A reply may have been played before its request is in the traffic.
     this.reportRequest();
+    const { request, seq } = asked;
     const { unitId, pdu, adu, receivedAt, client, clientId, host } = request;
     let at: number | undefined;
     for (const { outcome, achievedAt, endedAt } of report.steps) {
