@@ -1,4 +1,4 @@
-import { ACTION_NAMES, type Action } from '../../../device/registers/actions.js';
+import { type Action, PYMODBUS_ACTIONS } from '../../../device/registers/actions.js';
 import type { CellType } from '../../../device/registers/cell-type.js';
 import type { Value } from '../../../device/registers/value.js';
 
@@ -15,7 +15,7 @@ export const REGISTER_TYPES = {
 
 /** The numbers of the actions: 0 is none, the others follow in their order. */
 export const REGISTER_ACTIONS: Readonly<Record<string, number>> = Object.fromEntries(
-  ['null', ...ACTION_NAMES].map((name, i) => [name, i]),
+  ['null', ...PYMODBUS_ACTIONS].map((name, i) => [name, i]),
 );
 
 /**
