@@ -121,7 +121,7 @@ export class Changes {
   /** The memory that REST may use for what it adds. */
   readonly budget: MemoryBudget;
   /** How often a line was added, removed or defined anew. */
-  ofLines = 0;
+  lineRevision = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
   /** Devices that stay although no line uses them yet. */
@@ -198,7 +198,7 @@ export class Changes {
       return wanted;
     });
     if (wanted) this.#wanted.delete(wanted.definition);
-    this.ofLines++;
+    this.lineRevision++;
     this.#plant.devices.keepCopies(this.#devicesInUse());
     return findings.count > 0 ? { ok: false, issues: findings } : (refusal ?? changed);
   }
@@ -222,7 +222,7 @@ export class Changes {
     const { lines, devices } = this.#plant;
     const changed = refusal ?? (findings.count > 0 ? undefined : await changeTogether(lines, definitions));
     for (const definition of definitions) this.#wanted.delete(definition);
-    this.ofLines++;
+    this.lineRevision++;
     devices.keepCopies(this.#devicesInUse());
     return changed ?? { ok: false, issues: findings };
   }
@@ -276,7 +276,7 @@ export class Changes {
     });
     if ('error' in became) return became;
     const { difference, outcome } = became;
-    this.ofLines++;
+    this.lineRevision++;
     if (!outcome.ok) return outcome;
     for (const { name } of [...difference.devices.added, ...difference.devices.changed])
       this.budget.countDevice(
@@ -477,7 +477,7 @@ export class Changes {
       return late;
     }
     const line = this.#plant.lines.add(wanted);
-    this.ofLines++;
+    this.lineRevision++;
     this.#plant.log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
     return { ok: true, added: line };
   }
@@ -503,7 +503,7 @@ export class Changes {
 
   #dropLine(name: string): void {
     this.#plant.lines.drop(name);
-    this.ofLines++;
+    this.lineRevision++;
     this.#plant.devices.keepCopies(this.#devicesInUse());
   }
 

@@ -1,9 +1,19 @@
+import { failure, type Result, success } from '../common/result.js';
+import type { Device } from '../device/device.js';
 import { type PlayedRule, playRule } from '../device/faults/apply.js';
 import { startWorkTime } from '../device/faults/budget.js';
-import type { FaultRule } from '../device/faults/rule.js';
-import { achieved, type ReplyPlan, type StepReport } from '../modbus/protocol/reply-plan.js';
-import { factsOf, type LikeRequest } from './like-request.js';
+import { matchesRequest, type RequestFacts } from '../device/faults/matching.js';
+import type { FaultRule, NamedValue } from '../device/faults/rule.js';
+import { predict } from '../device/read-write.js';
+import { concatBytes, packBits, packWords } from '../modbus/protocol/bytes.js';
+import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import { addressRanges } from '../modbus/protocol/pdu.js';
+import { achieved, type ReplyPlan, type StepReport, sentBytes } from '../modbus/protocol/reply-plan.js';
+import type { Line } from './line.js';
 import { lineStatus } from './line-status.js';
+import type { Simulator } from './simulator.js';
+import type { FrameEvent, TrafficEvent } from './traffic/event.js';
 
 /** What a rule would make of the reply to a request. */
 export interface FaultPreview extends PlayedRule {
@@ -17,7 +27,7 @@ export interface FaultPreview extends PlayedRule {
  * Plays a rule on the reply to a request. Nothing is sent, executed or counted; other rules do not act. The
  * preceding reply, which the fault `stale` sends, is assumed to be the same.
  */
-export function previewFault(rule: FaultRule, like: LikeRequest): FaultPreview {
+export function previewFault(rule: FaultRule, like: PreviewRequest): FaultPreview {
   const { line, unitId, transactionId, pdu, reply } = like;
   const { times } = lineStatus(line);
   const { framing } = line.bus;
@@ -52,4 +62,203 @@ function timesOf(plan: ReplyPlan, turnaround: number, characterTime: number): St
     if (step.kind === 'break') at += step.ms;
     return achieved(plannedAt, plannedAt, at, undefined);
   });
+}
+
+/** A request to one of our units that was sent or could be sent. */
+export interface PreviewRequest {
+  readonly line: Line;
+  readonly device: Device;
+  readonly unitId: number;
+  readonly transactionId: number;
+  readonly pdu: Uint8Array;
+  /** The whole frame of the reply without any fault. */
+  readonly reply: Uint8Array;
+  /** The sequence number of the request in the traffic; undefined for a request that was not sent. */
+  readonly seq?: number;
+}
+
+/** A request that was not sent. The first value there is stands for what is absent. */
+interface MadeUpRequest {
+  readonly line?: string | undefined;
+  readonly unit?: number | undefined;
+  readonly function: number;
+  readonly address: number;
+  readonly quantity: number;
+}
+
+/** How many events to scan: after a request for its reply, and among the newest events for a request. */
+const MOST_SEARCHED = 256;
+
+/**
+ * The request of an event of the traffic, or why there is none.
+ * @param seq the number of the request, or of its reply
+ */
+export function likeEvent(simulator: Simulator, seq: number): Result<PreviewRequest> {
+  const event = simulator.traffic.read(seq);
+  if (!event) return failure(`event ${seq} is not kept; the newest is ${simulator.traffic.last}`);
+  const adu = requestAdu(event);
+  const line = simulator.lines.get(event.line);
+  if (!adu) return failure(`event ${seq} is of kind ${event.kind}; expected a request, or the reply to one`);
+  if (!line) return failure(`line ${event.line} is not there any more`);
+  const content = adu.framing.decode(adu.bytes);
+  if (!content) return failure(`event ${seq} is no whole request`);
+  const asked = complete({ ...content, line, host: adu.host }, keptReply(simulator, event));
+  return !asked.ok ? asked : success({ ...asked.value, seq });
+}
+
+/**
+ * The newest request among the newest events to which a rule applies; otherwise one made of the conditions of
+ * the rule.
+ */
+export function likeRule(simulator: Simulator, rule: FaultRule): Result<PreviewRequest> {
+  const { last } = simulator.traffic;
+  for (let seq = last; seq > Math.max(0, last - MOST_SEARCHED); seq--) {
+    const event = simulator.traffic.read(seq);
+    if (event?.kind !== 'request' || !conditionsMet(simulator, rule, event)) continue;
+    const like = likeEvent(simulator, seq);
+    if (like.ok) return like;
+  }
+  const like = likeMadeUp(simulator, madeUpFor(simulator, rule));
+  return !like.ok ? likeMadeUp(simulator, ANY_READ) : like;
+}
+
+const ANY_READ: MadeUpRequest = { function: 3, address: 0, quantity: 1 };
+
+/** The facts of a request that the conditions of a rule depend on. */
+function factsOf({ line, device, unitId, pdu }: Omit<PreviewRequest, 'reply'>): RequestFacts {
+  const ranges = addressRanges(pdu);
+  return {
+    line: line.bus.line,
+    unitId,
+    device: device.name,
+    functionCode: pdu[0] as number,
+    ranges,
+    stored: device.stored,
+  };
+}
+
+function conditionsMet({ lines }: Simulator, { when, values }: FaultRule, event: FrameEvent): boolean {
+  const line = lines.get(event.line);
+  const content = event.framing.decode(event.bytes);
+  const device = content && line?.bus.deviceAt(content.unitId, event.host);
+  if (!content || !line || !device) return false;
+  return matchesRequest(when, values, factsOf({ ...content, line, device }));
+}
+
+/** The function that reads each table. */
+const READS = { holding: 3, input: 4, coils: 1, discrete: 2 } as const;
+const TABLES = Object.keys(READS) as (keyof typeof READS)[];
+
+/**
+ * A request that meets the conditions of a rule: it has the first alternative of each condition, and a
+ * defined register when the rule leaves the address open.
+ */
+function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpRequest {
+  const first = (wanted: unknown): unknown => (Array.isArray(wanted) ? first(wanted[0]) : wanted);
+  const number = (wanted: unknown) =>
+    wanted === undefined ? undefined : Number.parseInt(String(first(wanted)), 10);
+  const line = lines.get(String(first(when.line))) ?? [...lines.values()][0];
+  const unit = number(when.unit);
+  const code = number(when.function);
+  const device = line?.bus.deviceAt(unit ?? firstUnit(line));
+  const value = values?.[0] ?? (device && firstDefined(device, code));
+  return {
+    line: line?.name,
+    unit,
+    function: code ?? (value ? READS[value.table] : ANY_READ.function),
+    address: number(when.address) ?? value?.address ?? ANY_READ.address,
+    quantity: number(when.quantity) ?? value?.quantity ?? ANY_READ.quantity,
+  };
+}
+
+/** The first register that a function reads, or that any function reads; undefined when there is none. */
+function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedValue, 'device'> | undefined {
+  for (const table of TABLES) {
+    const { image, base, size } = tables[table].window;
+    for (let address = 0; address < size && (code ?? READS[table]) === READS[table]; address++)
+      if (image.typeAt(base + address) !== 'invalid') return { table, address, quantity: 1 };
+  }
+  return undefined;
+}
+
+/** A made-up request, or why no client could send it. */
+export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): Result<PreviewRequest> {
+  const [first] = simulator.lines.keys();
+  const line = simulator.lines.get(wanted.line ?? first ?? '');
+  if (!line)
+    return failure(`unknown line ${wanted.line}, expected one of ${[...simulator.lines.keys()].join(', ')}`);
+  return complete({
+    line,
+    unitId: wanted.unit ?? firstUnit(line),
+    transactionId: 1,
+    pdu: madeUpPdu(wanted),
+  });
+}
+
+function firstUnit({ definition }: Line): number {
+  const listed = [...definition.units.keys()].find((unit) => unit !== '*');
+  return typeof listed === 'number' ? listed : 1;
+}
+
+type RequestIdentity = Pick<PreviewRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'> & {
+  readonly host?: string | undefined;
+};
+
+function complete(asked: RequestIdentity, kept?: Uint8Array): Result<PreviewRequest> {
+  const { host, ...request } = asked;
+  const { line, unitId, transactionId, pdu } = request;
+  const { definition } = line;
+  if (definition.kind === 'serial' && definition.mode === 'monitor')
+    return failure(`line ${line.name} only listens`);
+  const { framing } = line.bus;
+  const device = line.bus.deviceAt(unitId, host);
+  if (unitId === 0 && framing.broadcasts) return failure('unit 0 is a broadcast, which nobody answers');
+  if (!device) return failure(`line ${line.name} has no unit ${unitId}`);
+  const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
+  const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
+  if (!reply) return failure(`no true reply to function ${pdu[0]} is kept; take a request that was answered`);
+  return success({ ...request, device, reply });
+}
+
+function requestAdu(event: TrafficEvent) {
+  switch (event.kind) {
+    case 'request':
+    case 'dropped':
+    case 'foreign request':
+      return { bytes: event.bytes, framing: event.framing, host: event.host };
+    case 'reply':
+      return { bytes: event.requestAdu, framing: event.framing, host: event.host };
+    default:
+      return undefined;
+  }
+}
+
+/** The true reply to a request, if it is kept: a reply on which no fault has acted. */
+function keptReply({ traffic }: Simulator, event: TrafficEvent): Uint8Array | undefined {
+  const request = event.kind === 'reply' ? event.request : event.seq;
+  for (let seq = event.seq; seq < event.seq + MOST_SEARCHED && seq <= traffic.last; seq++) {
+    const reply = traffic.read(seq);
+    if (reply?.kind !== 'reply' || reply.request !== request) continue;
+    const isTrue = reply.acted.length === 0 && reply.report.ended === 'complete';
+    const sent = isTrue ? sentBytes(reply.plan, reply.report) : [];
+    return sent.length > 0 ? concatBytes(...sent) : undefined;
+  }
+  return undefined;
+}
+
+function madeUpPdu({ function: code, address, quantity }: MadeUpRequest): Uint8Array {
+  const head = (second: number) => concatBytes([code], packWords([address, second]));
+  switch (code) {
+    case FunctionCode.writeSingleCoil:
+    case FunctionCode.writeSingleRegister:
+      return head(0);
+    case FunctionCode.writeMultipleCoils: {
+      const data = packBits(new Array<boolean>(quantity).fill(false));
+      return concatBytes(head(quantity), [data.length], data);
+    }
+    case FunctionCode.writeMultipleRegisters:
+      return concatBytes(head(quantity), [2 * quantity], packWords(new Array<number>(quantity).fill(0)));
+    default:
+      return functionOf(code)?.ranges.length ? head(quantity) : Uint8Array.of(code);
+  }
 }

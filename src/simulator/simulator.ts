@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Device } from '../device/device.js';
-import type { FaultLine } from '../device/faults/ability.js';
+import type { FaultLine } from '../device/faults/kind.js';
 import type { FindValue, RuleHome } from '../device/faults/rule.js';
 import type { ActionSource } from '../device/registers/actions.js';
 import type {
@@ -86,7 +86,7 @@ export class Simulator {
 
   /** A number that changes when lines, their units or devices have changed. */
   get revision(): number {
-    return this.#devices.changes + this.changes.ofLines;
+    return this.#devices.changes + this.changes.lineRevision;
   }
 
   get devices(): ReadonlyMap<string, Device> {

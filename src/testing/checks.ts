@@ -1,5 +1,5 @@
 import { unknownName } from '../common/schema/nearest.js';
-import { type Ability, lackOf } from '../device/faults/ability.js';
+import { type Ability, lackOf } from '../device/faults/kind.js';
 import type { Line } from '../simulator/line.js';
 import { silentRuns } from './examine/checks/attempts.js';
 import { connections } from './examine/checks/connections.js';

@@ -8,7 +8,7 @@ import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { LINES } from '../../scripts/hostile/plant.mjs';
 import { OPTIONS } from '../../src/cli/command-line/command-line.js';
 import { newLocalSimulator } from '../../src/cli/library/local-simulator.js';
-import { comparing } from '../../src/cli/service/changes.js';
+import { comparing } from '../../src/cli/service/reload.js';
 import { At } from '../../src/common/schema/at.js';
 import { fileFindings } from '../../src/common/schema/findings.js';
 import { formatProblems } from '../../src/common/schema/problem.js';

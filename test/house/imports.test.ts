@@ -154,7 +154,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
       'simulator',
     ],
     external: /^(node:.+|zod|pino)$/,
-    why: 'it is the door: plain data in, plain data or a refusal out, whoever asks',
+    why: 'it takes plain data and returns plain data or a refusal, whoever asks',
   },
   testing: {
     knows: [
@@ -206,12 +206,12 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
       'rpc',
     ],
     knowsFiles: ['src/simulator/ports.ts'],
-    why: 'it is on the side of the desk, and reaches the running simulator through the door only',
+    why: 'it is on the side of the desk, and reaches the running simulator by commands only',
   },
   mqtt: {
     knows: ['schema', 'protocol', 'device', 'transport', 'config', 'commands', 'rpc', 'api'],
     external: /^(node:.+|mqtt|pbf|fastify|zod)$/,
-    why: 'it is on the side of the desk, and reaches the running simulator through the door only',
+    why: 'it is on the side of the desk, and reaches the running simulator by commands only',
   },
   library: {
     knows: [
@@ -556,11 +556,11 @@ describe('a running simulator', () => {
   const CHANGES =
     /\.changes\.\w+\(|\b(?:writeValue|writeWords|setSignal|setWritable)\(|\bfaults\.(?:reset|configure)\(|\brules\.(?:set|switch|remove)\(|\.(?:restart|interrupt|restore|setClock)\(/;
   /**
-   * Where these functions are; the tests, which set rules and values from the side of the lines; and the pages of the kept
-   * state, which are restored before a line is opened.
+   * Where these functions are; the tests, which set rules and values from the side of the lines; and the kept state of
+   * devices, which is restored before a line is opened.
    */
   const INSIDE =
-    /^src\/(?:(?:device|testing|modbus\/transport|remote\/web)\/|simulator\/(?:state\/pages|(?!proxy\/|state\/|traffic\/))|cli\/library\/\w+-client)/;
+    /^src\/(?:(?:device|testing|modbus\/transport|remote\/web)\/|simulator\/(?:state\/device-state|(?!proxy\/|state\/|traffic\/))|cli\/library\/\w+-client)/;
 
   it('is the only way to change a running simulator', () => {
     const others = Object.entries(readSources()).flatMap(([path, source]) =>

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { abilities } from '../../src/device/faults/ability.js';
+import { abilities } from '../../src/device/faults/kind.js';
 import { FaultRules } from '../../src/device/faults/rules.js';
 import { ASCII_TIMEOUT_MS, AsciiFraming } from '../../src/modbus/protocol/ascii.js';
 import { type Framing, RTU } from '../../src/modbus/protocol/framing.js';

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { formatProblems } from '../../common/schema/problem.js';
-import type { Configuration, LineDefinition } from '../../files/config/configuration.js';
+import type { Work } from '../../common/work.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
 import type { LoadResult } from '../../files/config/load.js';
 import { sourceWithCopies } from '../../files/config/native/copies.js';
 import { sourceChange } from '../../files/config/native/line-source.js';
@@ -10,10 +12,10 @@ import { configureRules } from '../../simulator/commands/faults.js';
 import { addLine, changeLine, changeLines, removeLine } from '../../simulator/commands/lines.js';
 import { type Outcome, problemText } from '../../simulator/commands/refusal.js';
 import { inSlices } from '../../simulator/slices.js';
-import { comparing } from './changes.js';
+import { deviceFingerprint } from '../../simulator/state/fingerprint.js';
 
 /** The result of reading the configuration again. The texts are for people. */
-export interface Reloaded {
+interface Reloaded {
   /** The configuration that now applies. The next reload compares with it. */
   readonly configuration: Configuration;
   /** What was changed, such as `line bench`. */
@@ -110,3 +112,77 @@ export function defectText({ message }: Error): string {
 
 /** The outcome of removing something that REST has removed before. */
 const GONE: Outcome<null> = { ok: true, value: null };
+
+/**
+ * The differences in a configuration that was read again, except fault rules, which are compared separately.
+ */
+interface ConfigurationChanges {
+  /** Lines whose definitions have changed. */
+  readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
+  readonly newLines: readonly LineDefinition[];
+  readonly newDevices: readonly DeviceDefinition[];
+  /** Names of lines that are gone. */
+  readonly goneLines: readonly string[];
+  readonly goneDevices: readonly string[];
+  /** Changes that take effect only after a restart, in words such as `device meter`. */
+  readonly atRestart: readonly string[];
+}
+
+/** Compares the contents of the old and the new file, in slices. Changes made over REST are ignored. */
+export function* comparing(before: Configuration, after: Configuration): Work<ConfigurationChanges> {
+  const others = new Map(after.lines.map((line) => [line.name, line]));
+  const devices = yield* differentDevices(ownDevices(before), ownDevices(after));
+  const lines = before.lines.flatMap((line) => {
+    const now = others.get(line.name);
+    return now && !isDeepStrictEqual(line, now) ? [{ before: line, after: now }] : [];
+  });
+  return {
+    lines,
+    newLines: without(after.lines, before.lines),
+    newDevices: without(ownDevices(after), before.devices),
+    goneLines: without(before.lines, after.lines).map(({ name }) => name),
+    goneDevices: without(ownDevices(before), after.devices).map(({ name }) => name),
+    atRestart: [
+      ...devices.map((name) => `device ${name}`),
+      ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+      ...(isDeepStrictEqual(before.mqtt, after.mqtt) ? [] : ['mqtt']),
+      ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
+    ],
+  };
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** The devices that the file defines itself. Copies are left out: they depend on the units of lines. */
+function ownDevices({ devices }: Configuration): DeviceDefinition[] {
+  return devices.filter(({ copyOf }) => copyOf === undefined);
+}
+
+/** The elements whose names are not used in `others`. */
+function without<Each extends Named>(all: readonly Each[], others: readonly Named[]): Each[] {
+  const names = new Set(others.map(({ name }) => name));
+  return all.filter(({ name }) => !names.has(name));
+}
+
+/**
+ * The devices whose definitions in the file differ. The parsed form can't be compared: parts of it, such as
+ * the functions of a signal, are never equal.
+ */
+function* differentDevices(
+  before: readonly DeviceDefinition[],
+  after: readonly DeviceDefinition[],
+): Work<string[]> {
+  const others = new Map(after.map((device) => [device.name, device]));
+  const different: string[] = [];
+  for (const device of before) {
+    const now = others.get(device.name);
+    if (!now || now === device) continue;
+    const fingerprint = deviceFingerprint(device);
+    yield;
+    if (fingerprint !== deviceFingerprint(now)) different.push(device.name);
+    yield;
+  }
+  return different;
+}

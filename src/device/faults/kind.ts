@@ -3,7 +3,6 @@ import type { Random } from '../../common/random.js';
 import { type Kind, kindOf } from '../../common/schema/kind.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
-import { type Ability, type FaultLine, lackOf } from './ability.js';
 import { type Budget, type Excess, sizeOf } from './budget.js';
 
 /** What a fault knows about the reply that it changes. */
@@ -81,4 +80,61 @@ export function act(fault: Fault, plan: ReplyPlan, line: FaultLine, context: Fau
   if (usedUp) return usedUp;
   const applied = lackOf(line, fault.needs) ?? fault.apply(plan, context);
   return budget.excess(typeof applied === 'string' ? before : sizeOf(applied)) ?? applied;
+}
+
+/** An ability that only some lines have. A rule that needs it is refused for the other lines. */
+export type Ability =
+  | 'break'
+  | 'close'
+  | 'crc'
+  | 'transaction'
+  | 'mbap'
+  | 'stream'
+  | 'turnaround'
+  | 'characterTime';
+
+/** Why a line lacks the ability. The message puts this after "line x". */
+const LACKS: Readonly<Record<Ability, string>> = {
+  break: 'has no break state',
+  close: 'has no connection to close',
+  crc: 'has no CRC',
+  transaction: 'has no transaction identifiers',
+  mbap: 'has no MBAP header',
+  stream: 'has no connection on which replies follow each other',
+  turnaround: 'has no turnaround to cut short',
+  characterTime: 'has no character times',
+};
+
+/** What the bytes travel on: a real serial port, a pseudo-terminal or a kind of socket. */
+export type Medium = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
+
+/** The abilities by medium. A pseudo-terminal carries bytes, but no break. */
+const BY_MEDIUM: Readonly<Record<Medium, readonly Ability[]>> = {
+  serial: ['turnaround', 'characterTime', 'break'],
+  virtual: ['turnaround', 'characterTime'],
+  tcp: ['close', 'stream'],
+  tls: ['close', 'stream'],
+  udp: [],
+};
+
+const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
+  rtu: ['crc'],
+  ascii: ['crc'],
+  socket: ['transaction', 'mbap'],
+};
+
+/** Returns the abilities of a line. */
+export function abilities(medium: Medium, framing: Framing['name']): ReadonlySet<Ability> {
+  return new Set([...BY_MEDIUM[medium], ...BY_FRAMING[framing]]);
+}
+
+/** What faults need to know about a line. */
+export interface FaultLine {
+  readonly name: string;
+  readonly abilities: ReadonlySet<Ability>;
+}
+
+/** Returns why a line can't do something, such as `line lan has no CRC`; undefined when it can. */
+export function lackOf({ name, abilities }: FaultLine, needed: Ability | undefined): string | undefined {
+  return needed === undefined || abilities.has(needed) ? undefined : `line ${name} ${LACKS[needed]}`;
 }

@@ -1,7 +1,7 @@
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import type { AddressRange } from '../../modbus/protocol/pdu.js';
-import { type FaultLine, lackOf } from './ability.js';
 import { type Circumstances, type Condition, includes, includesNumber } from './condition.js';
+import { type FaultLine, lackOf } from './kind.js';
 import type { FaultRule, NamedValue } from './rule.js';
 
 /** The facts that a rule checks to decide whether it applies to a request. */

@@ -18,7 +18,6 @@ import { type Framing, RTU, SOCKET } from '../../modbus/protocol/framing.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { MAX_PDU_LENGTH } from '../../modbus/protocol/limits.js';
 import { plainReply } from '../../modbus/protocol/reply-plan.js';
-import { abilities, type FaultLine, lackOf, type Medium } from './ability.js';
 import { Budget, type Excess, refusal } from './budget.js';
 import {
   aimsAt,
@@ -28,7 +27,7 @@ import {
   stateName,
   type Window,
 } from './condition.js';
-import { act, type Fault } from './kind.js';
+import { abilities, act, type Fault, type FaultLine, lackOf, type Medium } from './kind.js';
 import { faultSchema, writtenFault } from './kinds.js';
 
 const MAX_NAME_LENGTH = 64;

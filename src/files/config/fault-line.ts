@@ -1,4 +1,4 @@
-import { abilities, type FaultLine } from '../../device/faults/ability.js';
+import { abilities, type FaultLine } from '../../device/faults/kind.js';
 import type { LineDefinition } from './configuration.js';
 
 /**

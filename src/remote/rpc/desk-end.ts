@@ -18,7 +18,7 @@ interface PendingAnswer {
   readonly reject: (error: Error) => void;
 }
 
-/** The desk's end of the way between the threads, with a mirror of the traffic. */
+/** The worker's end of the channel between the threads: sends commands, and keeps a mirror of the traffic. */
 export class DeskEnd implements Rpc {
   readonly traffic: TrafficMirror;
   revision = 0;

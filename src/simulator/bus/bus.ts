@@ -1,9 +1,9 @@
 import type { Device } from '../../device/device.js';
 import type { Activity } from '../../device/diagnostics.js';
-import type { FaultLine } from '../../device/faults/ability.js';
 import { type ActedFault, type AppliedFaults, applyFaults, prevents } from '../../device/faults/apply.js';
 import { startWorkTime } from '../../device/faults/budget.js';
 import type { Circumstances } from '../../device/faults/condition.js';
+import type { FaultLine } from '../../device/faults/kind.js';
 import type { RequestFacts } from '../../device/faults/matching.js';
 import type { ActingRule, FaultRules } from '../../device/faults/rules.js';
 import type { RealDevice, RealOutcome } from '../../device/real.js';

@@ -108,7 +108,7 @@ function armDevices(
     checked.push([rule.value, written]);
   }
   for (const device of devices) device.manners = { ...device.manners, ...manners };
-  simulator.changes.ofLines++;
+  simulator.changes.lineRevision++;
   for (const [rule, written] of checked) accept(context, rule, written);
   return done({ devices: devices.map(({ name }) => name), rules: checked.map(([{ name }]) => name) });
 }
@@ -142,7 +142,7 @@ export async function disarmMisbehaviour(
     device.manners = left.length > 0 ? Object.fromEntries(left) : undefined;
     changed.push(device.name);
   }
-  simulator.changes.ofLines++;
+  simulator.changes.lineRevision++;
   return done({ devices: changed, lines, rules: names });
 }
 

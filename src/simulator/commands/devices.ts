@@ -171,7 +171,7 @@ export function setManners(
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
   device.manners = Object.keys(manners).length > 0 ? manners : undefined;
   // The names of registers in the traffic may have changed.
-  simulator.changes.ofLines++;
+  simulator.changes.lineRevision++;
   return done(deviceView(simulator, device));
 }
 

@@ -4,8 +4,14 @@ import { Findings } from '../../common/schema/findings.js';
 import { type FaultRule, ruleSchema, THEN, usableRule } from '../../device/faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../../device/faults/rules.js';
 import { hex } from '../../modbus/protocol/bytes.js';
-import { type FaultPreview, previewFault } from '../fault-preview.js';
-import { type LikeRequest, likeEvent, likeMadeUp, likeRule } from '../like-request.js';
+import {
+  type FaultPreview,
+  likeEvent,
+  likeMadeUp,
+  likeRule,
+  type PreviewRequest,
+  previewFault,
+} from '../fault-preview.js';
 import type { Line } from '../line.js';
 import { costOf } from '../memory-budget.js';
 import type { Simulator } from '../simulator.js';
@@ -93,7 +99,7 @@ export function previewRule(
   const { rule, like: wanted } = new At(request, findings).check(previewBody) ?? {};
   if (!rule) return refusalOf(findings, 'rule.invalid');
   const usable = usableRule(rule, simulator.ruleHome);
-  let like: Result<LikeRequest> | undefined;
+  let like: Result<PreviewRequest> | undefined;
   if (typeof wanted === 'number') like = likeEvent(simulator, wanted);
   else if (wanted) like = likeMadeUp(simulator, wanted);
   else if (usable.ok) like = likeRule(simulator, usable.rule);
@@ -168,7 +174,7 @@ function ruleView(
 
 function previewView(
   { matches, seed, plan, acted, steps: times, wire }: FaultPreview,
-  { line, unitId, transactionId, pdu, seq }: LikeRequest,
+  { line, unitId, transactionId, pdu, seq }: PreviewRequest,
 ): FaultPreviewView {
   const report = { steps: times, ended: 'complete' } as const;
   const { ended: _, steps, ...view } = replyView({ plan, acted, omittedFaults: 0, report, requestedAt: 0 });

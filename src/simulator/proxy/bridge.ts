@@ -1,15 +1,17 @@
 import type { Device } from '../../device/device.js';
 import type { RealDevice, RealOutcome } from '../../device/real.js';
+import type { Tables } from '../../device/tables.js';
 import type { RealDefinition } from '../../files/config/configuration.js';
 import { keyOf } from '../../files/config/native/real.js';
 import type { RequestOutcome } from '../../modbus/client/client.js';
+import { bitsAt, wordsAt } from '../../modbus/protocol/bytes.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { exceptionResponse } from '../../modbus/protocol/pdu.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import type { RealLine, RealRequest } from './real-line.js';
-import { keepReply } from './shadow.js';
 
 /** The functions that change nothing in a device. Of function 43, only the identification is one of them. */
 const READS: readonly number[] = [
@@ -31,7 +33,7 @@ const READ_IDENTIFICATION = 14;
 const PROBE_MS = 1000;
 
 /** What a bridge needs from the simulator. */
-export interface BridgeContext {
+interface BridgeContext {
   readonly clock: Clock;
   /** The device itself. Its registers keep the values of the real device when there is no fallback. */
   readonly device: Device;
@@ -174,4 +176,52 @@ function reads(pdu: Uint8Array): boolean {
 
 function exception(pdu: Uint8Array, code: ExceptionCode): RealOutcome {
   return { kind: 'response', pdu: exceptionResponse(pdu[0] as number, code) };
+}
+
+/**
+ * Keeps what a real device has read or written in the registers that are defined for it, so that people see
+ * its values by their names. Registers that are not defined are left out.
+ * @param tables the tables as clients see them
+ */
+function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Array): void {
+  const decoded = decodeRequest(requestPdu);
+  if (!decoded.ok || (responsePdu[0] as number) & EXCEPTION_FLAG) return;
+  const { request } = decoded;
+  const { coils, discrete, holding, input } = tables;
+  switch (request.code) {
+    case FunctionCode.readCoils:
+      coils.follow(request.address, bitsAt(responsePdu, 2, request.quantity).map(Number), 'bits');
+      break;
+    case FunctionCode.readDiscreteInputs:
+      discrete.follow(request.address, bitsAt(responsePdu, 2, request.quantity).map(Number), 'bits');
+      break;
+    case FunctionCode.readHoldingRegisters:
+      holding.follow(request.address, wordsAt(responsePdu, 2, request.quantity), 'words');
+      break;
+    case FunctionCode.readInputRegisters:
+      input.follow(request.address, wordsAt(responsePdu, 2, request.quantity), 'words');
+      break;
+    case FunctionCode.writeSingleCoil:
+      coils.follow(request.address, [Number(request.on)], 'bits');
+      break;
+    case FunctionCode.writeMultipleCoils:
+      coils.follow(request.address, request.bits.map(Number), 'bits');
+      break;
+    case FunctionCode.writeSingleRegister:
+      holding.follow(request.address, [request.value], 'words');
+      break;
+    case FunctionCode.writeMultipleRegisters:
+      holding.follow(request.address, request.words, 'words');
+      break;
+    case FunctionCode.maskWriteRegister: {
+      const { address, andMask, orMask } = request;
+      if (holding.defines(address, 'words'))
+        holding.follow(address, [holding.maskedWord(address, andMask, orMask)], 'words');
+      break;
+    }
+    case FunctionCode.readWriteMultipleRegisters:
+      // The write comes before the read (Application Protocol V1.1b3, 6.17).
+      holding.follow(request.writeAddress, request.words, 'words');
+      holding.follow(request.readAddress, wordsAt(responsePdu, 2, request.readQuantity), 'words');
+  }
 }

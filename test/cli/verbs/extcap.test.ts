@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { interfaceName, lineOfInterface } from '../../../src/cli/verbs/extcap-text.js';
+import { interfaceName, lineOfInterface } from '../../../src/cli/verbs/extcap.js';
 import { RawClient, until } from '../../modbus/transport/socket/raw-client.js';
 import { type RunningProgram, startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { abilities, type FaultLine } from '../../../src/device/faults/ability.js';
 import { type Circumstances, numbersOf } from '../../../src/device/faults/condition.js';
+import { abilities, type FaultLine } from '../../../src/device/faults/kind.js';
 import { ruleSchema, THEN, usableRule } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';
 

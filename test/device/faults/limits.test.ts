@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_SEED, seededRandom } from '../../../src/common/random.js';
-import { abilities } from '../../../src/device/faults/ability.js';
 import { applyFaults } from '../../../src/device/faults/apply.js';
 import { Budget, startWorkTime } from '../../../src/device/faults/budget.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';

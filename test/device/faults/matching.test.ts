@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/common/random.js';
-import { abilities, lackOf } from '../../../src/device/faults/ability.js';
 import { isOpen } from '../../../src/device/faults/condition.js';
+import { abilities, lackOf } from '../../../src/device/faults/kind.js';
 import { matchesRequest, type RequestFacts, RuleMatcher } from '../../../src/device/faults/matching.js';
 import type { FaultRule } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';

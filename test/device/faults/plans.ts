@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { seededRandom } from '../../../src/common/random.js';
-import { abilities } from '../../../src/device/faults/ability.js';
 import { applyFaults } from '../../../src/device/faults/apply.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { type FaultRule, ruleSchema } from '../../../src/device/faults/rule.js';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';
 import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';

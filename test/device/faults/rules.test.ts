@@ -3,8 +3,8 @@ import { MAX_SEED } from '../../../src/common/random.js';
 import { At } from '../../../src/common/schema/at.js';
 import { Findings } from '../../../src/common/schema/findings.js';
 import { pathText } from '../../../src/common/schema/problem.js';
-import { abilities } from '../../../src/device/faults/ability.js';
 import { playRule } from '../../../src/device/faults/apply.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
 import type { RequestFacts } from '../../../src/device/faults/matching.js';
 import {

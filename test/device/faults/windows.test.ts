@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { At } from '../../../src/common/schema/at.js';
 import { Findings } from '../../../src/common/schema/findings.js';
 import { pathText } from '../../../src/common/schema/problem.js';
-import { abilities } from '../../../src/device/faults/ability.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import type { RequestFacts } from '../../../src/device/faults/matching.js';
 import { ruleSchema } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';

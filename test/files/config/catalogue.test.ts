@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { abilities } from '../../../src/device/faults/ability.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { ruleSchema, usableRule } from '../../../src/device/faults/rule.js';
 import {
   catalogueIds,

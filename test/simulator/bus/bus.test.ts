@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../../../src/device/device.js';
-import { abilities } from '../../../src/device/faults/ability.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { ruleSchema } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';
 import { AsciiFraming } from '../../../src/modbus/protocol/ascii.js';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { abilities } from '../../../src/device/faults/ability.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { CHECKS } from '../../../src/testing/checks.js';
 import type { Check } from '../../../src/testing/examine/trial/exam.js';
 import { count, examineSubject, type Rates, ratesText } from './error-rates.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { abilities } from '../../../src/device/faults/ability.js';
+import { abilities } from '../../../src/device/faults/kind.js';
 import { ruleSchema } from '../../../src/device/faults/rule.js';
 import { OwnRules } from '../../../src/testing/examine/trial/rules.js';
 import type { Finding } from '../../../src/testing/report/report.js';

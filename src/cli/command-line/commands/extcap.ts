@@ -35,7 +35,7 @@ export interface ExtcapCommand {
 
 /**
  * The arguments that Wireshark passes (Wireshark Developer's Guide, 8.2), and those of its dialog
- * (`extcap-text.ts`).
+ * (`verbs/extcap.ts`).
  */
 const OF_WIRESHARK = {
   'extcap-interfaces': { type: 'boolean' },

@@ -1,13 +1,12 @@
 import type { At } from '../../../common/schema/at.js';
 import { isMapping } from '../../../common/schema/parts.js';
-import { LayoutBuilder, type RegisterLayout } from '../../../device/registers/layout.js';
+import { LayoutBuilder, type RegisterLayout, typeOfMeta } from '../../../device/registers/layout.js';
 import { notDefined } from '../../../device/registers/undefined.js';
 import type { DeviceRegisters, WindowDefinition } from '../configuration.js';
 import { definePlaced, withoutOverlaps } from '../place-values.js';
 import { readTypeSection } from './cells.js';
-import { readList, readRange } from './ranges.js';
-import { applyRepeats } from './repeat.js';
-import { byType, PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
+import { type CellRange, readList, readRange } from './ranges.js';
+import { byType, PYMODBUS_TYPES, pymodbusDeviceSections, repeatEntrySchema } from './schema.js';
 import { type PymodbusSetup, readSetup } from './setup.js';
 
 /**
@@ -102,4 +101,51 @@ function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters[
     input: window(coils + discrete, input),
     holding: window(coils + discrete + input, holding),
   };
+}
+
+/**
+ * Carries out the section `repeat`: copies the cells `addr` repeatedly into `to` and replaces what is there.
+ * pymodbus would also cut a value of several cells in two. Nobody intends that, so it is a mistake here.
+ */
+function applyRepeats(builder: LayoutBuilder, section: At): void {
+  for (const entry of readList(section)) {
+    if (!entry.check(repeatEntrySchema)) continue;
+    const from = readRange(entry.key('addr'), builder.size);
+    const to = readRange(entry.key('to'), builder.size);
+    if (!from || !to) continue;
+    const cut = findCut(builder, from, to);
+    if (cut) entry.key(cut.key).wrong(cut.message);
+    else copy(builder, from, to);
+  }
+}
+
+function copy(builder: LayoutBuilder, from: CellRange, to: CellRange): void {
+  for (let i = 0; i <= to.last - to.first; i++) builder.copyCell(sourceOf(i, from), to.first + i);
+}
+
+function sourceOf(index: number, from: CellRange): number {
+  return from.first + (index % (from.last - from.first + 1));
+}
+
+function findCut(
+  builder: LayoutBuilder,
+  from: CellRange,
+  to: CellRange,
+): { key: 'addr' | 'to'; message: string } | undefined {
+  const { meta } = builder.build();
+  const continues = (address: number) =>
+    address < meta.length && typeOfMeta(meta[address] as number) === 'next';
+  const cut = (key: 'addr' | 'to', address: number) => {
+    const message = `cuts the value of several registers that address ${address} belongs to`;
+    return { key, message };
+  };
+  if (continues(from.first)) return cut('addr', from.first);
+  if (continues(from.last + 1)) return cut('addr', from.last);
+  const lastCopied = sourceOf(to.last - to.first, from);
+  if (continues(lastCopied + 1)) {
+    return { key: 'to', message: `ends within the copy of the value that address ${lastCopied} belongs to` };
+  }
+  if (continues(to.first)) return cut('to', to.first);
+  if (continues(to.last + 1)) return cut('to', to.last + 1);
+  return undefined;
 }

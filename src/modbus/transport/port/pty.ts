@@ -55,7 +55,7 @@ export type PtyResult =
 const masterFlags = constants.O_RDWR | constants.O_NOCTTY;
 /**
  * Our descriptor is only for reading, so that closing it does not look like a client's closing (see
- * client-closings.ts).
+ * virtual-port.ts).
  */
 const clientFlags = constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK;
 /** The flag has this value on all machines that libc.ts knows; node:fs has no constant for it. */

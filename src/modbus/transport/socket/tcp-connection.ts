@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { concatBytes } from '../../protocol/bytes.js';
 import type { AduContent } from '../../protocol/framing.js';
 import { type PlayReport, plainReply } from '../../protocol/reply-plan.js';
 import type { LineReply } from '../transport.js';
@@ -6,7 +7,6 @@ import type { BindingContext } from './binding.js';
 import type { Channel } from './channel.js';
 import type { ClientIdentity, WaitingClient } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
-import { ReadAhead } from './read-ahead.js';
 import { ReplyQueue } from './reply-queue.js';
 import { TcpWriter } from './tcp-writer.js';
 
@@ -22,7 +22,7 @@ const MAX_PER_TURN = 16;
 
 const CLOSED_BY_PLAN = 'closed as the reply plan said';
 
-export interface TcpConnectionOptions {
+interface TcpConnectionOptions {
   readonly identity: ClientIdentity;
   /** Carries the requests and replies. Its socket must allow half-open connections. */
   readonly channel: Channel;
@@ -311,5 +311,45 @@ export class TcpConnection implements WaitingClient {
     this.#decoder.stopWatching();
     clearImmediate(this.#nextTurn);
     this.#replies.abandon(text);
+  }
+}
+
+/**
+ * A connection that must wait reads on until it has this many bytes ahead. While it does not read, it can't
+ * notice that the client leaves.
+ */
+const MAX_BYTES = 16 * 1024;
+
+/**
+ * The bytes that a connection reads while it can't answer. Holds `MAX_BYTES` and the read that exceeds them,
+ * then pauses the socket.
+ */
+class ReadAhead {
+  readonly #socket: Socket;
+  #reads: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Adds the bytes of a read. @param bytes must not change later */
+  add(bytes: Uint8Array): void {
+    this.#reads.push(bytes);
+    this.#length += bytes.length;
+    if (this.#length >= MAX_BYTES) this.#socket.pause();
+  }
+
+  /** Returns all bytes, in their order. The socket reads again. */
+  take(): Uint8Array {
+    const bytes = concatBytes(...this.#reads);
+    this.drop();
+    this.#socket.resume();
+    return bytes;
+  }
+
+  drop(): void {
+    this.#reads = [];
+    this.#length = 0;
   }
 }

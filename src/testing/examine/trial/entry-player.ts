@@ -1,5 +1,5 @@
 import type { Random } from '../../../common/random.js';
-import { lackOf } from '../../../device/faults/ability.js';
+import { lackOf } from '../../../device/faults/kind.js';
 import { type FaultRule, lineProblems, ruleSchema } from '../../../device/faults/rule.js';
 import type { Misbehaviour } from '../../../files/config/catalogue.js';
 import { needConnections } from '../../../files/config/native/manners-schema.js';

@@ -1,5 +1,5 @@
 import type { Random } from '../../../common/random.js';
-import type { Ability } from '../../../device/faults/ability.js';
+import type { Ability } from '../../../device/faults/kind.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
 import type { Line } from '../../../simulator/line.js';
 import type { CheckAbout } from '../../report/report.js';
@@ -27,7 +27,7 @@ export interface CheckText extends Omit<CheckAbout, 'group' | 'rule'> {
 export interface CheckPlace {
   /** The kinds of line that the check is for; any when absent. */
   readonly transports?: readonly ('serial' | 'tcp' | 'tls' | 'udp')[];
-  /** What the faults of the check need of the line; see `device/faults/ability.ts`. */
+  /** What the faults of the check need of the line; see `device/faults/kind.ts`. */
   readonly abilities?: readonly Ability[];
   /** Checks that have to run before this one, because it uses what they find. */
   readonly needs?: readonly string[];

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { FaultLine } from '../../../../src/device/faults/ability.js';
+import type { FaultLine } from '../../../../src/device/faults/kind.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { Rest } from '../rest.js';

@@ -29,8 +29,8 @@ function newRoom(): TestContext {
   return newTestContext(new Simulator(configuration, SILENT), SILENT);
 }
 
-/** Both ends of a door between two threads, here in one. */
-function channelDoor(room: TestContext) {
+/** Both ends of a channel between two threads, here in one. */
+function bothEnds(room: TestContext) {
   const { port1, port2 } = new MessageChannel();
   const lines = new LineEnd(room, port1);
   const desk = new DeskEnd(port2, room.simulator.traffic.limits.events);
@@ -43,8 +43,8 @@ function channelDoor(room: TestContext) {
 
 describe.each([
   ['in this thread', (room: TestContext): Rpc => new LocalRpc(room)],
-  ['between two threads', (room: TestContext): Rpc => channelDoor(room).desk],
-])('a door %s', (_, open) => {
+  ['between two threads', (room: TestContext): Rpc => bothEnds(room).desk],
+])('a call %s', (_, open) => {
   it('carries out a command', async () => {
     const room = newRoom();
     const rpc = open(room);
@@ -109,7 +109,7 @@ describe.each([
 
 it('a list that nobody wants to the end is ended on the side of the lines', async () => {
   const room = newRoom();
-  const { desk } = channelDoor(room);
+  const { desk } = bothEnds(room);
   const came = await desk.list('value.list', { device: 'meter', from: 0, to: 65535 });
   if (!came.ok) throw new Error('refused');
   for await (const _ of came.value) break;
@@ -118,7 +118,7 @@ it('a list that nobody wants to the end is ended on the side of the lines', asyn
 
 it('commands that wait for a port or a name hold nobody up who asks for something else', async () => {
   const room = newRoom();
-  const { desk } = channelDoor(room);
+  const { desk } = bothEnds(room);
   Object.defineProperty(room.simulator.changes, 'addLine', { value: () => new Promise(() => {}) });
   for (let i = 0; i < 40; i++)
     void desk.call('line.add', {
@@ -130,7 +130,7 @@ it('commands that wait for a port or a name hold nobody up who asks for somethin
 });
 
 it('so many long lists are begun, another one is refused, and begun when one of them is ended', async () => {
-  const { desk } = channelDoor(newRoom());
+  const { desk } = bothEnds(newRoom());
   const list = () => desk.list('value.list', { device: 'large', table: 'holding', from: 0, to: 8191 });
   const begun = [];
   for (let came = await list(); ; came = await list()) {
@@ -148,7 +148,7 @@ it('so many long lists are begun, another one is refused, and begun when one of 
 
 it('the answer to a change comes behind the traffic before it', async () => {
   const room = newRoom();
-  const { desk } = channelDoor(room);
+  const { desk } = bothEnds(room);
   const { traffic } = room.simulator;
   const line = traffic.lineNumber('lan');
   for (let i = 1; i <= 50; i++) {
@@ -164,7 +164,7 @@ it('the answer to a change comes behind the traffic before it', async () => {
 
 it('an end that is over answers nothing and feeds nothing', async () => {
   const room = newRoom();
-  const { desk, lines } = channelDoor(room);
+  const { desk, lines } = bothEnds(room);
   expect(await desk.call('program.ping', undefined)).toMatchObject({ ok: true });
   lines.end();
   let isAnswered = false;
