@@ -151,6 +151,46 @@ const DEAR_BODIES = [
   `{"name":"q","registers":{"holding":[{"address":0,"quantity":65535,${entry}},{"address":65535,"name":"x","write":true}]}}`,
 ]);
 
+const BUSY = '/api/v1/devices/busy';
+const busyValues = Array.from({ length: 900 }, (_, address) => ({
+  address,
+  ...(address % 2 === 0 ? { follows: { name: 'x', after: '1s' } } : { signal: { expression: 'x+t' } }),
+}));
+
+/**
+ * What works on many values or registers at once. The first request of each makes what the others work on.
+ * @type {readonly (readonly [name: string, ...requests: (readonly [method: string, path: string, body?: object])[]])[]}
+ */
+const MANY_AT_ONCE = [
+  [
+    'fifty SunSpec models',
+    ['POST', '/api/v1/devices', { name: 'sun', sunspec: Array(50).fill(1) }],
+    ['DELETE', '/api/v1/devices/sun'],
+  ],
+  [
+    'reset of a device of 900 values',
+    [
+      'POST',
+      '/api/v1/devices',
+      { name: 'busy', registers: { holding: [...busyValues, { address: 1000, name: 'x', write: true }] } },
+    ],
+    ['POST', `${BUSY}/reset`],
+  ],
+  [
+    'a value that 450 others follow',
+    ['PUT', `${BUSY}/values/x`, { value: 1 }],
+    ['PUT', `${BUSY}/values/x`, { value: 2 }],
+  ],
+  [
+    'a unit range of copies of a device with registers defined here and there',
+    ['POST', `${BUSY}/registers`, { table: 'holding', address: 65_535 }],
+    ['POST', `${BUSY}/registers`, { table: 'coils', address: 60_000 }],
+    ['POST', '/api/v1/lines', { name: 'range', tcp: { port: 0 }, units: { '1-40': { copyOf: 'busy' } } }],
+    ['DELETE', '/api/v1/lines/range'],
+  ],
+  ['devices of the traffic', ['GET', '/api/v1/learned.yaml']],
+];
+
 /** Bytes of YAML, a few fewer than a body may have. */
 const YAML = 16_000;
 
@@ -207,6 +247,11 @@ export const REST_ATTACKS = [
     on: REST,
     run: repeated((target) => request(method, path, target, body)),
   })),
+  ...MANY_AT_ONCE.map(([name, ...requests]) => ({
+    name: `many at once: ${name}`,
+    on: REST,
+    run: inTurn(requests),
+  })),
   {
     name: 'wrong tokens',
     on: REST,
@@ -232,6 +277,26 @@ function repeated(make) {
     const endsAt = performance.now() + ms;
     const counts = await Promise.all(Array.from({ length: AT_ONCE }, () => ask(target, bytes, endsAt)));
     return `${counts.reduce((sum, count) => sum + count, 0)} requests`;
+  };
+}
+
+/**
+ * Sends requests in turn, each when the one before is answered.
+ * @param {readonly (readonly [method: string, path: string, body?: object])[]} requests
+ * @returns {Attack['run']}
+ */
+function inTurn(requests) {
+  return async (target, { ms }) => {
+    const endsAt = performance.now() + ms;
+    let count = 0;
+    for (; performance.now() < endsAt; count++) {
+      const [method, path, body] = requests[count % requests.length] ?? ['GET', '/'];
+      const socket = dial(target.port);
+      socket.write(request(method, path, target, body && JSON.stringify(body)));
+      await answered(socket);
+      await hangUp(socket);
+    }
+    return `${count} requests`;
   };
 }
 

@@ -213,3 +213,14 @@ it('counters of cells are counted across the borders of their pages, and read as
   image.reads.incrementAll(254, 0);
   expect(image.reads.get(254)).toBe(1);
 });
+
+it('counts the values with a cell in a range, of any length, whatever is defined between them', () => {
+  const image = imageOf(20, [
+    { address: 0, value: 0 },
+    { address: 2, type: 'float64', value: 0 },
+    { address: 8, type: 'uint32', value: 0 },
+  ]);
+  expect(image.valuesIn(0, 20)).toBe(3);
+  expect(image.valuesIn(4, 5)).toBe(2);
+  expect(image.valuesIn(10, 30)).toBe(0);
+});
