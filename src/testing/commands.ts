@@ -120,8 +120,20 @@ function* packed(findings: readonly Finding[]): Generator<PackedFinding> {
 }
 
 function runOf({ id, isOver, report, lines }: KnownRun): Run {
-  const { kind, name, startedAt, durationMs, verdict, line, seed, conclusions, parameters, found, versions } =
-    report;
+  const {
+    kind,
+    name,
+    startedAt,
+    durationMs,
+    verdict,
+    line,
+    seed,
+    about,
+    conclusions,
+    parameters,
+    found,
+    versions,
+  } = report;
   return {
     id,
     isOver,
@@ -134,6 +146,7 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
       verdict,
       line,
       seed,
+      ...(about && { about }),
       conclusions,
       parameters,
       ...(found && { found }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_SEED } from '../common/random.js';
 import { bounded, section, text, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
+import { aboutSchema } from './report/about-schema.js';
 
 const DAY_MS = 86_400_000;
 const MOST_NAMED = 100;
@@ -24,6 +25,7 @@ export const orderSchema = section({
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),
+  about: aboutSchema.optional().describe('What was tested, by whom, and a remark, for the reports.'),
   witness: section({ register: text('a value, as in meter.setpoint') })
     .optional()
     .describe(

@@ -61,6 +61,7 @@ function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
       limitMs: source.limit ?? DEFAULT_LIMIT_MS,
       seed: source.seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
       observer,
+      about: source.about,
     };
   });
 }

@@ -5,6 +5,7 @@ import { DEFAULT_LIMIT_MS } from '../../testing/examine/examination-order.js';
 import { readObserver } from '../../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../../testing/report/examination-json.js';
 import { htmlReport } from '../../testing/report/html.js';
+import { aboutText } from '../../testing/report/report.js';
 import type { ReportView } from '../../testing/report/view.js';
 import { durationText } from '../../testing/scenario/words.js';
 import type { ExaminationWanted, ExamineRequest } from '../command-line/commands/examine.js';
@@ -71,7 +72,11 @@ function examineThere(
   return examineRemotely(wanted, { url, token }, { onFinding: printFinding, stop });
 }
 
-function conclude(wanted: ExaminationWanted, report: ReportView, isStopped: boolean): number {
+function conclude(wanted: ExaminationWanted, found: ReportView, isStopped: boolean): number {
+  const { about = found.about } = wanted;
+  const report = { ...found, about };
+  const said = aboutText(about);
+  if (said !== '') say(said);
   for (const text of report.conclusions) say(text);
   const forms = { html: htmlReport, json: () => examinationJson(report) };
   const problem = writeReports(wanted, [report], forms);

@@ -41,7 +41,11 @@ export async function inspect(request: InspectRequest): Promise<number> {
   const inspection = await run.run();
   say(`\n${cardText(inspection)}`);
   const forms = { html: htmlReport, json: () => inspectionJson(inspection, startedAt) };
-  const problem = writeReports(request, [inspectionReport(inspection, startedAt)], forms);
+  const problem = writeReports(
+    request,
+    [{ ...inspectionReport(inspection, startedAt), about: request.about }],
+    forms,
+  );
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = verdictOfAll(inspection);
   return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;

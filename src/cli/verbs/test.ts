@@ -1,5 +1,6 @@
 import { htmlReport } from '../../testing/report/html.js';
 import { overallVerdict } from '../../testing/report/overall.js';
+import { aboutText } from '../../testing/report/report.js';
 import { testsJson } from '../../testing/report/test-json.js';
 import type { ReportView } from '../../testing/report/view.js';
 import { runScenario } from '../../testing/scenario/run-scenario.js';
@@ -33,12 +34,14 @@ export async function test(command: TestCommand): Promise<number> {
   for (const each of loaded) {
     if (!each.ok || isStopped) continue;
     const ended = await runOne(each.scenario, command, stop);
-    if (ended.ok) reports.push(ended.report);
+    if (ended.ok) reports.push({ ...ended.report, about: command.about ?? ended.report.about });
     const wrong = ended.ok ? ended.unwritten : ended.text;
     if (wrong === undefined) continue;
     complain(wrong);
     isWrong = true;
   }
+  const said = aboutText(command.about);
+  if (said !== '') say(said);
   const problem = writeReports(command, reports, { html: htmlReport, json: testsJson });
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = overallVerdict(reports.map((report) => report.verdict));

@@ -1,5 +1,6 @@
 import { seededRandom } from '../../common/random.js';
 import type { Line } from '../../simulator/line.js';
+import type { RunAbout } from '../report/report.js';
 import type { Observer } from './observer/observer.js';
 import type { Check } from './trial/exam.js';
 
@@ -15,6 +16,8 @@ export interface ExaminationOrder {
   /** How long the examination may take, in ms. Checks that it does not reach by then are not run. */
   readonly limitMs: number;
   readonly seed: number;
+  /** What the tester says about it; undefined when nothing. */
+  readonly about?: RunAbout | undefined;
   /** Shows the values that the client has read; undefined when nothing does. */
   readonly observer?: Observer | undefined;
   /**

@@ -2,7 +2,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
 import { overallVerdict } from '../report/overall.js';
-import type { Finding, Report } from '../report/report.js';
+import type { Finding, Report, RunAbout } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { sentence } from '../scenario/words.js';
 import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
@@ -13,6 +13,7 @@ import type { EndedCheck, Evidence } from './trial/verdict.js';
 interface Examined {
   readonly line: { readonly name: string };
   readonly seed: number;
+  readonly about?: RunAbout | undefined;
   readonly checks: readonly Check[];
 }
 
@@ -34,7 +35,7 @@ const TOO_MANY = 0.5;
 
 /** Makes the report on what an examination has found by now. */
 export function examinationReport(
-  { line, seed, checks }: Examined,
+  { line, seed, about, checks }: Examined,
   bench: Simulator,
   { startedAt, durationMs, refusal, fates, isOver, found, findings }: KnownByNow,
 ): Report {
@@ -67,6 +68,7 @@ export function examinationReport(
     verdict: isTooLittle ? 'error' : overall,
     line: line.name,
     seed,
+    ...(about && { about }),
     conclusions: [
       ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aboutSchema } from './about-schema.js';
 import { type FindingHead, headOf, type Report } from './report.js';
 import type { FindingView, ReportView } from './view.js';
 
@@ -74,6 +75,7 @@ export const examinationSchema = z.object({
       frames: z.array(frame).describe('What shows it: the exchanges, in their order.'),
     }),
   ),
+  about: aboutSchema.optional().describe('What the tester says about the examination.'),
   startedAt: z.iso.datetime(),
   durationMs: ms,
   versions: z.array(z.object({ name: z.string(), version: z.string() })),
@@ -109,10 +111,11 @@ export function examinationJson(report: ReportView): string {
 
 /** The JSON report on an examination as a value whose checks are made one by one. */
 export function examinationJsonByCheck(report: ReportView) {
-  const { findings, startedAt, durationMs, versions } = report;
+  const { findings, startedAt, durationMs, about, versions } = report;
   return {
     ...examinationSummary(report),
     checks: checksJson(findings),
+    ...(about && { about: { ...about } }),
     startedAt: new Date(startedAt).toISOString(),
     durationMs: tenths(durationMs),
     versions: versions.map((each) => ({ ...each })),

@@ -2,7 +2,7 @@ import { sentence } from '../scenario/words.js';
 import { escaped } from './escape.js';
 import { className, findingAnchor, findingHtml, LEGEND, verdictHtml } from './html-finding.js';
 import { PAGE_END, pageStart } from './html-page.js';
-import type { Verdict } from './report.js';
+import { aboutText, type Verdict } from './report.js';
 import type { FindingView, ReportView } from './view.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
@@ -43,6 +43,8 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
       each.verdict !== 'not run' && (kind === 'test' || each.summary !== '' || each.frames.length > 0),
   );
   yield `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`;
+  const said = aboutText(report.about);
+  if (said !== '') yield `<p>${escaped(said)}</p>`;
   yield `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`;
   yield firstPageHtml(report);
   yield parametersHtml(report.parameters);

@@ -58,6 +58,7 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
   const properties = [
     ['seed', String(seed)],
     ...(line === undefined ? [] : [['line', line]]),
+    ...Object.entries(report.about ?? {}).flatMap(([key, text]) => (text === undefined ? [] : [[key, text]])),
     ...versions.map(({ name, version }) => [name, version]),
   ].map(([key = '', value = '']) => `      <property${attributesText({ name: key, value })}/>\n`);
   yield `  <testsuite${attributesText(attributes)}>\n    <properties>\n${properties.join('')}    </properties>\n`;

@@ -77,6 +77,20 @@ export interface Measurements {
   readonly pollPeriodMs?: number;
 }
 
+/** What a tester says about a run: what was tested, by whom, and a remark. */
+export interface RunAbout {
+  /** The name and version of the client. */
+  readonly client?: string | undefined;
+  readonly tester?: string | undefined;
+  readonly remark?: string | undefined;
+}
+
+/** Puts what a tester says into words: `gateway 2.1, tested by A. Bee: new firmware`. Empty without any. */
+export function aboutText({ client, tester, remark }: RunAbout = {}): string {
+  const who = [client, tester && `tested by ${tester}`].filter((text) => text).join(', ');
+  return [who, remark].filter((text) => text).join(': ');
+}
+
 /** The content of a report, whatever form it takes. */
 export interface Report {
   readonly kind: 'test' | 'examination';
@@ -87,6 +101,8 @@ export interface Report {
   readonly verdict: Verdict;
   readonly line: string | undefined;
   readonly seed: number;
+  /** What the tester says about the run; absent when nothing was said. */
+  readonly about?: RunAbout | undefined;
   /** Plain sentences for the first page. */
   readonly conclusions: readonly string[];
   /** The measurements as text: `response time-out` as `487 ± 3 ms`. */

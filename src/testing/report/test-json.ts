@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aboutSchema } from './about-schema.js';
 import type { FindingView, ReportView } from './view.js';
 
 const step = z.object({
@@ -18,12 +19,13 @@ export const testJsonSchema = z.object({
   startedAt: z.string(),
   durationMs: z.number(),
   seed: z.number(),
+  about: aboutSchema.optional(),
   versions: z.array(z.object({ name: z.string(), version: z.string() })).readonly(),
 });
 
 /** The JSON report on a test as a value whose steps are made one by one. */
 export function testJsonByStep(report: ReportView) {
-  const { name, verdict, findings, startedAt, durationMs, seed, versions } = report;
+  const { name, verdict, findings, startedAt, durationMs, seed, about, versions } = report;
   return {
     name,
     verdict,
@@ -31,6 +33,7 @@ export function testJsonByStep(report: ReportView) {
     startedAt: new Date(startedAt).toISOString(),
     durationMs,
     seed,
+    ...(about && { about: { ...about } }),
     versions,
   };
 }

@@ -8,7 +8,7 @@ import { examinationJson, examinationSchema } from '../../../src/testing/report/
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { junitPieces, junitReport } from '../../../src/testing/report/junit.js';
 import { overallVerdict } from '../../../src/testing/report/overall.js';
-import type { Finding, Report } from '../../../src/testing/report/report.js';
+import { aboutText, type Finding, type Report } from '../../../src/testing/report/report.js';
 import { stripSvg } from '../../../src/testing/report/strip-svg.js';
 import { testJsonByStep, testsJson } from '../../../src/testing/report/test-json.js';
 import { viewOnDemand, viewReport } from '../../../src/testing/report/view.js';
@@ -293,6 +293,19 @@ describe('the strip of a report', () => {
   });
 
   it('is nothing without frames', () => expect(stripSvg([])).toBe(''));
+});
+
+it('says what was tested, by whom, and a remark in every form', () => {
+  const about = { client: 'gateway <2.1>', tester: 'A. Bee', remark: 'new firmware' };
+  const test = viewReport({ ...REPORT, about }, shown);
+  const examination = viewReport({ ...REPORT, kind: 'examination', about }, shown);
+  expect(htmlReport([test])).toContain('<p>gateway &lt;2.1&gt;, tested by A. Bee: new firmware</p>');
+  expect(junitReport([test])).toContain('<property name="client" value="gateway &lt;2.1&gt;"/>');
+  expect(junitReport([test])).toContain('<property name="remark" value="new firmware"/>');
+  expect(JSON.parse(testsJson([test]))).toMatchObject({ about });
+  expect(examinationSchema.parse(JSON.parse(examinationJson(examination)))).toMatchObject({ about });
+  expect(aboutText({ remark: 'new firmware' })).toBe('new firmware');
+  expect(testsJson([viewReport(REPORT, shown)])).not.toContain('"about"');
 });
 
 describe('the verdict on all of it', () => {

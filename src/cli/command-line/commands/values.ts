@@ -1,5 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import { DURATION, milliseconds } from '../../../common/schema/milliseconds.js';
+import type { RunAbout } from '../../../testing/report/report.js';
 import type { Option, Values } from './scan.js';
 
 /** An option without a value. @param help what the option does */
@@ -108,6 +109,9 @@ export const REPORT_OPTIONS = {
   junit: text('FILE', 'write a report for a CI'),
   html: text('FILE', 'write a report for people'),
   json: text('FILE', 'write a report for programs'),
+  about: text('TEXT', 'name and version of what is tested, for the reports'),
+  tester: text('NAME', 'who tests, for the reports'),
+  remark: text('TEXT', 'a remark for the reports'),
   inconclusive: wordOf('what JUnit counts an inconclusive step or check as (default: skipped)', [
     'skipped',
     'failure',
@@ -125,9 +129,20 @@ export interface Reports {
    * when absent.
    */
   readonly inconclusive?: 'skipped' | 'failure';
+  /** What the tester says about the run; absent when nothing. */
+  readonly about?: RunAbout;
 }
 
 /** Reads from the options which reports are written. */
-export function reportsOf({ junit, html, json, inconclusive }: Values<typeof REPORT_OPTIONS>): Reports {
-  return compact({ junit, html, json, inconclusive });
+export function reportsOf({
+  junit,
+  html,
+  json,
+  inconclusive,
+  about: client,
+  tester,
+  remark,
+}: Values<typeof REPORT_OPTIONS>): Reports {
+  const about = compact({ client, tester, remark });
+  return { ...compact({ junit, html, json, inconclusive }), ...(Object.keys(about).length > 0 && { about }) };
 }
