@@ -3,16 +3,15 @@ import { failure, type Result, success } from '../../common/result.js';
 import { cloneDevices } from '../../files/clone/clone.js';
 import { writeClone } from '../../files/clone/write.js';
 import { keyOf } from '../../files/config/native/real.js';
-import { readText } from '../../files/config/text/read-file.js';
 import type { Imported } from '../../files/import/collected.js';
 import { importText } from '../../files/import/import.js';
 import { newClient } from '../../modbus/client/client.js';
 import type { CloneCommand } from '../command-line/commands/clone.js';
+import { readDecoded } from './import.js';
 import { complain, note } from './say.js';
 import { standardError } from './standard.js';
 import { fileProblem, writeNativeFile } from './write-files.js';
 
-const LARGEST_MAP = 4 * 1024 * 1024;
 /** Time between two lines of progress, in ms. On a terminal each line replaces the one before. */
 const PROGRESS_MS = { terminal: 100, file: 5000 };
 
@@ -50,9 +49,9 @@ export async function clone(command: CloneCommand): Promise<number> {
 }
 
 function readMap(file: string): Result<Imported> {
-  const read = readText(file, LARGEST_MAP);
-  if (!read.ok) return failure(`${file}: ${read.message}`);
-  const imported = importText(read.text, file, undefined);
+  const read = readDecoded(file);
+  if (!read.ok) return read;
+  const imported = importText(read.value.text, file, undefined);
   if (typeof imported === 'string') return failure(`${file}: ${imported}`);
   const isByAddress = imported.lines.some(({ devices }) => devices.some(({ values }) => values.length > 0));
   return isByAddress

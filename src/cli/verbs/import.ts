@@ -1,6 +1,7 @@
-import { readText } from '../../files/config/text/read-file.js';
-import { importText } from '../../files/import/import.js';
-import { noteText, writeNative } from '../../files/import/write.js';
+import { failure } from '../../common/result.js';
+import { readBytes } from '../../files/config/text/read-file.js';
+import { decodedText, importText } from '../../files/import/import.js';
+import { noteText, placeProblem, writeNative } from '../../files/import/write.js';
 import type { ImportCommand } from '../command-line/commands/import.js';
 import { complain, note } from './say.js';
 import { writeNativeFile } from './write-files.js';
@@ -14,16 +15,42 @@ const MOST_PRINTED = 50;
  * what was not.
  */
 export function importFile(command: ImportCommand): number {
-  const { file, from } = command;
-  const read = readText(file, LARGEST_BYTES);
-  if (!read.ok) return complain(`${file}: ${read.message}`);
-  const imported = importText(read.text, file, from);
+  const { file, from, packages, place } = command;
+  const read = readDecoded(file);
+  if (!read.ok) return complain(read.error);
+  const others: (readonly [string, string])[] = [];
+  for (const path of packages) {
+    const other = readDecoded(path);
+    if (!other.ok) return complain(other.error);
+    others.push([path, other.value.text]);
+  }
+  const imported = importText(read.value.text, file, from, {
+    packages: others,
+    substitutions: new Map(command.substitutions.map((each) => splitOnce(each))),
+    inUnits: command.defaults === 'units',
+  });
   if (typeof imported === 'string') return complain(`${file}: ${imported}`);
-  const { text, notes, summary, values } = writeNative(imported, file);
+  const misplaced = placeProblem(imported, place);
+  if (misplaced !== undefined) return complain(misplaced);
+  const { text, notes, summary, values } = writeNative(imported, file, place);
+  if (read.value.encoding !== 'utf-8') note(`${file}: its text is ${read.value.encoding}`);
   note([`${file}: ${imported.what}`, ...imported.preview.map((line) => `  ${line}`), ...summary].join('\n'));
   for (const each of notes.slice(0, MOST_PRINTED)) note(`${file}: ${noteText(each)}`);
   if (notes.length > MOST_PRINTED)
     note(`${file}: and ${notes.length - MOST_PRINTED} more, which stand in the written file`);
   const [some, devices] = [values === 1 ? 'value' : 'values', summary.length === 1 ? 'device' : 'devices'];
   return writeNativeFile(text, command, `: ${values} ${some} of ${summary.length} ${devices}`);
+}
+
+/** Reads the text of a file of another program. A message begins with the name of the file. */
+export function readDecoded(file: string): ReturnType<typeof decodedText> {
+  const read = readBytes(file, LARGEST_BYTES);
+  if (!read.ok) return failure(`${file}: ${read.message}`);
+  const decoded = decodedText(read.bytes);
+  return decoded.ok ? decoded : failure(`${file}: ${decoded.error}`);
+}
+
+function splitOnce(text: string): [string, string] {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
 }

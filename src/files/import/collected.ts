@@ -21,6 +21,8 @@ export interface ImportedValue {
   readonly wordOrder?: Order;
   readonly byteOrder?: Order;
   readonly write?: boolean;
+  /** What clients may write, in the unit of the value. */
+  readonly limits?: { readonly min?: number | undefined; readonly max?: number | undefined };
   /** The value as it is stored, before `scale`. */
   readonly value?: number | string;
   /** The place of the value in the file: `line 12` or `inputs.modbus[0].coils[2]`. */
@@ -96,6 +98,8 @@ export class Collector {
   #unlisted = 0;
   #values = 0;
   #hasRefused = false;
+  /** The positions of values that `addOnce` took, by what makes them the same. */
+  readonly #known = new Map<string, number>();
   readonly #lines = new Map<string, Map<number, OpenDevice>>();
 
   /** True when no more values are taken. */
@@ -140,6 +144,26 @@ export class Collector {
       const known = compact({ ...value, ...texts });
       this.#deviceOf(line, unit, device).values.push(known);
     }
+  }
+
+  /**
+   * Takes a value unless the same registers were taken with the same type: a client that reads a register in
+   * several places, or writes it as well, means one value.
+   */
+  addOnce(line: string, unit: number, device: string, value: FoundValue): void {
+    const { table, address, type, length, part } = value;
+    const values = this.#lines.get(line)?.get(unit)?.values ?? [];
+    const key = [line, unit, table, address, type, length, part].join(' ');
+    const at = this.#known.get(key);
+    const known = at === undefined ? undefined : values[at];
+    if (at !== undefined && known !== undefined) {
+      if (value.write) values[at] = { ...known, write: true };
+      return;
+    }
+    const before = this.#values;
+    this.add(line, unit, device, value);
+    const all = this.#lines.get(line)?.get(unit)?.values;
+    if (all && this.#values > before) this.#known.set(key, all.length - 1);
   }
 
   /** Ends the collection. @returns everything that was collected */

@@ -7,6 +7,8 @@ export interface DataType {
   readonly length?: number;
   readonly wordOrder?: Order;
   readonly byteOrder?: Order;
+  /** Registers behind the value that are served as well, of a type that is not known. */
+  readonly rest?: number;
   /** What had to be assumed, in words. */
   readonly assumed?: string;
 }

@@ -1,3 +1,4 @@
+import { compact } from '../../common/compact.js';
 import { parseValue } from '../../device/registers/parse-value.js';
 import type { TableName } from '../../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue, type Note } from './collected.js';
@@ -104,6 +105,7 @@ function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]
   const original = name === value.name ? undefined : value.name;
   const description = [original, value.description].filter((text) => text).join('; ');
   const isBit = type === 'bit';
+  const limits = limitsOf(value.limits);
   return {
     address,
     ...(name !== undefined && { name }),
@@ -113,10 +115,19 @@ function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]
     ...(byteOrder === 'little' && !isBit && { byteOrder }),
     value: initialValue(value, notes),
     ...(write && { write }),
+    ...(write && limits && { limits }),
     ...(unit && !isBit && { unit: oneLine(unit) }),
     ...(keptScale(scale, isBit || type === 'string', location, notes) && { scale }),
     ...(description && { description: oneLine(description) }),
   };
+}
+
+/** The limits that a file gives, when they leave anything to write. */
+function limitsOf({ min, max }: NonNullable<ImportedValue['limits']> = {}): object | undefined {
+  const isEmpty = min === undefined && max === undefined;
+  return isEmpty || (min !== undefined && max !== undefined && min >= max)
+    ? undefined
+    : compact({ min, max });
 }
 
 function keptScale(scale: number | undefined, isNoNumber: boolean, location: string, notes: Note[]): boolean {

@@ -2,7 +2,17 @@ import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order, ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
 import { Collector, type Imported, type ImportedValue } from './collected.js';
-import { isOfBits, numberOf, readYaml, type Section, sectionsOf, wordOf } from './parts.js';
+import type { ImportExtras } from './extras.js';
+import {
+  isOfBits,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  wordOf,
+  type YamlFile,
+} from './parts.js';
 
 /**
  * The component modbus_controller of ESPHome, as its documentation and its __init__.py describe it. A
@@ -20,6 +30,7 @@ const TABLES: ReadonlyMap<string, TableName> = new Map([
   ['discrete_input', 'discrete'],
 ]);
 
+/** The types of values. With `_R` behind them the low word comes first, with `_S` the low byte of each word. */
 const TYPES: ReadonlyMap<string, ValueType> = new Map([
   ['U_WORD', 'uint16'],
   ['S_WORD', 'int16'],
@@ -30,40 +41,122 @@ const TYPES: ReadonlyMap<string, ValueType> = new Map([
   ['FP32', 'float32'],
 ]);
 
-/** Reads an ESPHome configuration. @returns what is wrong with the text, as a sentence */
-export function importEsphome(text: string): Imported | string {
-  const file = readYaml(text);
-  if (typeof file === 'string') return file;
-  const [root] = sectionsOf(file.value);
-  if (root?.modbus_controller === undefined) return 'expected modbus_controller: of ESPHome';
+interface Part {
+  /** Stands before the lines of a package. */
+  readonly prefix: string;
+  readonly root: Section;
+  readonly locationOf: YamlFile['locationOf'];
+}
+
+/**
+ * Reads an ESPHome configuration, or a package of one.
+ * @returns what is wrong with the text, as a sentence
+ */
+export function importEsphome(
+  text: string,
+  _device: string,
+  { packages = [], substitutions: given = new Map() }: ImportExtras = {},
+): Imported | string {
+  const parts: Part[] = [];
+  for (const [name, each] of [['', text] as const, ...packages]) {
+    const prefix = name === '' ? '' : `${name}, `;
+    const file = readYaml(each);
+    if (typeof file === 'string') return prefix + file;
+    const [root = {}] = sectionsOf(file.value);
+    parts.push({ prefix, root, locationOf: file.locationOf });
+  }
+  const substitutions = new Map<string, string>();
+  // What stands in a configuration takes precedence over its packages.
+  for (const { root } of [...parts].reverse())
+    for (const [name, value] of Object.entries(sectionOf(root.substitutions) ?? {}))
+      substitutions.set(name, wordOf(value) ?? '');
+  for (const [name, value] of given) substitutions.set(name, value);
   const collector = new Collector();
+  const put = new Substituter(substitutions);
   const units = new Map<string, unknown>();
-  for (const { id, address } of sectionsOf(root.modbus_controller)) units.set(wordOf(id) ?? '', address ?? 1);
-  for (const platform of PLATFORMS) {
-    const list = root[platform];
-    const items: readonly unknown[] = Array.isArray(list) ? list : [list];
-    for (const [i, item] of items.entries()) {
-      const [entity] = sectionsOf(item);
-      if (entity?.platform !== 'modbus_controller') continue;
-      const location = file.locationOf([platform, i]);
-      const problem = addEntity(entity, platform, units, collector, location);
-      if (problem !== undefined) collector.note(location, `${quote(nameOf(entity))}: ${problem}`);
+  for (const { root } of parts)
+    for (const { id, address } of sectionsOf(put.into(root.modbus_controller)))
+      units.set(wordOf(id) ?? '', address ?? 1);
+  const assumed = new Set<string>();
+  for (const { root, prefix, locationOf } of parts) {
+    if (root.packages !== undefined)
+      collector.note(
+        prefix + locationOf(['packages']),
+        'packages are not followed; give their files after this one',
+      );
+    for (const platform of PLATFORMS) {
+      const list = root[platform];
+      const items: readonly unknown[] = Array.isArray(list) ? list : [list];
+      for (const [i, item] of items.entries()) {
+        const [entity] = sectionsOf(put.into(item));
+        if (entity?.platform !== 'modbus_controller') continue;
+        const location = prefix + locationOf([platform, i]);
+        const id = wordOf(entity.modbus_controller_id) ?? [...units.keys()][0] ?? '';
+        if (!units.has(id)) {
+          // A package has its controller in the configuration that uses it.
+          units.set(id, 1);
+          assumed.add(id);
+        }
+        const problem = addEntity(entity, platform, id, units, collector, location);
+        if (problem !== undefined) collector.note(location, `${quote(nameOf(entity))}: ${problem}`);
+      }
     }
   }
-  return collector.end('ESPHome modbus_controller');
+  for (const name of put.missing)
+    collector.note('substitutions', `${quote(name)} has no value; give one with --set ${name}=VALUE`);
+  return collector.end(
+    'ESPHome modbus_controller',
+    [...assumed].map((id) => `no file has the controller ${quote(id)}: unit 1`),
+  );
 }
+
+/** Puts values in the place of `${name}` and `$name`. */
+class Substituter {
+  /** The names that were found and have no value. */
+  readonly missing = new Set<string>();
+  readonly #values: ReadonlyMap<string, string>;
+
+  constructor(values: ReadonlyMap<string, string>) {
+    this.#values = values;
+  }
+
+  into(value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    if (Array.isArray(value)) return value.map((each) => this.into(each));
+    const section = sectionOf(value);
+    return section
+      ? Object.fromEntries(Object.entries(section).map(([key, each]) => [key, this.into(each)]))
+      : value;
+  }
+
+  #text(text: string, depth = 0): string {
+    const put = text.replace(/\$\{ *(\w+) *\}|\$([A-Za-z_]\w*)/g, (whole, braced, bare) => {
+      const name = String(braced ?? bare);
+      const value = this.#values.get(name);
+      if (value === undefined && this.missing.size < MOST_MISSING) this.missing.add(name);
+      return value ?? whole;
+    });
+    // A value may name another one.
+    return put !== text && depth < MOST_NESTED && put.length < LONGEST_TEXT
+      ? this.#text(put, depth + 1)
+      : put;
+  }
+}
+
+const MOST_MISSING = 20;
+const MOST_NESTED = 5;
+const LONGEST_TEXT = 1000;
 
 /** Adds an entity. @returns why it is left out, as a sentence */
 function addEntity(
   entity: Section,
   platform: string,
+  id: string,
   units: ReadonlyMap<string, unknown>,
   collector: Collector,
   location: string,
 ): string | undefined {
   const name = nameOf(entity);
-  // With one controller, entities need not name it.
-  const id = wordOf(entity.modbus_controller_id) ?? [...units.keys()][0] ?? '';
   const unit = numberOf(units.get(id));
   if (unit === undefined) return `the address of controller ${quote(id)} is not known`;
   const start = numberOf(entity.address);
@@ -95,7 +188,12 @@ function nameOf(entity: Section): string {
   return wordOf(entity.name) ?? wordOf(entity.id) ?? '';
 }
 
-type Registers = Pick<ImportedValue, 'type'> & { length?: number; wordOrder?: Order; part?: string };
+type Registers = Pick<ImportedValue, 'type'> & {
+  length?: number;
+  wordOrder?: Order;
+  byteOrder?: Order;
+  part?: string;
+};
 
 /** The registers of an entity. @returns what is not known, as a sentence */
 function registersOf(entity: Section, platform: string): Registers | string {
@@ -111,11 +209,15 @@ function registersOf(entity: Section, platform: string): Registers | string {
     return bitmask === undefined ? { type: 'uint16' } : { type: 'uint16', part: `bitmask ${hex(bitmask)}` };
   }
   const text = wordOf(entity.value_type) ?? 'U_WORD';
-  const isReversed = text.endsWith('_R');
-  const type = TYPES.get(isReversed ? text.slice(0, -2) : text);
+  const [, word = '', order = ''] = /^(\w+?)(_RS?|_SR?)?$/.exec(text) ?? [];
+  const type = TYPES.get(word);
   if (type === undefined) return `value_type ${quote(text)} is not known`;
   if (bitmask !== undefined && type.endsWith('16')) return { type, part: `bitmask ${hex(bitmask)}` };
-  return { type, ...(isReversed && { wordOrder: 'little' as const }) };
+  return {
+    type,
+    ...(order.includes('R') && { wordOrder: 'little' as const }),
+    ...(order.includes('S') && { byteOrder: 'little' as const }),
+  };
 }
 
 /**

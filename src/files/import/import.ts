@@ -1,13 +1,18 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import type { Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
 import { importEsphome } from './esphome.js';
+import { importEvcc } from './evcc.js';
+import type { ImportExtras } from './extras.js';
 import { importHomeAssistant } from './home-assistant/home-assistant.js';
 import { importModbusExporter } from './modbus-exporter.js';
 import { importModbuspal } from './modbuspal.js';
+import { importNodeRed } from './node-red.js';
 import { importSolarman } from './solarman.js';
 import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
+import { importWirenBoard } from './wiren-board.js';
 
 /** A kind of file that can be imported, with its name in `--from`. */
 interface FileKind {
@@ -19,7 +24,7 @@ interface FileKind {
    * @param device the name for a device that has none in the file
    * @returns what is wrong with the text, as a sentence
    */
-  read(text: string, device: string): Imported | string;
+  read(text: string, device: string, extras?: ImportExtras): Imported | string;
 }
 
 const KINDS: readonly FileKind[] = [
@@ -30,8 +35,23 @@ const KINDS: readonly FileKind[] = [
   },
   {
     name: 'esphome',
-    fits: (text) => /^modbus_controller:/m.test(text),
+    fits: (text) => /^modbus_controller:|\bplatform:\s*["']?modbus_controller\b/m.test(text),
     read: importEsphome,
+  },
+  {
+    name: 'evcc',
+    fits: (text) => /^template:/m.test(text) && /^render:/m.test(text),
+    read: importEvcc,
+  },
+  {
+    name: 'wiren-board',
+    fits: (text) => /"device_type"\s*:/.test(text) && /"(?:channels|parameters|reg_type)"|\{%/.test(text),
+    read: importWirenBoard,
+  },
+  {
+    name: 'node-red',
+    fits: (text) => /"type"\s*:\s*"modbus-/.test(text),
+    read: importNodeRed,
   },
   {
     name: 'modbus-exporter',
@@ -66,20 +86,75 @@ const KINDS: readonly FileKind[] = [
   },
 ];
 
+/** Files that are not read, and what helps. */
+const NOT_READ: readonly (readonly [fits: RegExp, what: string])[] = [
+  [
+    /^devices:[\s\S]*^lines:|^lines:[\s\S]*^devices:/m,
+    'is a file of modbus-sim already; serve it with --config',
+  ],
+  [/"server_list"\s*:[\s\S]*"device_list"\s*:/, 'is a file of pymodbus.simulator; serve it with --json_file'],
+  [/\bBridge modbus:|\bmodbus:(?:tcp|serial|poller|data):/, 'is a configuration of openHAB'],
+  [/"modbus_?points"|"dataPoints"\s*:|"mbpoll"/, 'is a list of data points of another program'],
+  [/^\s*(?:from \w+[\w.]* )?import \w+|^package \w+$/m, 'is the source of a program'],
+];
+
+/** What of this program reads a file that begins with these bytes, or what to save it as. */
+const NO_TEXT: readonly (readonly [head: string, what: string])[] = [
+  ['504b0304', 'is a workbook (.xlsx) or another archive; save the sheet with the registers as CSV'],
+  ['d0cf11e0', 'is a workbook (.xls) or another file of Office; save the sheet with the registers as CSV'],
+  ['25504446', 'is a PDF; copy its table into a sheet, and save that as CSV'],
+  ['0a0d0d0a', 'is a capture; learn reads it'],
+  ['d4c3b2a1', 'is a capture; learn reads it'],
+  ['a1b2c3d4', 'is a capture; learn reads it'],
+];
+
+/**
+ * Decodes the text of a file: UTF-8, UTF-16 (what Excel saves as "Unicode text") or Windows-1252.
+ */
+export function decodedText(
+  bytes: Uint8Array,
+): Result<{ readonly text: string; readonly encoding: string }> {
+  const head = Buffer.from(bytes.subarray(0, 4)).toString('hex');
+  const known = NO_TEXT.find(([each]) => head.startsWith(each));
+  if (known) return failure(known[1]);
+  const zeros = bytes.subarray(0, 200).filter((byte) => byte === 0).length;
+  const isUtf16 = /^(?:fffe|feff)/.test(head) || zeros > Math.min(bytes.length, 200) / 4;
+  if (!isUtf16 && zeros > 0) return failure('is no text');
+  const isBig = head.startsWith('feff') || (!head.startsWith('fffe') && bytes[0] === 0);
+  const encodings = isUtf16 ? [isBig ? 'utf-16be' : 'utf-16le'] : ['utf-8', 'windows-1252'];
+  for (const encoding of encodings) {
+    try {
+      return success({ text: new TextDecoder(encoding, { fatal: true }).decode(bytes), encoding });
+    } catch {
+      // The next encoding is tried.
+    }
+  }
+  return failure('is no text');
+}
+
 /**
  * Reads a file of another program.
  * @param from the kind of file; without it, the content decides
  * @returns what is wrong, as a sentence
  */
-export function importText(text: string, file: string, from: string | undefined): Imported | string {
+export function importText(
+  text: string,
+  file: string,
+  from: string | undefined,
+  extras: ImportExtras = {},
+): Imported | string {
   const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
   const name = (file.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
+  const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
-    const kinds = KINDS.map((each) => each.name);
     if (from !== undefined) return unknownName('kind of file', from, kinds);
-    return `its content does not say what it is; --from may be ${kinds.join(', ')}`;
+    const [, what = 'its content does not say what it is'] = NOT_READ.find(([fits]) => fits.test(text)) ?? [];
+    return `${what}; --from may be ${kinds.join(', ')}`;
   }
-  const imported = kind.read(text, name);
+  const isOfEsphome = (extras.packages?.length ?? 0) > 0 || (extras.substitutions?.size ?? 0) > 0;
+  if (isOfEsphome && kind.name !== 'esphome')
+    return `is read as ${kind.name}; further files and --set are for ESPHome`;
+  const imported = kind.read(text, name, extras);
   if (typeof imported === 'string') return imported;
   return imported.lines.length > 0 ? imported : `no registers found; ${noteList(imported)}`;
 }

@@ -14,6 +14,8 @@ import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 interface WrittenLine {
   readonly name: string;
   readonly kind: 'tcp' | 'rtu' | 'ascii';
+  /** The path of a real serial port; a virtual line when absent. */
+  readonly path?: string;
   readonly units: Iterable<readonly [unit: number, device: string]>;
   /** True when a unit that is not there does not answer; Modbus TCP only. */
   readonly isSilent?: boolean;
@@ -26,6 +28,8 @@ export interface NativeFile {
   readonly devices: Iterable<readonly [name: string, entry: object]>;
   readonly lines: readonly WrittenLine[];
   readonly faults?: readonly object[];
+  /** The TCP port of the first line (default: 5020). */
+  readonly firstPort?: number;
 }
 
 const FIRST_PORT = 5020;
@@ -33,16 +37,22 @@ const FIRST_PORT = 5020;
 const LIST_LENGTH = 16;
 
 /** The text of a native file in block style. */
-export function nativeText({ remarks, devices, lines, faults = [] }: NativeFile): string {
+export function nativeText({
+  remarks,
+  devices,
+  lines,
+  faults = [],
+  firstPort = FIRST_PORT,
+}: NativeFile): string {
   const content = {
     devices: Object.fromEntries(devices),
     lines: Object.fromEntries(
-      lines.map(({ name, kind, units, isSilent }, i) => [
+      lines.map(({ name, kind, path = 'virtual', units, isSilent }, i) => [
         name,
         {
           ...(kind === 'tcp'
-            ? { tcp: { host: '127.0.0.1', port: FIRST_PORT + i } }
-            : { serial: { path: 'virtual' }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
+            ? { tcp: { host: '127.0.0.1', port: firstPort + i } }
+            : { serial: { path }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
           ...(isSilent && { missingUnit: 'silence' }),
           // A map keeps the numbers of the units as numbers; an object would make text of them.
           units: new Map(units),

@@ -18,18 +18,37 @@ interface NamedDevice {
   readonly entries: Entries;
 }
 
+/** Where the devices of a written file are. */
+export interface Place {
+  /** The serial port of the only line. Without it, lines are of TCP. */
+  readonly serial?: string;
+  /** The TCP port of the first line (default: 5020). */
+  readonly port?: number;
+  /** The unit identifier of the only device. */
+  readonly unit?: number;
+}
+
+/** Says why a place does not fit what was imported, as a sentence; undefined when it does. */
+export function placeProblem({ lines }: Imported, { serial, unit }: Place): string | undefined {
+  const devices = lines.flatMap((line) => line.devices).length;
+  if (serial !== undefined && lines.length > 1)
+    return `--serial is for one line, and the file has ${lines.length}`;
+  if (unit !== undefined && devices > 1) return `--unit is for one device, and the file has ${devices}`;
+  return undefined;
+}
+
 /**
  * Writes what was imported as a native file in block style.
  * @param source the name of the file that was read
  */
-export function writeNative(imported: Imported, source: string): WrittenFile {
+export function writeNative(imported: Imported, source: string, place: Place = {}): WrittenFile {
   const names = new Set<string>();
   const lines = imported.lines.map(({ original, devices }, i) => ({
     name: imported.lines.length === 1 ? 'lan' : `lan${i + 1}`,
     original,
     devices: devices.map((device) => ({
       name: deviceName(device, names),
-      device,
+      device: { ...device, unit: place.unit ?? device.unit },
       entries: entriesOf(device),
     })),
   }));
@@ -47,10 +66,11 @@ export function writeNative(imported: Imported, source: string): WrittenFile {
       whole?.entry ?? { registers: registersOf((table) => tables.get(table)) },
     ]),
     lines: lines.map(({ name, devices }) => ({
-      name,
-      kind: 'tcp',
+      name: place.serial === undefined ? name : 'bus',
+      ...(place.serial === undefined ? { kind: 'tcp' } : { kind: 'rtu', path: place.serial }),
       units: devices.map((each) => [each.device.unit, each.name]),
     })),
+    ...(place.port !== undefined && { firstPort: place.port }),
   });
   return {
     text,

@@ -14,9 +14,9 @@ describe('modbus-sim import', () => {
     const { code, stdout, stderr } = await runHere(['import', source, '-o', target]);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      `wrote ${target}: 1 value of 1 device; serve it with modbus-sim --config ${target}\n`,
+      `wrote ${target}: 2 values of 1 device; serve it with modbus-sim --config ${target}\n`,
     );
-    expect(stderr).toContain(`${source}: line 3: type "BCD": not known, so "b" is left out`);
+    expect(stderr).toContain(`${source}: line 3: type "BCD": not known, so "b" is served as a register`);
     expect(await runHere(['check', target])).toMatchObject({ code: 0 });
   });
 
@@ -43,7 +43,7 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not say what it is; --from may be telegraf, esphome, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
+      'its content does not say what it is; --from may be telegraf, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
     ],
     [
       'a file that is too large',
@@ -64,8 +64,54 @@ describe('modbus-sim import', () => {
   it('refuses a kind that it does not know, and a directory', async () => {
     const directory = newDirectory();
     expect((await runHere(['import', newFile(MAP), '--from', 'xml'])).stderr).toContain(
-      'unknown kind of file "xml" (known: telegraf, esphome, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv)',
+      'unknown kind of file "xml" (known: telegraf, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv)',
     );
     expect((await runHere(['import', directory])).stderr).toContain('is a directory, expected a file');
+  });
+
+  it('reads what Excel saves: Windows-1252 and UTF-16, and says what to do with a workbook', async () => {
+    const table = 'Adresse;Bezeichnung;Typ;Einheit\r\n7;Größe;uint16;°C\r\n';
+    const tables = [
+      Buffer.from(table, 'latin1'),
+      Buffer.from(`\uFEFF${table}`, 'utf16le'),
+      Buffer.from(table, 'utf16le'),
+      Buffer.from(`\uFEFF${table}`, 'utf16le').swap16(),
+    ];
+    for (const bytes of tables) {
+      const source = join(newDirectory(), 'map.csv');
+      writeFileSync(source, bytes);
+      const { code, stdout } = await runHere(['import', source]);
+      expect(code).toBe(0);
+      expect(stdout).toContain('unit: °C');
+      expect(stdout).toContain('description: Größe');
+    }
+    const book = join(newDirectory(), 'map.xlsx');
+    writeFileSync(book, Buffer.from('504b030414000600', 'hex'));
+    expect((await runHere(['import', book])).stderr).toContain(
+      'is a workbook (.xlsx) or another archive; save the sheet with the registers as CSV',
+    );
+  });
+
+  it('takes packages and substitutions of ESPHome, and a place for what is written', async () => {
+    const node = newFile(
+      'modbus_controller: {id: pump, address: $unit}\nsubstitutions: {unit: 3, first: 10}\n',
+      'node.yaml',
+    );
+    const entity = 'platform: modbus_controller, modbus_controller_id: pump, register_type: holding';
+    const pack = newFile(`sensor: [{${entity}, name: "\${room} heat", address: "\${first}"}]\n`, 'pack.yaml');
+    const { code, stdout } = await runHere(['import', node, pack, '--set', 'room=Hall', '--port', '15020']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('address: 10');
+    expect(stdout).toContain('name: Hall_heat');
+    expect(stdout).toMatch(/port: 15020\n\s+units:\n\s+3: pump/);
+    const onBus = await runHere(['import', newFile(MAP, 'm.csv'), '--serial', '/dev/ttyUSB0', '--unit', '9']);
+    expect(onBus.stdout).toMatch(/serial:\n\s+path: \/dev\/ttyUSB0\n\s+units:\n\s+9: m/);
+    const missing = await runHere(['import', pack]);
+    expect(missing.stderr).toContain('"room" has no value; give one with --set room=VALUE');
+    const wrong = await runHere(['import', newFile(MAP, 'm.csv'), pack]);
+    expect(wrong).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('further files and --set are for ESPHome'),
+    });
   });
 });

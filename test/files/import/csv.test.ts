@@ -139,10 +139,13 @@ describe('a CSV file', () => {
     const { registers, notes } = imported(
       'address;name;type;registers\n0;a;int;2\n2;b;uint;4\n6;c;int;\n7;d;float;3\n',
     );
-    expect(registers.holding).toMatchObject([{ type: 'int32' }, { type: 'uint64' }, { type: 'int16' }]);
+    expect(registers.holding?.map(({ type }) => type)).toEqual([
+      ...['int32', 'uint64', 'int16'],
+      ...['uint16', 'uint16', 'uint16'],
+    ]);
     expect(notes).toEqual([
       'line 4: type "int" has no size, taken as int16',
-      'line 5: type "float" of 3 registers: not known, so "d" is left out',
+      'line 5: type "float" of 3 registers: not known, so "d" is served as 3 registers',
     ]);
   });
 
@@ -218,7 +221,7 @@ describe('a CSV file', () => {
     );
     expect(notes).toEqual([
       'line 2: not a register: "General"',
-      'line 3: type "BCD": not known, so "a" is left out',
+      'line 3: type "BCD": not known, so "a" is served as a register',
       'line 4: access "often": not known, so clients may only read it',
       'line 5: addresses 70000 to 70000: expected 0 to 65535',
     ]);
@@ -261,5 +264,52 @@ describe('a CSV file', () => {
       }),
       { numRuns: tries(500) },
     );
+  });
+});
+
+describe('numbers and limits of a table', () => {
+  it('have decimal commas and points for thousands where the file shows it', () => {
+    const { registers, notes } = imported(
+      'Adresse;Bezeichnung;Typ;Faktor;Standardwert;Min;Max;Zugriff\n0;a;uint16;1;5.000;0;10.000;RW\n1;b;uint16;0,1;12,5;0;100,5;RW\n',
+    );
+    expect(registers.holding?.[0]).toMatchObject({ value: 5000, limits: { min: 0, max: 10_000 } });
+    expect(registers.holding?.[1]).toMatchObject({ limits: { min: 0, max: 100.5 } });
+    expect(notes.filter((note) => note.startsWith('line 2'))).toEqual([]);
+    const unknown = imported('address;name;type;default\n0;a;uint16;5.000\n');
+    expect(unknown.registers.holding?.[0]).toMatchObject({ value: 5 });
+    expect(unknown.notes).toEqual([
+      'line 2: value "5.000" is taken as 5; write it without the . if that is wrong',
+    ]);
+  });
+
+  it('become limits where clients may write, and the middle as a value elsewhere', () => {
+    const { registers } = imported(
+      'address,name,type,scale,min,max,access\n0,a,int16,0.1,10,30,RW\n1,b,int16,0.1,10,30,R\n2,c,int16,1,5,,RW\n',
+    );
+    expect(registers.holding?.map(({ limits, value }) => ({ limits, value }))).toEqual([
+      { limits: { min: 10, max: 30 }, value: 200 },
+      { limits: undefined, value: 200 },
+      { limits: { min: 5 }, value: 0 },
+    ]);
+  });
+
+  it('are in the unit of the value on demand', () => {
+    const table = 'address,name,type,scale,default\n0,a,int16,0.1,21.5\n1,b,float32,1,3.5\n';
+    const result = importText(table, 'x.csv', undefined, { inUnits: true });
+    if (typeof result === 'string') throw new Error(result);
+    expect(result.lines[0]?.devices[0]?.values.map(({ value }) => value)).toEqual([215, 3.5]);
+  });
+
+  it('of a string in brackets are registers when the next address is as far', () => {
+    const { registers, notes } = imported(
+      'Address,Name,Type\n800,Serial,string[6]\n806,Relay,uint16\n810,Text,string[6]\n813,Next,uint16\n',
+    );
+    expect(registers.holding?.map(({ address, length }) => [address, length])).toEqual([
+      [800, 6],
+      [806, undefined],
+      [810, 3],
+      [813, undefined],
+    ]);
+    expect(notes).toEqual(['line 2: type "string[6]": 6 registers, because the next address is 6 further']);
   });
 });

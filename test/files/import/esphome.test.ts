@@ -122,3 +122,29 @@ describe('modbus_controller: of ESPHome', () => {
     );
   });
 });
+
+it('the low byte of a word comes first with _S, and merge keys bring what entities share', () => {
+  const { registers } = imported(
+    `
+modbus_controller: [{id: pump, address: 88}]
+.heat: &heat {platform: modbus_controller, register_type: holding, value_type: S_WORD_S, filters: [{multiply: 0.1}]}
+sensor:
+  - {<<: *heat, name: Tank, address: 101}
+  - {<<: *heat, name: Phase, address: 102, value_type: U_WORD_S}
+`,
+    'node.yaml',
+  );
+  expect(registers.holding).toMatchObject([
+    { address: 101, type: 'int16', byteOrder: 'little', scale: 0.1 },
+    { address: 102, type: 'uint16', byteOrder: 'little', scale: 0.1 },
+  ]);
+});
+
+it('a package without its controller is unit 1, which the file says', () => {
+  const { preview, data } = imported(
+    'sensor: [{platform: modbus_controller, modbus_controller_id: fan, name: P, register_type: read, address: 4023}]\n',
+    'pack.yaml',
+  );
+  expect(preview).toEqual(['no file has the controller "fan": unit 1']);
+  expect(data.lines.lan?.units).toEqual({ 1: 'fan' });
+});

@@ -1,31 +1,54 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
-import { command } from './scan.js';
-import { OUTPUT_OPTIONS, type Output, text } from './values.js';
+import type { Place } from '../../../files/import/write.js';
+import { allOf, command } from './scan.js';
+import { numberFrom, OUTPUT_OPTIONS, type Output, text, wordOf } from './values.js';
 
 /** Write a native file from a file of another program. */
 export interface ImportCommand extends Output {
   readonly kind: 'import';
   readonly file: string;
+  /** Paths of packages of ESPHome. */
+  readonly packages: readonly string[];
+  /** Substitutions of ESPHome, as `NAME=VALUE`. */
+  readonly substitutions: readonly string[];
   /** Kind of the file; recognised by its content when absent. */
   readonly from?: string;
+  /** Whether the defaults of a table are in the unit of the value. */
+  readonly defaults: 'stored' | 'units';
+  readonly place: Place;
 }
 
 export const IMPORT = command({
   name: 'import',
-  words: 'FILE',
-  summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, SunSpec …',
+  words: 'FILE [PACKAGE...]',
+  summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, evcc, Node-RED …',
   details:
-    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Says what was not understood; exit 1 if nothing was.',
+    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Says what was not understood; exit 1 if nothing was.',
   options: {
     ...OUTPUT_OPTIONS,
     from: text(
       'KIND',
-      'csv, telegraf, home-assistant, esphome, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
+      'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
     ),
+    set: text('NAME=VALUE', 'a substitution of ESPHome; may be given again and again'),
+    defaults: wordOf('how a table gives default values (default stored)', ['stored', 'units']),
+    serial: text('PATH', 'the serial port of the written line (default: TCP)'),
+    port: numberFrom('N', 'the TCP port of its first line (default 5020)', 'a port', [1, 65_535]),
+    unit: numberFrom('N', 'the unit identifier of the device', 'a unit', [1, 255]),
   },
-  parse({ words: [file, ...more], values: { output, from, force = false } }): Result<ImportCommand> {
-    if (file === undefined || more.length > 0) return failure('import takes one file');
-    return success({ kind: 'import', file, ...compact({ output, from }), force });
+  parse({ words: [file, ...packages], options, values }): Result<ImportCommand> {
+    const { output, from, force = false, defaults = 'stored', serial, port, unit } = values;
+    if (file === undefined) return failure('import takes one file, and packages of ESPHome behind it');
+    if (serial !== undefined && port !== undefined)
+      return failure('--port is for a line of TCP, not for --serial');
+    const substitutions = allOf(options, 'set');
+    const wrong = substitutions.find((each) => !/^\w+=/.test(each));
+    if (wrong !== undefined) return failure(`--set: expected NAME=VALUE, got "${wrong}"`);
+    return success({
+      ...{ kind: 'import', file, packages, substitutions, defaults, place: compact({ serial, port, unit }) },
+      ...compact({ output, from }),
+      force,
+    });
   },
 });

@@ -48,9 +48,10 @@ const HEADERS: Readonly<Record<ColumnRole, string>> = {
     'words registers count quantity numberofregisters noofregisters regcount length size len numregs wordcount anzahl',
   bytes: 'bytes bytecount lengthbytes sizebytes',
   order: 'byteorder wordorder order endian endianness endianess swap',
-  value: 'value default defaultvalue initial initialvalue example wert',
-  min: 'min minimum lower minvalue lowerlimit',
-  max: 'max maximum upper maxvalue upperlimit',
+  value:
+    'value default defaultvalue initial initialvalue example wert standardwert standard vorgabe vorgabewert defaultwert werkseinstellung werkseinstellungen werkswert factorydefault factorysetting initialwert startwert',
+  min: 'min minimum lower minvalue lowerlimit minwert minimalwert mindestwert untergrenze',
+  max: 'max maximum upper maxvalue upperlimit maxwert maximalwert höchstwert obergrenze',
   bit: 'bit bitnumber bitno bitposition',
   slave: 'slave slaveid unitid unitidentifier deviceid slaveaddress unitaddress serverid node stationid',
   description: 'description desc comment remark remarks note notes info beschreibung meaning',

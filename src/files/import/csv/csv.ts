@@ -2,6 +2,7 @@ import { quote } from '../../../common/schema/problem.js';
 import type { TableName } from '../../../device/tables.js';
 import { Collector, type FoundValue, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
+import type { ImportExtras } from '../extras.js';
 import { isOfBits } from '../parts.js';
 import {
   type AddressStyle,
@@ -13,7 +14,16 @@ import {
 } from './addresses.js';
 import { type CsvRow, rowsOf, type Separator, separatorOf } from './cells.js';
 import { type ColumnRole, type Columns, findColumns } from './columns.js';
-import { accessOf, decimalOf, scaleOf, type TableWord, tableOf } from './words.js';
+import {
+  accessOf,
+  type DecimalSign,
+  decimalOf,
+  decimalSignOf,
+  isGrouped,
+  scaleOf,
+  type TableWord,
+  tableOf,
+} from './words.js';
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   ',': 'commas',
@@ -22,8 +32,16 @@ const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   '|': 'vertical bars',
 };
 
-/** Reads a table of registers. @returns what the file lacks, as a sentence */
-export function importCsv(text: string, device: string): Imported | string {
+/**
+ * Reads a table of registers.
+ * @param inUnits true when default values are in the unit of the value, and not as it is stored
+ * @returns what the file lacks, as a sentence
+ */
+export function importCsv(
+  text: string,
+  device: string,
+  { inUnits = false }: ImportExtras = {},
+): Imported | string {
   const separator = separatorOf(text);
   const rows = separator === undefined ? [] : rowsOf(text, separator);
   const columns = findColumns(rows);
@@ -31,11 +49,14 @@ export function importCsv(text: string, device: string): Imported | string {
     return 'expected a CSV file whose header has a column "address" and one more, such as "name" or "type"';
   }
   const { header } = columns;
-  const reader = new CsvReader(columns, rows.slice(rows.indexOf(header) + 1));
+  const reader = new CsvReader(columns, rows.slice(rows.indexOf(header) + 1), inUnits);
   const lines = reader.read(device);
   const what = `CSV, separated by ${SEPARATOR_NAMES[separator]}, header in line ${header.line}`;
   return reader.collector.end(what, lines);
 }
+
+/** Columns with numbers that may have decimals. */
+const NUMBERS = ['value', 'min', 'max', 'scale', 'divisor'] as const;
 
 /** A row whose address is understood. */
 interface PlacedRow {
@@ -49,9 +70,15 @@ class CsvReader {
   readonly #columns: Columns;
   readonly #rows: readonly CsvRow[];
 
-  constructor(columns: Columns, rows: readonly CsvRow[]) {
+  readonly #inUnits: boolean;
+  readonly #sign: DecimalSign | undefined;
+
+  constructor(columns: Columns, rows: readonly CsvRow[], inUnits: boolean) {
     this.#columns = columns;
     this.#rows = rows;
+    this.#inUnits = inUnits;
+    const numbers = NUMBERS.flatMap((role) => rows.map((row) => this.#cell(row, role)));
+    this.#sign = decimalSignOf(numbers);
   }
 
   /** Reads all rows. @returns how the columns were understood */
@@ -65,7 +92,7 @@ class CsvReader {
       isHex,
       areNumbers: areNumbers(placed.map(({ address, word }) => ({ address, table: word?.table }))),
     };
-    for (const each of placed) this.#take(each, style, device);
+    for (const [i, each] of placed.entries()) this.#take(each, placed[i + 1]?.address.number, style, device);
     return this.#preview(style);
   }
 
@@ -102,18 +129,19 @@ class CsvReader {
     return [{ row, address, word }];
   }
 
-  #take({ row, address: written, word }: PlacedRow, style: AddressStyle, device: string): void {
+  /** Takes a row. @param next the address of the next row */
+  #take(
+    { row, address: written, word }: PlacedRow,
+    next: number | undefined,
+    style: AddressStyle,
+    device: string,
+  ): void {
     const number = style.areNumbers ? numbered(written) : undefined;
     const address = number?.address ?? written.number;
     const bit = written.bit ?? this.#number(row, 'bit');
-    const words = written.words ?? this.#words(row);
     const text = this.#cell(row, 'type');
-    const data = text === '' ? untyped(words) : dataTypeOf(text, words);
-    if (data === undefined) {
-      const registers = words === undefined ? '' : ` of ${words} registers`;
-      this.#note(row, `type ${quote(text)}${registers}: not known, so ${this.#called(row)} is left out`);
-      return;
-    }
+    const words = written.words ?? this.#words(row) ?? this.#lengthUntil(row, text, written.number, next);
+    const data = (text === '' ? untyped(words) : dataTypeOf(text, words)) ?? this.#unknown(row, text, words);
     if (data.assumed) this.#note(row, `type ${quote(text)} ${data.assumed}`);
     const isBit = data.type === 'bit' && bit === undefined;
     const table = number?.table ?? word?.table ?? (isBit ? 'coils' : 'holding');
@@ -126,12 +154,33 @@ class CsvReader {
     if (part !== undefined && bit === undefined) {
       this.#note(row, `${this.#called(row)} is a bit of a register, and no column says which: bit 0`);
     }
+    if (data.rest !== undefined && !isInBits)
+      for (let i = 1; i <= data.rest; i++)
+        this.collector.add('', unit, device, {
+          ...{ table, address: address + i, type: 'uint16', write, location: value.location },
+        });
     this.collector.add('', unit, device, {
       ...value,
       ...(part !== undefined && { part, type: 'uint16' as const }),
       ...(isInBits && { type: 'bit' as const }),
       write,
     });
+  }
+
+  /** What is served for a type that is not known: its registers. */
+  #unknown(row: CsvRow, text: string, words = 1): DataType {
+    const registers = words === 1 ? 'a register' : `${words} registers`;
+    this.#note(row, `type ${quote(text)}: not known, so ${this.#called(row)} is served as ${registers}`);
+    return { type: 'uint16', rest: words - 1 };
+  }
+
+  /** The registers of `string[6]` when the next address is 6 further: then 6 counts no characters. */
+  #lengthUntil(row: CsvRow, type: string, address: number, next: number | undefined): number | undefined {
+    const count = Number(/^\D*[[(](\d{1,3})[\])]$/.exec(type)?.[1]);
+    if (next === undefined || next - address !== count || count < 2) return undefined;
+    if (dataTypeOf(type, undefined)?.type !== 'string') return undefined;
+    this.#note(row, `type ${quote(type)}: ${count} registers, because the next address is ${count} further`);
+    return count;
   }
 
   #value(
@@ -146,7 +195,7 @@ class CsvReader {
       this.#note(row, `order ${quote(this.#cell(row, 'order'))}: not known`);
     }
     const scale = this.#scale(row);
-    const [min, max] = [decimalOf(this.#cell(row, 'min')), decimalOf(this.#cell(row, 'max'))];
+    const [min, max] = [this.#decimal(row, 'min'), this.#decimal(row, 'max')];
     return {
       ...{ table, address, type, wordOrder, byteOrder, ...order, scale },
       location: `line ${row.line}`,
@@ -154,8 +203,22 @@ class CsvReader {
       name: this.#cell(row, 'name'),
       unit: this.#cell(row, 'unit').replace(/^[-–/]+$/, ''),
       description: this.#cell(row, 'description'),
-      value: this.#initial(row, type) ?? middleOf(type, min, max, scale),
+      value: this.#initial(row, type, scale) ?? middleOf(type, min, max, scale),
+      limits: type === 'string' || type === 'bit' || type === 'bits' ? undefined : { min, max },
     };
+  }
+
+  /** A number with the decimal sign of the file. A number that may mean another one is noted. */
+  #decimal(row: CsvRow, role: ColumnRole): number | undefined {
+    const text = this.#cell(row, role);
+    const number = decimalOf(text, this.#sign);
+    const sign = (['.', ','] as const).find((each) => this.#sign === undefined && isGrouped(text, each));
+    if (sign !== undefined)
+      this.#note(
+        row,
+        `${role} ${quote(text)} is taken as ${number}; write it without the ${sign} if that is wrong`,
+      );
+    return number;
   }
 
   #called(row: CsvRow): string {
@@ -201,14 +264,16 @@ class CsvReader {
     return parsed === undefined || parsed === 1 ? undefined : parsed;
   }
 
-  /** The initial value as the file has it: before `scale`. */
-  #initial(row: CsvRow, type: DataType['type']): number | string | undefined {
+  /** The initial value as it is stored. */
+  #initial(row: CsvRow, type: DataType['type'], scale = 1): number | string | undefined {
     const text = this.#cell(row, 'value');
     if (text === '') return undefined;
     if (type === 'string') return text;
-    const value = /^0x[0-9a-f]{1,16}$/i.test(text) ? text : decimalOf(text);
+    if (/^0x[0-9a-f]{1,16}$/i.test(text)) return text;
+    const value = this.#decimal(row, 'value');
     if (value === undefined) this.#note(row, `value ${quote(text)}: expected a number`);
-    return value;
+    if (value === undefined || !this.#inUnits) return value;
+    return type.startsWith('float') ? Number((value / scale).toPrecision(7)) : Math.round(value / scale);
   }
 
   #isWritable(row: CsvRow, byFunction: boolean, table: TableName): boolean {
@@ -228,7 +293,11 @@ class CsvReader {
       scale: 'value = stored × this',
       divisor: 'value = stored ÷ this',
       decimals: 'decimals of the value',
-      value: 'as stored, before the scale',
+      value: this.#inUnits
+        ? 'in the unit of the value'
+        : 'as stored, before the scale; --defaults units reads it in the unit',
+      min: 'a limit of what clients may write, and the value is in the middle',
+      max: 'a limit of what clients may write, and the value is in the middle',
       words: 'registers',
       slave: 'the unit identifier',
       unit: 'the unit of the value',

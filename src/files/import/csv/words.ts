@@ -44,11 +44,36 @@ export function accessOf(text: string): boolean | undefined {
     : undefined;
 }
 
+/** The sign before the decimals of a file; undefined when its numbers do not show it. */
+export type DecimalSign = ',' | '.';
+
+/** Finds the decimal sign of a file: numbers such as `0,5` and `12.75` show it, `5.000` does not. */
+export function decimalSignOf(cells: readonly string[]): DecimalSign | undefined {
+  const shows = (sign: string) =>
+    cells.some(
+      (cell) => new RegExp(`^[+-]?(?:0|[1-9]\\d*)\\${sign}\\d+$`).test(cell) && !isGrouped(cell, sign),
+    );
+  const [comma, point] = [shows(','), shows('.')];
+  return comma === point ? undefined : comma ? ',' : '.';
+}
+
+/** True for a number whose sign may as well separate thousands, such as `5.000`. */
+export function isGrouped(text: string, sign: string): boolean {
+  return new RegExp(`^[+-]?[1-9]\\d{0,2}(?:\\${sign}\\d{3})+$`).test(text);
+}
+
 /**
- * Reads a number with a decimal point or comma; undefined for other text. Thousands must not be separated.
+ * Reads a number with a decimal point or comma; undefined for other text.
+ * @param sign the decimal sign of the file, when it is known: the other sign separates thousands
  */
-export function decimalOf(text: string): number | undefined {
-  const match = /^[+-]?(?:\d{1,15}(?:[.,]\d{0,15})?|[.,]\d{1,15})(?:e[+-]?\d{1,3})?$/i.exec(text.trim());
+export function decimalOf(text: string, sign?: DecimalSign): number | undefined {
+  const [whole = '', decimals] = sign ? text.trim().slice(0, 60).split(sign) : [text.trim()];
+  const other = sign === ',' ? '.' : ',';
+  const plain =
+    sign && isGrouped(whole, other)
+      ? [whole.replaceAll(other, ''), ...(decimals === undefined ? [] : [decimals])].join('.')
+      : text.trim();
+  const match = /^[+-]?(?:\d{1,15}(?:[.,]\d{0,15})?|[.,]\d{1,15})(?:e[+-]?\d{1,3})?$/i.exec(plain);
   return match ? Number(match[0].replace(',', '.')) : undefined;
 }
 
