@@ -176,7 +176,7 @@ function namedEntry(
   value: ImportedValue,
   take: (address: number, cells: number) => number[] | undefined,
 ): NativeEntry | undefined {
-  const { location, part, table, value: _, type, write: __, ...entry } = value;
+  const { location, part, table, value: _, type, write: __, limits: ___, ...entry } = value;
   if (part !== undefined) return undefined;
   const words = take(value.address, cellsOf(value));
   if (!words) return undefined;

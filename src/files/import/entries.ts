@@ -115,7 +115,7 @@ function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]
     ...(byteOrder === 'little' && !isBit && { byteOrder }),
     value: initialValue(value, notes),
     ...(write && { write }),
-    ...(write && limits && { limits }),
+    ...(write && limits && type !== 'string' && !isBit && type !== 'bits' && { limits }),
     ...(unit && !isBit && { unit: oneLine(unit) }),
     ...(keptScale(scale, isBit || type === 'string', location, notes) && { scale }),
     ...(description && { description: oneLine(description) }),

@@ -41,7 +41,7 @@ const TYPES: ReadonlyMap<string, ValueType> = new Map([
   ['FP32', 'float32'],
 ]);
 
-interface Part {
+interface EsphomePart {
   /** Stands before the lines of a package. */
   readonly prefix: string;
   readonly root: Section;
@@ -57,7 +57,7 @@ export function importEsphome(
   _device: string,
   { packages = [], substitutions: given = new Map() }: ImportExtras = {},
 ): Imported | string {
-  const parts: Part[] = [];
+  const parts: EsphomePart[] = [];
   for (const [name, each] of [['', text] as const, ...packages]) {
     const prefix = name === '' ? '' : `${name}, `;
     const file = readYaml(each);

@@ -145,10 +145,10 @@ function addRegister(
   return undefined;
 }
 
-type Words = { readonly type: ValueType; readonly length?: number; readonly wordOrder?: 'little' };
+type DecodedType = { readonly type: ValueType; readonly length?: number; readonly wordOrder?: 'little' };
 
 /** The type that a word such as `int32snan` stands for: `s` swaps the words, `nan` is a value that is not there. */
-function typeOf(decode: string, length: number | undefined): Words | undefined {
+function typeOf(decode: string, length: number | undefined): DecodedType | undefined {
   // The branches of a condition in the middle differ in the order of words: the first one counts.
   const plain = decode.replace(DIRECTIVE, ' ').trim().split(/\s+/)[0] ?? '';
   const [, word = '', swap] =

@@ -111,9 +111,7 @@ const NO_TEXT: readonly (readonly [head: string, what: string])[] = [
 /**
  * Decodes the text of a file: UTF-8, UTF-16 (what Excel saves as "Unicode text") or Windows-1252.
  */
-export function decodedText(
-  bytes: Uint8Array,
-): Result<{ readonly text: string; readonly encoding: string }> {
+export function decodedText(bytes: Uint8Array): Result<{ readonly text: string; readonly encoding: string }> {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('hex');
   const known = NO_TEXT.find(([each]) => head.startsWith(each));
   if (known) return failure(known[1]);

@@ -179,7 +179,7 @@ describe('the command line', () => {
     ['--confg a', 'unknown option "--confg", did you mean --config? (see modbus-sim --help)'],
     ['--json-file a', 'unknown option "--json-file", did you mean --json_file? (see modbus-sim --help)'],
     ['-x', 'unknown option "-x" (see modbus-sim --help)'],
-    ['--__proto__', 'unknown option "--__proto__", did you mean --from? (see modbus-sim --help)'],
+    ['--__proto__', 'unknown option "--__proto__", did you mean --port? (see modbus-sim --help)'],
     ['--hel', 'unknown option "--hel", did you mean --help? (see modbus-sim --help)'],
     ['examine bus --wrong', 'unknown option "--wrong" (see modbus-sim help examine)'],
     ['examine bus --seed -1', '--seed needs a value'],

@@ -106,7 +106,7 @@ describe('modbus-sim import', () => {
     expect(stdout).toMatch(/port: 15020\n\s+units:\n\s+3: pump/);
     const onBus = await runHere(['import', newFile(MAP, 'm.csv'), '--serial', '/dev/ttyUSB0', '--unit', '9']);
     expect(onBus.stdout).toMatch(/serial:\n\s+path: \/dev\/ttyUSB0\n\s+units:\n\s+9: m/);
-    const missing = await runHere(['import', pack]);
+    const missing = await runHere(['import', pack, '--set', 'first=1']);
     expect(missing.stderr).toContain('"room" has no value; give one with --set room=VALUE');
     const wrong = await runHere(['import', newFile(MAP, 'm.csv'), pack]);
     expect(wrong).toMatchObject({

@@ -145,7 +145,7 @@ describe('a CSV file', () => {
     ]);
     expect(notes).toEqual([
       'line 4: type "int" has no size, taken as int16',
-      'line 5: type "float" of 3 registers: not known, so "d" is served as 3 registers',
+      'line 5: type "float": not known, so "d" is served as 3 registers',
     ]);
   });
 

@@ -315,7 +315,7 @@ describe('a definition of a SunSpec model', () => {
         type: 'int16',
         scale: 0.1,
         value: 0,
-        available: false,
+        available: 'whenWritten',
         unit: 'C',
       },
       { address: 40_073, value: [0xffff, 0] },

@@ -163,7 +163,7 @@ it('a flow of Node-RED becomes a device for each unit of a connection', () => {
     { discrete: [{ address: 9, value: 0 }] },
   ]);
   expect(notes).toEqual([
-    'line 31: modbus-flex-getter "any": its addresses come with messages, so it is left out',
+    'line 32: modbus-flex-getter "any": its addresses come with messages, so it is left out',
   ]);
 });
 

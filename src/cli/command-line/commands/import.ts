@@ -1,6 +1,5 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
-import type { Place } from '../../../files/import/write.js';
 import { allOf, command } from './scan.js';
 import { numberFrom, OUTPUT_OPTIONS, type Output, text, wordOf } from './values.js';
 
@@ -16,7 +15,8 @@ export interface ImportCommand extends Output {
   readonly from?: string;
   /** Whether the defaults of a table are in the unit of the value. */
   readonly defaults: 'stored' | 'units';
-  readonly place: Place;
+  /** Where the devices of the written file are. */
+  readonly place: { readonly serial?: string; readonly port?: number; readonly unit?: number };
 }
 
 export const IMPORT = command({

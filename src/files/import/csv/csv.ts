@@ -204,7 +204,7 @@ class CsvReader {
       unit: this.#cell(row, 'unit').replace(/^[-–/]+$/, ''),
       description: this.#cell(row, 'description'),
       value: this.#initial(row, type, scale) ?? middleOf(type, min, max, scale),
-      limits: type === 'string' || type === 'bit' || type === 'bits' ? undefined : { min, max },
+      limits: min === undefined && max === undefined ? undefined : { min, max },
     };
   }
 
