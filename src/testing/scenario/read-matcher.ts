@@ -1,5 +1,6 @@
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
+import { isMapping } from '../../common/schema/parts.js';
 import { type Condition, hintAtQuantities } from '../../device/faults/condition.js';
 import { resolveNames } from '../../device/faults/rule.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -66,7 +67,8 @@ export function readForbidden(at: At, simulator: Simulator): Forbidden[] {
 
 /** Puts checked input into words: `a request with unit 1, function 3 or 4`. */
 function matcherText(input: unknown): string {
-  const source = input as Readonly<Record<string, unknown>>;
+  // What is no mapping was reported, and is put into words all the same.
+  const source: Readonly<Record<string, unknown>> = isMapping(input) ? input : {};
   const parts = Object.entries(source)
     .filter(([key]) => !NOT_OF_REQUESTS.has(key))
     .map(([key, value]) => `${key} ${listText(key, value)}`);

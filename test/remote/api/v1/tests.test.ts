@@ -169,6 +169,14 @@ describe('/api/v1/tests', () => {
     });
   });
 
+  it.each(['never', 'expect'])('refuses a step whose `%s` is null or a number', async (key) => {
+    const running = await start();
+    for (const value of [null, 1, [null]]) {
+      const { status } = await post(running, { name: 'x', steps: [{ [key]: value, within: '1s' }] });
+      expect(status).toBe(400);
+    }
+  });
+
   it('hands out reports as files that can do nothing in a browser', async () => {
     const running = await start();
     await post(running, { name: '<script>', steps: [{ wait: '1h' }] });
