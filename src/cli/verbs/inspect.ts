@@ -1,9 +1,12 @@
 import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
-import { newSeed } from '../../common/random.js';
+import { newSeed, seededRandom } from '../../common/random.js';
+import { failure, type Result, success } from '../../common/result.js';
+import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
 import { cardText } from '../../testing/inspect/card.js';
 import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
+import { type FoundServer, findServer, settingText } from '../../testing/inspect/find.js';
 import {
   InspectionRun,
   SERVER_CHECKS,
@@ -13,7 +16,8 @@ import {
 } from '../../testing/inspect/inspection.js';
 import { inspectionJson, inspectionReport } from '../../testing/inspect/inspection-report.js';
 import { htmlReport } from '../../testing/report/html.js';
-import type { InspectRequest } from '../command-line/commands/inspect.js';
+import type { InspectRequest, InspectWanted } from '../command-line/commands/inspect.js';
+import { load } from './load.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
@@ -25,18 +29,26 @@ const POWER_CYCLE_MS = 60_000;
 /** Inspects a server, and prints how it behaves. */
 export async function inspect(request: InspectRequest): Promise<number> {
   if (request.what === 'list') return list();
-  const { target, powerCycle, seed = newSeed(Math.random), ...rest } = request;
   const unknown = unknownChecks(request.checks) ?? reportsProblem(request);
   if (unknown !== undefined) return complain(unknown, WRONG);
-  const order = {
-    ...rest,
-    seed,
-    known: {},
-    ...(powerCycle !== undefined && { powerCycle: restartBy(powerCycle) }),
-  };
-  const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
+  const { powerCycle, seed = newSeed(Math.random), ...rest } = request;
+  let stop = (): void => {};
+  let isStopped = false;
   // Values that were written are put back first; a second signal ends the program at once.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => run.stop());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      isStopped = true;
+      stop();
+    });
+  }
+  const server = await serverOf(request, seed, () => isStopped);
+  if (server === undefined) return WRONG;
+  if (!server.ok) return complain(server.error, WRONG);
+  const { target, unitId } = server.value;
+  const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
+  const order = { ...rest, unitId, seed, known: {}, ...power };
+  const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
+  stop = () => run.stop();
   const startedAt = Date.now();
   const inspection = await run.run();
   say(`\n${cardText(inspection)}`);
@@ -49,6 +61,31 @@ export async function inspect(request: InspectRequest): Promise<number> {
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = verdictOfAll(inspection);
   return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;
+}
+
+/**
+ * The server that the user means, found where that was asked for.
+ * @returns undefined if what is wrong has been printed
+ */
+async function serverOf(
+  { server, unitId, find }: InspectWanted,
+  seed: number,
+  isStopped: () => boolean,
+): Promise<Result<FoundServer> | undefined> {
+  let wanted: FoundServer;
+  if (server.kind === 'device') {
+    const configuration = load(server.source, {});
+    if (!configuration) return undefined;
+    const device = configuration.devices.find(({ name }) => name === server.name);
+    const names = configuration.devices.flatMap(({ name, real }) => (real ? name : []));
+    if (!device?.real) return failure(unknownName('device with real', server.name, names));
+    wanted = { target: device.real.target, unitId: device.real.unit ?? unitId };
+  } else wanted = { target: server, unitId };
+  if (!find) return success(wanted);
+  const carrier = { target: wanted.target, clock: systemClock };
+  const found = await findServer(carrier, wanted.unitId, seededRandom(seed, 1), note, isStopped);
+  if (found.ok) say(`found: ${settingText(found.value.target)} --unit ${found.value.unitId}`);
+  return found;
 }
 
 function restartBy(command: string): () => Promise<void> {

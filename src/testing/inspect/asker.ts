@@ -4,6 +4,7 @@ import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.
 import { concatBytes, newBytes } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
+import { decodeRequest } from '../../modbus/protocol/request.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import { type Asked, type Oddity, type ReplyReading, readReply, type ServerAnswer } from './reading.js';
@@ -31,7 +32,7 @@ export interface Exchange {
   readonly isExpected: boolean;
   /** True for the first exchange of a connection. */
   readonly isFirst: boolean;
-  /** True for a whole request in one piece, sent as every client sends it. */
+  /** True for a well-formed request in one piece, as every client sends it. */
   readonly isPlain: boolean;
 }
 
@@ -273,10 +274,10 @@ export class Asker {
       reading.oddities,
     );
     this.#isFirst = false;
-    // A server may be mute on a connection for ever, and the next question would be blamed.
-    const isMute = answer.kind !== 'data' && answer.kind !== 'exception';
-    if (!this.isSerial && !options.keepsOpen && (isMute || reading.oddities.includes('earlier transaction')))
-      await this.disconnect();
+    // A server may be mute on a connection for ever, or take the rest of a malformed request for the next one.
+    const isOver =
+      !isReplied(answer) || reading.oddities.includes('earlier transaction') || !exchange.isPlain;
+    if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
     return exchange;
   }
 
@@ -294,7 +295,7 @@ export class Asker {
     oddities: readonly Oddity[],
   ): Exchange {
     const [first] = chunks;
-    const isReply = answer.kind === 'data' || answer.kind === 'exception';
+    const isReply = isReplied(answer);
     const exchange: Exchange = {
       number: this.log.length + 1,
       check: this.check,
@@ -310,7 +311,7 @@ export class Asker {
       ms: isReply && first ? first.at - sentAt : undefined,
       isExpected,
       isFirst: this.#isFirst,
-      isPlain: isPlain && asked !== undefined,
+      isPlain: isPlain && asked !== undefined && decodeRequest(asked.pdu).ok,
     };
     if (exchange.ms !== undefined) {
       this.#replies++;
@@ -339,7 +340,12 @@ function unreadable(heard: Uint8Array): Pick<Exchange, 'answer' | 'oddities'> {
 /** Whether an exchange is over, as far as a reading of what came shows. */
 function stateOf({ answer, isClean }: ReplyReading): HeardSoFar {
   if (isClean) return 'complete';
-  return answer.kind === 'data' || answer.kind === 'exception' ? 'perhaps' : 'more';
+  return isReplied(answer) ? 'perhaps' : 'more';
+}
+
+/** True when a reply came, data or an exception. */
+function isReplied({ kind }: ServerAnswer): boolean {
+  return kind === 'data' || kind === 'exception';
 }
 
 /** True when an answer decides a question, and asking again would show nothing else. */

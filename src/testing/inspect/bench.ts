@@ -164,7 +164,7 @@ export class Bench {
 
   /** True when several replies were odd in this way, so that the frames are to blame. */
   isOdd(oddity: Oddity): boolean {
-    return this.log.filter(({ oddities }) => oddities.includes(oddity)).length >= 2;
+    return this.log.filter(({ isPlain, oddities }) => isPlain && oddities.includes(oddity)).length >= 2;
   }
 
   /** True when the server answers its good read; asks several times where replies get lost. */

@@ -118,7 +118,7 @@ export function cardText(inspection: Inspection): string {
   for (const [grade, heading] of GRADES) {
     const those = violations.filter((each) => gradeOf(each) === grade);
     if (those.length === 0) continue;
-    lines.push('', heading, ...those.flatMap(violationLines));
+    lines.push('', heading, ...byText(those).flatMap(violationLines));
   }
   const open = findings.filter(({ verdict }) => verdict === 'inconclusive');
   if (open.length > 0)
@@ -135,12 +135,21 @@ export function cardText(inspection: Inspection): string {
   return lines.join('\n');
 }
 
-function violationLines({ check, text, seen, shown = [] }: ServerFinding): string[] {
-  const often = seen && seen.of > 0 ? ` · ${seen.times} of ${seen.of}` : '';
+/** Findings with the same sentence are one fault, seen in several questions. */
+function byText(findings: readonly ServerFinding[]): ServerFinding[][] {
+  const groups = new Map<string, ServerFinding[]>();
+  for (const finding of findings) groups.set(finding.text, [...(groups.get(finding.text) ?? []), finding]);
+  return [...groups.values()];
+}
+
+function violationLines(same: readonly ServerFinding[]): string[] {
+  const [{ check, text, seen, shown = [] }] = same as readonly [ServerFinding];
+  const often = seen && seen.of > 0 && same.length === 1 ? ` · ${seen.times} of ${seen.of}` : '';
   const [first] = shown.filter(({ sent }) => sent.length > 0);
+  const title = same.length === 1 ? check.title : `${check.title}, and ${same.length - 1} more`;
   return [
-    `  ${check.title}: ${text}.`,
-    `     ${check.id}${often} · ${check.clause}`,
+    `  ${title}: ${text}.`,
+    `     ${same.map((each) => each.check.id).join(', ')}${often} · ${check.clause}`,
     ...(first ? [`     ${exchangeText(first)}`] : []),
     `     ${check.matters}`,
   ];

@@ -37,6 +37,8 @@ export interface Judged {
   readonly shown?: readonly Exchange[];
   /** How often it was seen, and how often it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
+  /** True when the replies are odd in a way that the frames are blamed for, so that trying again shows the same. */
+  readonly isOdd?: boolean;
   /** Where a violation is worse than those of its check usually are. */
   readonly grade?: Grade;
 }

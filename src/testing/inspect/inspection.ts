@@ -163,7 +163,7 @@ export class InspectionRun {
       const judged = await this.#trial(check);
       if (this.#goneSince !== undefined) return judged;
       if (judged.verdict !== 'violates') {
-        if (trial === 1) return judged;
+        if (trial === 1 || judged.isOdd) return judged;
         other = judged;
       } else if (check.isSeveral) return judged;
       else blamed.push(judged);
@@ -202,7 +202,12 @@ export class InspectionRun {
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
     if (odd === undefined) return judged;
-    return { ...judged, verdict: 'inconclusive', text: `${judged.text}; ${ODDITIES[odd]}: see frames` };
+    return {
+      ...judged,
+      verdict: 'inconclusive',
+      text: `${judged.text}; ${ODDITIES[odd]}: see frames`,
+      isOdd: true,
+    };
   }
 
   /** The server has stopped answering after a check: names it, and waits until the server is back. */

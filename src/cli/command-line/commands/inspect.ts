@@ -3,8 +3,9 @@ import { MAX_SEED } from '../../../common/random.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { RealTarget } from '../../../files/config/configuration.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { InspectionOrder } from '../../../testing/inspect/bench.js';
-import { command, type Given } from './scan.js';
+import { command, type Given, type Values } from './scan.js';
 import { TARGET_OPTIONS, targetOf } from './target.js';
 import { flag, numberFrom, option, REPORT_OPTIONS, type Reports, reportsOf, text, time } from './values.js';
 
@@ -20,13 +21,20 @@ export type InspectRequest =
   | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known'> &
       Reports & {
         readonly what: 'inspect';
-        /** How the server is reached. */
-        readonly target: RealTarget;
+        /** How the server is reached, or the real device of a configuration that says it. */
+        readonly server:
+          | RealTarget
+          | { readonly kind: 'device'; readonly name: string; readonly source: ConfigurationSource };
+        /** True when speed, parity and unit are looked for first. */
+        readonly find: boolean;
         /** Seed of the random numbers; drawn when absent. */
         readonly seed?: number;
         /** A command that restarts the server. */
         readonly powerCycle?: string;
       });
+
+/** The inspection that a user asks for. */
+export type InspectWanted = Extract<InspectRequest, { what: 'inspect' }>;
 
 const DEFAULT_PAUSE_MS = 20;
 const DEFAULT_IDLE_MS = 3000;
@@ -52,6 +60,9 @@ const scratch = option(
 const OPTIONS = {
   list: flag('print all checks, with their rules and clauses'),
   ...TARGET_OPTIONS,
+  device: text('NAME', 'or a device with `real` of the configuration'),
+  config: text('FILE', 'the configuration that the device is in'),
+  find: flag('look for speed, parity and unit first'),
   unit: numberFrom('N', 'the unit identifier of the server (default 1)', 'a unit identifier', [0, 255]),
   checks: option('NAME,...', 'only these checks or groups', 'names of checks', (names) =>
     names.split(',').flatMap((name) => name.trim() || []),
@@ -71,7 +82,7 @@ export const INSPECT = command({
   words: '',
   summary: 'ask a server all that clients may ask, and say how it behaves',
   details:
-    'The server is at --serial PATH or --tcp HOST:PORT. Nothing is written without --scratch. Exit 1 if a check is violated, 2 if nothing answers.',
+    'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated, 2 if nothing answers.',
   options: OPTIONS,
   parse(given): Result<InspectCommand> {
     const request = parseRequest(given);
@@ -79,14 +90,24 @@ export const INSPECT = command({
   },
 });
 
+/** The server that the options name. */
+function serverOf(values: Values<typeof OPTIONS>): Result<InspectWanted['server']> {
+  const { device, config } = values;
+  if ((device === undefined) !== (config === undefined)) return failure('--device and --config go together');
+  if (device === undefined || config === undefined) return targetOf(values, 'inspect');
+  if (values.serial !== undefined || values.tcp !== undefined)
+    return failure('--device says where the server is');
+  return success({ kind: 'device', name: device, source: { kind: 'native', file: config } });
+}
+
 function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<InspectRequest> {
   if (word !== undefined) return failure(`inspect takes options only, got ${quote(word)}`);
   if (values.list) return success({ what: 'list' });
-  const target = targetOf(values, 'inspect');
-  if (!target.ok) return target;
+  const server = serverOf(values);
+  if (!server.ok) return server;
   const { unit: unitId = 1, checks = [], soak: soakMs = 0, idle: idleMs = DEFAULT_IDLE_MS } = values;
   return success({
-    ...{ what: 'inspect', target: target.value, unitId, checks, soakMs, idleMs },
+    ...{ what: 'inspect', server: server.value, find: values.find ?? false, unitId, checks, soakMs, idleMs },
     pauseMs: values.pause ?? DEFAULT_PAUSE_MS,
     scratch: values.scratch ?? {},
     broadcast: values.broadcast ?? false,

@@ -223,6 +223,8 @@ async function reconnects(bench: Bench): Promise<Judged> {
   if (lost.length === 0) return conforms(`${RECONNECTS} times closed and opened at once, a read is answered`);
   if (bench.facts.losses !== undefined)
     return inconclusive('replies get lost by chance: see back-to-back', ...lost);
+  if (lost.every(({ answer }) => answer.kind === 'closed'))
+    return fact('a connection is refused until the one before is gone', ...lost.slice(0, 3));
   if (lost.length < 2)
     return inconclusive('one read after reconnecting was not answered; a second run decides', ...lost);
   const seen = { times: lost.length, of: RECONNECTS };
