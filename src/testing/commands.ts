@@ -8,8 +8,9 @@ import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/packed-events.js';
 import type { CheckView, EXAMINATION_COMMANDS, TEST_COMMANDS } from './declared.js';
-import { type Finding, type FindingHead, headOf, type Report } from './report/report.js';
-import { type KnownRun, type RunKind, Runs } from './runs.js';
+import { type FindingHead, headOf, type Report } from './report/report.js';
+import type { InspectionJson } from './report/view.js';
+import { type AnyReport, type KnownRun, type RunKind, Runs } from './runs.js';
 
 /** The context of commands that work on tests and examinations. */
 export interface TestContext extends CommandContext {
@@ -26,11 +27,14 @@ export function newTestContext(simulator: Simulator, log: Logger, writesIn?: str
 }
 
 /** The report on a run, without frames and configuration. */
-interface RunReport extends Omit<Report, 'findings' | 'configuration'> {
+interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
+  readonly kind: RunKind;
   readonly findings: readonly FindingHead[];
+  /** What programs get; inspections only. */
+  readonly json?: InspectionJson;
 }
 
-/** A test or an examination that runs or has run. */
+/** A test, an examination or an inspection that runs or has run. */
 export interface Run {
   readonly id: number;
   readonly isOver: boolean;
@@ -50,9 +54,14 @@ type Stopped = OfRun & { readonly failure?: string | undefined };
 
 /**
  * Makes the commands on runs of one kind. A run that is stopped keeps its findings.
+ * @param findingsOf makes the findings with their evidence, one at a time
  * @param begin starts a run from the request as it was sent
  */
-function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Promise<Outcome<KnownRun>>) {
+export function commandsOn<Sent, Part>(
+  kind: RunKind,
+  findingsOf: (report: AnyReport) => Iterable<Part>,
+  begin: (runs: Runs, sent: Sent, context: TestContext) => Promise<Outcome<KnownRun>>,
+) {
   const find = <Result>(
     { runs }: TestContext,
     id: number,
@@ -64,8 +73,8 @@ function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Prom
   return {
     list: ({ runs }: TestContext): Outcome<readonly Run[]> => done(runs.list(kind).map(runOf)),
     get: (context: TestContext, { id }: OfRun): Outcome<Run> => find(context, id, runOf),
-    start: async ({ runs }: TestContext, sent: Sent): Promise<Outcome<Run>> => {
-      const started = await begin(runs, sent);
+    start: async (context: TestContext, sent: Sent): Promise<Outcome<Run>> => {
+      const started = await begin(context.runs, sent, context);
       return started.ok ? done(runOf(started.value)) : started;
     },
     stop: (context: TestContext, { id, failure }: Stopped): Outcome<null> =>
@@ -73,8 +82,8 @@ function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Prom
         run.stop(failure);
         return null;
       }),
-    findings: (context: TestContext, { id }: OfRun): Outcome<Iterable<PackedFinding>> =>
-      find(context, id, ({ report }) => packed(report.findings)),
+    findings: (context: TestContext, { id }: OfRun): Outcome<Iterable<Part>> =>
+      find(context, id, ({ report }) => findingsOf(report)),
   };
 }
 
@@ -84,13 +93,18 @@ function commandsOn<Sent>(kind: RunKind, begin: (runs: Runs, sent: Sent) => Prom
  */
 
 /** The commands on tests. A scenario may be long, so it is read in slices. */
-export const tests = commandsOn('test', async (runs, { scenario }: { readonly scenario: unknown }) => {
-  const { startingTest } = await import('./scenario/start-test.js');
-  return inSlices(startingTest(runs, scenario));
-});
+export const tests = commandsOn(
+  'test',
+  packed,
+  async (runs, { scenario }: { readonly scenario: unknown }) => {
+    const { startingTest } = await import('./scenario/start-test.js');
+    return inSlices(startingTest(runs, scenario));
+  },
+);
 
 export const examinations = commandsOn(
   'examination',
+  packed,
   async (runs, { order }: { readonly order: unknown }) => {
     const { startExamination } = await import('./start-examination.js');
     return startExamination(runs, order);
@@ -115,8 +129,10 @@ export async function possibleChecks(
   );
 }
 
-function* packed(findings: readonly Finding[]): Generator<PackedFinding> {
-  for (const finding of findings) yield { ...headOf(finding), packedFrames: packEvents(finding.frames) };
+function* packed(report: AnyReport): Generator<PackedFinding> {
+  if (report.kind === 'inspection') return;
+  for (const finding of report.findings)
+    yield { ...headOf(finding), packedFrames: packEvents(finding.frames) };
 }
 
 function runOf({ id, isOver, report, lines }: KnownRun): Run {
@@ -152,6 +168,7 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
       ...(found && { found }),
       findings: report.findings.map(headOf),
       versions,
+      ...(report.kind === 'inspection' && { json: report.json }),
     },
   };
 }

@@ -3,6 +3,7 @@ import { section, text, wholeNumber } from '../common/schema/parts.js';
 import type { DeclaredCommands } from '../simulator/commands/declared.js';
 import { failures } from '../simulator/commands/schemas/problem.js';
 import { orderSchema } from './examination-order-schema.js';
+import { inspectionOrderSchema } from './inspection-order-schema.js';
 import { examinationShape } from './report/examination-json.js';
 
 const state = z.enum(['running', 'over']);
@@ -141,12 +142,139 @@ const examinationWithReport = z.object({ ...examinationFields, report }).meta({
   ],
 });
 
-function ofRun(one: 'test' | 'examination', example: string) {
+export const INSPECTION_EXAMPLE = {
+  id: 3,
+  state: 'running',
+  kind: 'inspection',
+  server: { place: 'unit 5 · TCP 192.168.1.20:502', unit: 5, identification: ['Acme', 'EM30', '1.4'] },
+  seed: 4711,
+  verdict: 'violates',
+  conclusion: 'Many clients will be happy; one deviation will be met in the field.',
+  fates: [],
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 9800,
+  requests: 412,
+  dataSheet: {
+    functions: { there: [3, 4, 6, 16], missing: [1, 2, 5, 15], silent: [] },
+    most: { 3: 125 },
+    lastAddress: { 3: 399 },
+    replyMs: { least: 2.1, median: 4.4, p99: 9.2, most: 11.8 },
+    pauseMs: 0,
+  },
+  checks: [
+    {
+      id: 'illegal-function',
+      group: 'refusals',
+      title: 'Refuses a function that it has not with exception 01',
+      verdict: 'violates',
+      grade: 'met',
+      text: 'did not answer function 65',
+      seen: { times: 2, of: 2 },
+      clause: 'Application Protocol V1.1b3, 7',
+    },
+  ],
+  versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
+};
+
+const serverVerdict = z.enum(['conforms', 'violates', 'unsupported', 'fact', 'inconclusive', 'not-run']);
+const codes = z.array(z.number());
+const perFunction = z.record(z.string(), z.number());
+
+const serverCheckShape = {
+  id: z.string(),
+  group: z.string(),
+  title: z.string(),
+  verdict: serverVerdict.describe(
+    '`unsupported`: the server has it not, and may do so. `fact`: told, not judged. `inconclusive`: the text says what would decide it.',
+  ),
+  grade: z
+    .enum(['dangerous', 'met', 'seldom'])
+    .optional()
+    .describe('How bad a violation is: `met` is one that clients in the field meet.'),
+  text: z.string().describe('What was found, in words.'),
+  seen: z
+    .object({ times: z.number(), of: z.number() })
+    .optional()
+    .describe('How often it was seen, and how often it could have been.'),
+  clause: z.string().describe('The clause of the specification.'),
+};
+
+/** The fields of an inspection, without the exchanges that are its evidence. */
+const inspectionShape = {
+  kind: z.literal('inspection'),
+  server: z.object({
+    place: z.string().describe('How the server is reached.'),
+    unit: z.number(),
+    identification: z.array(z.string()).optional().describe('Its texts of function 43/14.'),
+  }),
+  seed: z.number(),
+  verdict: serverVerdict.describe('`violates` if a check is; `not-run` if nothing answered.'),
+  conclusion: z.string().describe('Whether clients will be happy, in a sentence.'),
+  fates: z.array(z.string()).describe('When the server fell silent, and whether it came back.'),
+  startedAt: z.iso.datetime(),
+  durationMs: z.number(),
+  requests: z.number(),
+  dataSheet: z
+    .object({
+      functions: z.object({ there: codes, missing: codes, silent: codes }),
+      most: perFunction.describe('The most registers or bits of one read, by function.'),
+      lastAddress: perFunction.describe('The last address that was found, by function.'),
+      replyMs: z
+        .object({ least: z.number(), median: z.number(), p99: z.number(), most: z.number() })
+        .partial()
+        .loose()
+        .optional(),
+      pauseMs: z.number().describe('The pause that the server needs before each request, in ms.'),
+      connections: z.string().optional(),
+    })
+    .describe('What the server is like, as far as it was found.'),
+  checks: z.array(z.object(serverCheckShape)),
+  versions: z.array(z.object({ name: z.string(), version: z.string() })),
+};
+
+/** The JSON report on a server. */
+export const inspectionSchema = z.object({
+  ...inspectionShape,
+  checks: z.array(
+    z.object({
+      ...serverCheckShape,
+      exchanges: z
+        .array(z.looseObject({ number: z.number() }))
+        .describe('What shows it: bytes out, bytes in, and their times.'),
+    }),
+  ),
+});
+
+const inspectionFields = { id: z.number(), state, ...inspectionShape };
+
+/** An inspection without its exchanges, as REST shows it. */
+export type InspectionView = z.infer<z.ZodObject<typeof inspectionFields>>;
+
+const inspectionOrder = inspectionOrderSchema.meta({
+  description: 'The server, and what may be asked of it.',
+  examples: [{ real: { tcp: { host: 'plc.lan' } }, unit: 5, checks: ['frames', 'refusals'] }],
+});
+
+const inspection = z.object(inspectionFields).meta({
+  id: 'Inspection',
+  description: 'An inspection that runs or has run, with what it has found by now.',
+  examples: [INSPECTION_EXAMPLE],
+});
+
+const inspectionWithReport = z.object({ ...inspectionFields, report }).meta({
+  id: 'InspectionReport',
+  description: 'An inspection with its report.',
+  examples: [{ ...INSPECTION_EXAMPLE, report: { kind: 'inspection', name: 'Acme EM30 1.4', findings: [] } }],
+});
+
+function ofRun(one: 'test' | 'examination' | 'inspection', example: string) {
   return {
-    of: { id: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a number of a test or an examination') },
+    of: {
+      id: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a number of a test, an examination or an inspection'),
+    },
     params: z.object({
       id: z.string().meta({
-        description: `The number of the ${one}. Tests and examinations are counted together.`,
+        description: `The number of the ${one}. Tests, examinations and inspections are counted together.`,
         examples: [example],
       }),
     }),
@@ -154,7 +282,11 @@ function ofRun(one: 'test' | 'examination', example: string) {
 }
 
 /** The parts of declarations that name a run, by its kind. */
-export const OF_RUN = { test: ofRun('test', '1'), examination: ofRun('examination', '2') };
+export const OF_RUN = {
+  test: ofRun('test', '1'),
+  examination: ofRun('examination', '2'),
+  inspection: ofRun('inspection', '3'),
+};
 
 const stopping = section({ failure: text('a reason').optional() });
 const STOPPED = 'Its faults are removed. What it has found stays readable.';
@@ -262,5 +394,53 @@ export const EXAMINATION_COMMANDS = {
     kind: 'list',
     ...OF_RUN.examination,
     summary: 'List the findings of an examination with their frames',
+  },
+} as const satisfies DeclaredCommands;
+
+/** The commands on inspections: how servers behave. `commands.ts` carries them out. */
+export const INSPECTION_COMMANDS = {
+  'inspection.list': {
+    rest: 'GET /inspections',
+    kind: 'query',
+    summary: 'List the inspections',
+    description: 'Those that run and the newest that are over.',
+    member: 'inspections',
+    response: {
+      200: z
+        .object({ inspections: z.array(inspection) })
+        .describe('The inspections, the newest twenty of them.'),
+    },
+  },
+  'inspection.start': {
+    rest: 'POST /inspections',
+    sent: z.unknown(),
+    as: 'order',
+    summary: 'Start an inspection',
+    description:
+      'Asks a server all that clients may ask, from this machine. Nothing is written without `scratch`. A server is inspected once at a time.',
+    schema: { describedBody: inspectionOrder },
+    response: { 201: inspection, ...failures(400, 403, 409) },
+  },
+  'inspection.get': {
+    rest: 'GET /inspections/:id',
+    kind: 'query',
+    ...OF_RUN.inspection,
+    summary: 'Read an inspection',
+    description: 'What is known of the server by now, with the exchanges that show it.',
+    schema: { querystring: detailQuery },
+    response: { 200: inspectionWithReport, ...failures(400, 404) },
+  },
+  'inspection.stop': {
+    rest: 'DELETE /inspections/:id',
+    ...OF_RUN.inspection,
+    sent: section({}),
+    summary: 'Stop an inspection',
+    description: 'Values that were written are put back. What it has found stays readable.',
+    response: { 204: over, ...failures(400, 404) },
+  },
+  'inspection.findings': {
+    kind: 'list',
+    ...OF_RUN.inspection,
+    summary: 'List the findings of an inspection with their exchanges',
   },
 } as const satisfies DeclaredCommands;

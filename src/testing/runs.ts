@@ -2,26 +2,34 @@ import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { type Progress, progressOn } from './progress.js';
 import type { Report } from './report/report.js';
+import type { InspectionReport } from './report/view.js';
 
 /** How many runs of one kind are kept. The oldest that are over are dropped first. */
 const MOST_KEPT = 20;
 
-export type RunKind = Report['kind'];
+/** The report on a run of any kind. */
+export type AnyReport = Report | InspectionReport;
+export type RunKind = AnyReport['kind'];
 
-/** What `Runs` needs of a test or an examination. */
+/** What `Runs` needs of a test, an examination or an inspection. */
 interface Runnable {
   readonly isOver: boolean;
-  readonly report: Report;
-  run(): Promise<Report>;
+  readonly report: AnyReport;
+  run(): Promise<AnyReport>;
 }
 
-/** A test or an examination that runs, or has run, on lines of a running simulator. */
+/**
+ * A test or an examination that runs, or has run, on lines of a running simulator; or an inspection, which needs
+ * none.
+ */
 export interface KnownRun {
   readonly id: number;
   readonly kind: RunKind;
   readonly isOver: boolean;
   readonly lines: readonly string[];
-  readonly report: Report;
+  /** The place of the server that is inspected; inspections only. */
+  readonly server?: string | undefined;
+  readonly report: AnyReport;
   /**
    * Ends the run and keeps its report. Does nothing when the run is over.
    * @param failure why the running step or check has failed; without it, that step or check stays undecided
@@ -30,13 +38,13 @@ export interface KnownRun {
 }
 
 /**
- * The tests and examinations of a running simulator: all that run, and the newest that are over. At most one
- * of them works on a line at a time, because two would take each other's faults for their own.
+ * The tests, examinations and inspections of a running simulator: all that run, and the newest that are over.
+ * At most one of them works on a line at a time, because two would take each other's faults for their own.
  */
 export class Runs {
   readonly simulator: Simulator;
   readonly #kept = new Map<number, KnownRun>();
-  /** Id of the newest run. Tests and examinations share the ids, which count from 1. */
+  /** Id of the newest run. Runs of all kinds share the ids, which count from 1. */
   #last = 0;
 
   constructor(simulator: Simulator) {
@@ -47,12 +55,14 @@ export class Runs {
    * Starts a run. Refused unless each of its lines is open and no other run works on it.
    * @param make makes the run, which tells `progress` how far it has come
    * @param stop ends the run; `failure` says what has failed, and is absent when somebody stops it
+   * @param server the place of the server that is inspected
    */
   start<Run extends Runnable>(
     kind: RunKind,
     lines: readonly string[],
     make: (progress: Progress) => Run,
     stop: (run: Run, failure?: string) => void,
+    server?: string,
   ): Outcome<KnownRun> {
     // A refused test has no path to its line, because a scenario may name lines in many places.
     const path = kind === 'test' ? '' : 'line';
@@ -73,6 +83,7 @@ export class Runs {
         return made.isOver;
       },
       lines,
+      server,
       get report() {
         return made.report;
       },

@@ -175,9 +175,20 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
   },
   inspect: {
-    knows: ['common', 'schema', 'protocol', 'transport', 'client', 'traffic', 'testing'],
+    knows: [
+      'common',
+      'schema',
+      'protocol',
+      'transport',
+      'client',
+      'traffic',
+      'config',
+      'simulator',
+      'commands',
+      'testing',
+    ],
     external: NOTHING,
-    why: 'it asks a server by way of a carrier that is handed to it; clock and random source come in as arguments',
+    why: 'it asks a server by way of a carrier that is handed to it; its commands are given a running simulator',
   },
   selftest: {
     knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
@@ -185,7 +196,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     why: 'it asks the lines of a simulator as a client does, and measures what comes',
   },
   rpc: {
-    knows: ['traffic', 'commands', 'testing'],
+    knows: ['traffic', 'commands', 'testing', 'inspect'],
     external: /^node:(worker_threads|timers\/promises)$/,
     why: 'it carries commands and answers between the two sides, and knows what neither means',
   },

@@ -4,6 +4,7 @@ import { newSeed, seededRandom } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
+import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS } from '../../testing/inspect/bench.js';
 import { cardText } from '../../testing/inspect/card.js';
 import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
 import { type FoundServer, findServer, settingText } from '../../testing/inspect/find.js';
@@ -46,18 +47,15 @@ export async function inspect(request: InspectRequest): Promise<number> {
   if (!server.ok) return complain(server.error, WRONG);
   const { target, unitId } = server.value;
   const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
-  const order = { ...rest, unitId, seed, known: {}, ...power };
+  const order = { pauseMs: DEFAULT_PAUSE_MS, idleMs: DEFAULT_IDLE_MS, ...rest, unitId, seed, known: {}, ...power };
   const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
   stop = () => run.stop();
   const startedAt = Date.now();
   const inspection = await run.run();
   say(`\n${cardText(inspection)}`);
-  const forms = { html: htmlReport, json: () => inspectionJson(inspection, startedAt) };
-  const problem = writeReports(
-    request,
-    [{ ...inspectionReport(inspection, startedAt), about: request.about }],
-    forms,
-  );
+  const report = { ...inspectionReport(inspection, startedAt), about: request.about };
+  const forms = { html: htmlReport, json: () => inspectionJson(report) };
+  const problem = writeReports(request, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = verdictOfAll(inspection);
   return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;

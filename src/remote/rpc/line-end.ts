@@ -12,6 +12,7 @@ import { nextParts } from '../../simulator/commands/slices.js';
 import { VALUE_FUNCTIONS } from '../../simulator/commands/values.js';
 import type { Feed } from '../../simulator/traffic/stream.js';
 import { TESTING_FUNCTIONS, type TestContext } from '../../testing/commands.js';
+import { INSPECTION_FUNCTIONS } from '../../testing/inspect/commands.js';
 import type { CallName, ListName } from './declared.js';
 import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
 
@@ -31,6 +32,7 @@ export const FUNCTIONS = {
   ...RULE_FUNCTIONS,
   ...CATALOGUE_FUNCTIONS,
   ...TESTING_FUNCTIONS,
+  ...INSPECTION_FUNCTIONS,
 };
 
 type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;

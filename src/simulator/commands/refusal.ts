@@ -103,6 +103,9 @@ export const CODES = {
   'test.invalid': { status: 400, means: 'The scenario has a mistake.' },
   'examination.unknown': { status: 404, means: 'There is no examination of this number.' },
   'examination.invalid': { status: 400, means: 'The order of the examination has a mistake.' },
+  'inspection.unknown': { status: 404, means: 'There is no inspection of this number.' },
+  'inspection.invalid': { status: 400, means: 'The order of the inspection has a mistake.' },
+  'inspection.under_way': { status: 409, means: 'The server is inspected already.' },
 } as const satisfies Readonly<Record<string, CodeMeaning>>;
 
 export type Code = keyof typeof CODES;

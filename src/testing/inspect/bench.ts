@@ -55,6 +55,10 @@ export interface ServerFacts {
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
 }
 
+/** The pause and the time alone when nobody says others, in ms. */
+export const DEFAULT_PAUSE_MS = 20;
+export const DEFAULT_IDLE_MS = 3000;
+
 /** Where addresses are looked for when nobody says where they are. */
 const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
 

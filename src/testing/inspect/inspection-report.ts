@@ -3,7 +3,7 @@ import { isoTime, micros } from '../../simulator/traffic/time.js';
 import type { TrafficView } from '../../simulator/traffic/view.js';
 import type { Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
-import type { FindingView, ReportView } from '../report/view.js';
+import type { InspectionReport, ServerFindingView } from '../report/view.js';
 import type { Exchange } from './asker.js';
 import { conclusionOf, dataSheet, gradeOf, placeText, violationsOf } from './card.js';
 import { GROUPS, type ServerVerdict } from './check.js';
@@ -22,13 +22,13 @@ const SHOWN_AS: Readonly<Record<ServerVerdict, Verdict>> = {
 
 const MOST_SHOWN = 12;
 
-/** Makes the report for HTML and JUnit. @param startedAt when the inspection began, in ms since 1970 */
-export function inspectionReport(inspection: Inspection, startedAt: number): ReportView {
+/** Makes the report. @param startedAt when the inspection began, in ms since 1970 */
+export function inspectionReport(inspection: Inspection, startedAt: number): InspectionReport {
   const { findings, order, durationMs, fates, isReached, carrier } = inspection;
   const name = inspection.facts.vendor?.join(' ') ?? 'the server';
   const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
   return {
-    kind: 'examination',
+    kind: 'inspection',
     name,
     startedAt,
     durationMs,
@@ -44,13 +44,15 @@ export function inspectionReport(inspection: Inspection, startedAt: number): Rep
     findings: findings.map((finding) => findingView(finding, offset)),
     configuration: `${JSON.stringify({ devices: { device: { real: carrier.target } } }, null, 2)}\n`,
     versions: versions(),
+    json: inspectionSummary(inspection, startedAt),
   };
 }
 
 function findingView(
   { check, verdict, text, seen, shown = [], durationMs }: ServerFinding,
   offset: number,
-): FindingView {
+): ServerFindingView {
+  const evidence = shown.slice(0, MOST_SHOWN);
   const prefix = verdict === 'unsupported' ? 'not supported: ' : '';
   return {
     id: check.id,
@@ -68,7 +70,12 @@ function findingView(
       fix: check.mend,
       source: check.clause,
     },
-    frames: shown.slice(0, MOST_SHOWN).flatMap((exchange) => exchangeViews(exchange, offset)),
+    get frames() {
+      return evidence.flatMap((exchange) => exchangeViews(exchange, offset));
+    },
+    get exchanges() {
+      return evidence.map(exchangeJson);
+    },
   };
 }
 
@@ -107,11 +114,17 @@ function exchangeViews(
 }
 
 /** The JSON report on a server: identifiers and verdicts are those of the table of checks. */
-export function inspectionJson(inspection: Inspection, startedAt: number): string {
+export function inspectionJson({ json, findings }: Pick<InspectionReport, 'json' | 'findings'>): string {
+  const checks = json.checks.map((check, i) => ({ ...check, exchanges: findings[i]?.exchanges ?? [] }));
+  return `${JSON.stringify({ ...json, checks }, null, 2)}\n`;
+}
+
+/** The JSON report without the exchanges. */
+function inspectionSummary(inspection: Inspection, startedAt: number) {
   const { findings, order, durationMs, fates, requests, facts, times } = inspection;
   const { functions } = facts;
-  const json = {
-    kind: 'inspection',
+  return {
+    kind: 'inspection' as const,
     server: { place: placeText(inspection), unit: order.unitId, identification: facts.vendor },
     seed: order.seed,
     verdict: verdictOfAll(inspection),
@@ -141,11 +154,9 @@ export function inspectionJson(inspection: Inspection, startedAt: number): strin
       text: finding.text,
       ...(finding.seen && { seen: finding.seen }),
       clause: finding.check.clause,
-      exchanges: (finding.shown ?? []).slice(0, MOST_SHOWN).map(exchangeJson),
     })),
     versions: versions(),
   };
-  return `${JSON.stringify(json, null, 2)}\n`;
 }
 
 function exchangeJson({ number, sent, chunks, ms, sentAt }: Exchange) {

@@ -30,7 +30,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   const { kind, startedAt, durationMs, verdict, line, seed, configuration, findings } = report;
   const when = `${new Date(startedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
   const about = [
-    kind === 'test' ? 'Test' : 'Examination',
+    `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
     ...(line === undefined ? [] : [`line ${line}`]),
     when,
     lastedText(durationMs),

@@ -69,9 +69,9 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
 /** A case for the examination as a whole, when its verdict is `error` and no check says why. */
 function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingView[] {
   const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
-  if (kind !== 'examination' || verdict !== 'error' || isSaid) return [];
+  if (kind === 'test' || verdict !== 'error' || isSaid) return [];
   const summary = conclusions.at(-1) ?? '';
-  return [{ id: 'whole', title: 'The examination', verdict, summary, durationMs: 0, frames: [] }];
+  return [{ id: 'whole', title: `The ${kind}`, verdict, summary, durationMs: 0, frames: [] }];
 }
 
 function testcase(

@@ -8,8 +8,27 @@ export interface FindingView extends Omit<Finding, 'frames'> {
 }
 
 /** A report as plain data: it can become JSON and come back. */
-export interface ReportView extends Omit<Report, 'findings'> {
+export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
+  readonly kind: Report['kind'] | 'inspection';
   readonly findings: readonly FindingView[];
+}
+
+/** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
+export interface InspectionReport extends ReportView {
+  readonly kind: 'inspection';
+  readonly findings: readonly ServerFindingView[];
+  /** What programs get, without the exchanges. `INSPECTION_COMMANDS` describes it. */
+  readonly json: InspectionJson;
+}
+
+/** The JSON report on a server, as far as other rooms look into it. */
+export interface InspectionJson {
+  readonly checks: readonly object[];
+}
+
+/** A finding with the exchanges that show it. Frames and exchanges may be made on each read. */
+export interface ServerFindingView extends FindingView {
+  readonly exchanges: readonly object[];
 }
 
 /** Makes the view of an event, with the names and values of its registers where these are known. */

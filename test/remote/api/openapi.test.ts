@@ -45,6 +45,7 @@ const SETUP = nativeSetup(
       'old-lan': { tcp: { port: 0 }, units: { 1: 'meter' } },
     },
     faults: [{ name: 'slow', do: { delay: 1 }, seed: 7 }],
+    api: { mayReach: ['plc.lan'] },
   },
   directory,
 );

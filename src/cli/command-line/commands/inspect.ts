@@ -18,7 +18,7 @@ export interface InspectCommand {
 /** What the user asks of `modbus-sim inspect`. */
 export type InspectRequest =
   | { readonly what: 'list' }
-  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known'> &
+  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known' | 'pauseMs' | 'idleMs'> &
       Reports & {
         readonly what: 'inspect';
         /** How the server is reached, or the real device of a configuration that says it. */
@@ -27,6 +27,8 @@ export type InspectRequest =
           | { readonly kind: 'device'; readonly name: string; readonly source: ConfigurationSource };
         /** True when speed, parity and unit are looked for first. */
         readonly find: boolean;
+        readonly pauseMs?: number;
+        readonly idleMs?: number;
         /** Seed of the random numbers; drawn when absent. */
         readonly seed?: number;
         /** A command that restarts the server. */
@@ -35,9 +37,6 @@ export type InspectRequest =
 
 /** The inspection that a user asks for. */
 export type InspectWanted = Extract<InspectRequest, { what: 'inspect' }>;
-
-const DEFAULT_PAUSE_MS = 20;
-const DEFAULT_IDLE_MS = 3000;
 
 /** An option whose value is a list of tables with addresses: `holding:100-103,coils:10-13`. */
 const scratch = option(
@@ -105,13 +104,17 @@ function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<
   if (values.list) return success({ what: 'list' });
   const server = serverOf(values);
   if (!server.ok) return server;
-  const { unit: unitId = 1, checks = [], soak: soakMs = 0, idle: idleMs = DEFAULT_IDLE_MS } = values;
+  const { unit: unitId = 1, checks = [], soak: soakMs = 0 } = values;
   return success({
-    ...{ what: 'inspect', server: server.value, find: values.find ?? false, unitId, checks, soakMs, idleMs },
-    pauseMs: values.pause ?? DEFAULT_PAUSE_MS,
+    ...{ what: 'inspect', server: server.value, find: values.find ?? false, unitId, checks, soakMs },
     scratch: values.scratch ?? {},
     broadcast: values.broadcast ?? false,
-    ...compact({ seed: values.seed, powerCycle: values['power-cycle'] }),
+    ...compact({
+      pauseMs: values.pause,
+      idleMs: values.idle,
+      seed: values.seed,
+      powerCycle: values['power-cycle'],
+    }),
     ...reportsOf(values),
   });
 }

@@ -17,13 +17,20 @@ const LONGEST_TIMEOUT = 60_000;
 
 const { path, baudRate, dataBits, parity, stopBits, rs485 } = serialLineSchema.shape.serial.shape;
 
-const realSchema = section({
+const targetShape = {
   serial: section({ path, baudRate, dataBits, parity, stopBits, rs485 }).optional(),
   tcp: section({
     host: text('a host name or an address'),
     port: wholeNumber(1, 65535).default(502),
   }).optional(),
   framing: oneOf(['rtu', 'ascii', 'socket']).optional(),
+};
+
+/** How a server is reached: `real` of a device, without what is asked of the server. */
+export const realTargetSchema = section(targetShape);
+
+const realSchema = section({
+  ...targetShape,
   unit: wholeNumber(0, 255, 'a unit identifier').optional(),
   timeout: duration(1, LONGEST_TIMEOUT).default(1000),
 });
@@ -62,7 +69,11 @@ export function readReal(device: At): RealDefinition | undefined {
   return compact({ target, unit, timeout, pause, writes, whenSilent, fallback, shadow });
 }
 
-function readTarget(at: At, { serial, tcp, framing }: z.output<typeof realSchema>): RealTarget | undefined {
+/** Reads how a server is reached. Undefined after reporting the mistake. */
+export function readTarget(
+  at: At,
+  { serial, tcp, framing }: z.output<typeof realTargetSchema>,
+): RealTarget | undefined {
   if (serial && tcp) return at.wrong('expected one of serial, tcp, got both');
   if (tcp) return { kind: 'tcp', ...tcp, framing: framing ?? 'socket' };
   if (!serial) return at.wrong('expected one of serial, tcp, got none of them');

@@ -5,7 +5,11 @@ export const TAGS = [
   { name: 'faults', description: 'Fault rules, which change replies on purpose.' },
   { name: 'catalogue', description: 'What real devices do wrong, to be switched on and off.' },
   { name: 'traffic', description: 'What has passed the lines.' },
-  { name: 'tests', description: 'Scenarios that run on the lines, and examinations of their clients.' },
+  {
+    name: 'tests',
+    description:
+      'Scenarios that run on the lines, examinations of their clients, and inspections of servers.',
+  },
   { name: 'access', description: 'Log-in of browsers.' },
   { name: 'program', description: 'The program itself and its machine.' },
   { name: 'pymodbus', description: 'The interface of pymodbus.simulator.' },

@@ -7,6 +7,7 @@ import { failures } from '../../../simulator/commands/schemas/problem.js';
 import type { PortView } from '../../../simulator/commands/schemas/program.js';
 import { type PortStatus, portStatuses } from '../../../simulator/ports.js';
 import { orderSchema } from '../../../testing/examination-order-schema.js';
+import { inspectionOrderSchema } from '../../../testing/inspection-order-schema.js';
 import { JSON_TYPE, refuse, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { madeOnce } from '../made.js';
@@ -17,6 +18,7 @@ import type { DeskPart, Routes } from './route.js';
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
   examination: madeOnce('examination.json', () => convert(orderSchema)),
+  inspection: madeOnce('inspection.json', () => convert(inspectionOrderSchema)),
   line: madeOnce('line.json', () => convert(z.object(LINE_SCHEMAS))),
 } as const;
 

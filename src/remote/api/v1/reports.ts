@@ -6,22 +6,33 @@ import { unpackEvents } from '../../../simulator/traffic/packed-events.js';
 import type { PackedFinding, Run } from '../../../testing/commands.js';
 import { OF_RUN } from '../../../testing/declared.js';
 import type { Inconclusive } from '../../../testing/report/junit.js';
-import { type FindingView, framesOf, type ReportView, viewOnDemand } from '../../../testing/report/view.js';
+import {
+  type FindingView,
+  framesOf,
+  type ReportView,
+  type ServerFindingView,
+  viewOnDemand,
+} from '../../../testing/report/view.js';
 import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import type { Route, Routes } from './route.js';
 
+/** Runs as REST shows them without their reports. */
+export type { ExaminationSummary, InspectionView, TestSummary } from '../../../testing/declared.js';
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../../testing/report/view.js';
 
-/** The parts in which the reports on tests and examinations differ; both have the same routes. */
+/** The report on a run, with what programs get of an inspection. */
+type RunView = ReportView & Pick<Run['report'], 'json'>;
+
+/** The parts in which the reports on runs differ; all have the same routes. */
 export interface RunKind {
-  readonly one: 'test' | 'examination';
+  readonly one: Run['report']['kind'];
   /** The name of one with its article: `a test`. */
   readonly called: string;
   /** `report.json`: its schema, and a function that makes it from a report. */
-  readonly json: { readonly schema: z.ZodType; readonly of: (report: ReportView) => object };
+  readonly json: { readonly schema: z.ZodType; readonly of: (view: RunView) => object };
 }
 
 type Query = { readonly inconclusive?: Inconclusive };
@@ -72,7 +83,7 @@ const FORMS = {
 } as const;
 
 /**
- * `report.html`, `junit.xml` and `report.json` of tests or examinations. While one runs, its report has what
+ * `report.html`, `junit.xml` and `report.json` of runs of one kind. While one runs, its report has what
  * is known so far.
  */
 export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): Routes {
@@ -80,7 +91,7 @@ export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): 
   const summary = `Get the report on ${called} as`;
   /** The headers that make browsers store the file instead of showing it. */
   const answered =
-    (ending: string, send: (view: ReportView, reply: FastifyReply, query: Query) => unknown) =>
+    (ending: string, send: (view: RunView, reply: FastifyReply, query: Query) => unknown) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       const id = Number((request.params as { id: string }).id);
       const run = await desk.rpc.call(`${one}.get`, { id });
@@ -142,18 +153,24 @@ export async function reportView(
   kind: RunKind['one'],
   { id, report }: Run,
   { raw }: Pick<FastifyReply, 'raw'>,
-): Promise<Outcome<ReportView>> {
+): Promise<Outcome<RunView>> {
   const { rpc, map } = desk;
   const before = beingRead.get(desk) ?? 0;
   if (before >= MOST_READ)
     return refusal('readers.too_many', '', `expected at most ${MOST_READ} reports at a time, try again`);
   beingRead.set(desk, before + 1);
   raw.once('close', () => beingRead.set(desk, (beingRead.get(desk) ?? 1) - 1));
+  const configuration = await configurationText(rpc);
+  if (kind === 'inspection') {
+    const found = await allParts<ServerFindingView>(await rpc.list('inspection.findings', { id }));
+    return 'ok' in found ? found : { ok: true, value: { ...report, configuration, findings: found } };
+  }
   const findings = await allParts<PackedFinding>(await rpc.list(`${kind}.findings`, { id }));
   if ('ok' in findings) return findings;
   const whole = {
     ...report,
-    configuration: await configurationText(rpc),
+    kind,
+    configuration,
     findings: findings.map(({ packedFrames, ...head }) => ({
       ...head,
       get frames() {

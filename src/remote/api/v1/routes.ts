@@ -12,6 +12,7 @@ import { CATALOGUE_ROUTES } from './catalogue.js';
 import { eventRoutes } from './events.js';
 import { examinationRoutes } from './examinations.js';
 import { REPLACED_RULE } from './faults.js';
+import { inspectionRoutes } from './inspections.js';
 import { configurationPart, mqttRoutes, PORTS_PART, SCHEMA_ROUTES } from './program.js';
 import { addRoutes, routesOf } from './route.js';
 import { sessionRoutes } from './session.js';
@@ -46,7 +47,7 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
       ready();
     });
     app.register((scope, _, ready) => {
-      addRoutes(scope, 'tests', examinationRoutes(desk));
+      addRoutes(scope, 'tests', { ...examinationRoutes(desk), ...inspectionRoutes(desk) });
       const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
 import { msText } from '../../../../common/timeline/times.js';
-import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault.js';
+import type { FaultPreviewView } from '../../../../simulator/commands/schemas/fault-preview.js';
 import { ask } from '../../api.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';

@@ -19,6 +19,11 @@ export const TONES: Readonly<Record<Verdict, Tone>> = {
   error: 'bad',
   inconclusive: 'warn',
   'not run': 'off',
+  conforms: 'good',
+  violates: 'bad',
+  unsupported: 'off',
+  fact: 'off',
+  'not-run': 'off',
 };
 
 const FILES = [
@@ -27,10 +32,10 @@ const FILES = [
   ['report.json', 'JSON'],
 ] as const;
 
-/** A test or an examination: its steps as they end, and its evidence. */
+/** A run: its steps as they end, and its evidence. */
 export function RunPanel({ run }: { readonly run: ShownRun }) {
-  const { id, kind, name, isRunning, verdict, lines, steps, conclusions } = run;
-  const ended = steps.filter((step) => step.verdict !== 'not run').length;
+  const { id, kind, called, name, isRunning, verdict, lines, steps, conclusions } = run;
+  const ended = steps.filter(({ verdict }) => verdict !== 'not run' && verdict !== 'not-run').length;
   useEffect(() => {
     void readFindings(run);
   }, [id, isRunning, ended]);
@@ -52,7 +57,7 @@ export function RunPanel({ run }: { readonly run: ShownRun }) {
         )}
       </div>
     </div>
-    <p class="dim" role="status">${kind === 'tests' ? 'Test' : 'Examination'} ${id} on ${lines.join(', ')}: ${counts}</p>
+    <p class="dim" role="status">${called} ${id} on ${lines.join(', ')}: ${counts}</p>
     ${conclusions.length > 0 ? html`<ul class="conclusions">${conclusions.map((each) => html`<li class="long">${each}</li>`)}</ul>` : null}
     <ol class="steps">
       ${steps.map(
@@ -65,8 +70,7 @@ export function RunPanel({ run }: { readonly run: ShownRun }) {
 }
 
 function countsOf(steps: readonly RunStep[]): string {
-  const verdicts = ['pass', 'fail', 'inconclusive', 'error', 'not run'] as const;
-  const counts = verdicts.flatMap((verdict) => {
+  const counts = Object.keys(TONES).flatMap((verdict) => {
     const count = steps.filter((step) => step.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${verdict}`];
   });
@@ -85,14 +89,14 @@ interface StepProps {
 /** A step with its verdict, and when it is open, with its frames. */
 function Step({ step, number, finding, isFirst }: StepProps) {
   const { name, group, verdict, message } = step;
-  const isOpen = useSignal(verdict === 'fail');
+  const isOpen = useSignal(verdict === 'fail' || verdict === 'violates');
   const hasFrames = finding !== undefined && finding.frames.length > 0;
   return html`${isFirst ? html`<li class="group">${group}</li>` : null}
     <li class="step">
       <span class="mono dim">${number}</span>
       <div>
         <b class="long">${name}</b>
-        ${message === '' ? null : html`<p class=${`long ${verdict === 'fail' || verdict === 'error' ? 'bad' : 'dim'}`}>${message}</p>`}
+        ${message === '' ? null : html`<p class=${`long ${TONES[verdict] === 'bad' ? 'bad' : 'dim'}`}>${message}</p>`}
         ${
           hasFrames
             ? html`<details open=${isOpen.value} onToggle=${(event: Event) => {

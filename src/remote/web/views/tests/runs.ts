@@ -1,14 +1,17 @@
 import { computed, signal } from '@preact/signals';
 import { pathOf } from '../../../../common/rest-client/client.js';
-import type { ExaminationSummary } from '../../../api/v1/examinations.js';
-import type { FindingView } from '../../../api/v1/reports.js';
-import type { TestSummary } from '../../../api/v1/tests.js';
+import type {
+  ExaminationSummary,
+  FindingView,
+  InspectionView,
+  TestSummary,
+} from '../../../api/v1/reports.js';
 import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
 import { resource } from '../../resource.js';
 import { together } from '../../ui/element.js';
 
-export type Verdict = TestSummary['verdict'];
+export type Verdict = TestSummary['verdict'] | InspectionView['verdict'];
 
 /** A step or a check, with its finding. */
 export interface RunStep {
@@ -19,10 +22,12 @@ export interface RunStep {
   readonly message: string;
 }
 
-/** A test or an examination. Both have one sequence of numbers. */
+/** A test, an examination or an inspection. All have one sequence of numbers. */
 export interface ShownRun {
   readonly id: number;
-  readonly kind: 'tests' | 'examinations';
+  readonly kind: 'tests' | 'examinations' | 'inspections';
+  /** What one of the kind is called. */
+  readonly called: string;
   readonly name: string;
   readonly isRunning: boolean;
   readonly verdict: Verdict;
@@ -39,18 +44,23 @@ const examinations = resource(
   () => '/examinations',
   (body: { readonly examinations: readonly ExaminationSummary[] }) => body.examinations.map(examinationRun),
 );
+const inspections = resource(
+  () => '/inspections',
+  (body: { readonly inspections: readonly InspectionView[] }) => body.inspections.map(inspectionRun),
+);
+const KINDS = [tests, examinations, inspections];
 
-/** The tests and examinations, the newest first; undefined before they were read. */
+/** All runs, the newest first; undefined before they were read. */
 export const runs = computed(() => {
-  const [some, others] = [tests.current.value, examinations.current.value];
-  return some && others && [...some, ...others].sort((a, b) => b.id - a.id);
+  const lists = KINDS.flatMap(({ current: { value } }) => (value ? [value] : []));
+  return lists.length === KINDS.length ? lists.flat().sort((a, b) => b.id - a.id) : undefined;
 });
 
 /** Why the runs could not be read. */
-export const unread = computed(() => tests.problem.value ?? examinations.problem.value);
+export const unread = computed(() => KINDS.find(({ problem }) => problem.value)?.problem.value);
 
 export async function readRuns(): Promise<void> {
-  await Promise.all([tests.read(), examinations.read()]);
+  await Promise.all(KINDS.map((each) => each.read()));
 }
 
 /** The findings of the run that is shown, with their frames, as far as they were read. */
@@ -74,8 +84,7 @@ export function followRuns(): () => void {
     if (runs.peek()?.some(({ isRunning }) => isRunning)) void readRuns();
   }, LOOK_MS);
   return together(
-    tests.follow(),
-    examinations.follow(),
+    ...KINDS.map((each) => each.follow()),
     followTraffic({ filter: new URLSearchParams({ kind: 'test' }), onBatch: () => void readRuns() }),
     () => clearInterval(timer),
   );
@@ -85,6 +94,7 @@ function testRun({ id, name, state, verdict, lines, steps }: TestSummary): Shown
   return {
     id,
     kind: 'tests',
+    called: 'Test',
     name,
     isRunning: state === 'running',
     verdict,
@@ -99,6 +109,7 @@ function examinationRun(examination: ExaminationSummary): ShownRun {
   return {
     id,
     kind: 'examinations',
+    called: 'Examination',
     name,
     isRunning: state === 'running',
     verdict,
@@ -110,6 +121,26 @@ function examinationRun(examination: ExaminationSummary): ShownRun {
       message: summary,
     })),
     conclusions,
+  };
+}
+
+function inspectionRun(inspection: InspectionView): ShownRun {
+  const { id, state, verdict, server, checks, conclusion, fates } = inspection;
+  return {
+    id,
+    kind: 'inspections',
+    called: 'Inspection',
+    name: server.identification?.join(' ') ?? 'a server',
+    isRunning: state === 'running',
+    verdict,
+    lines: [server.place],
+    steps: checks.map((check) => ({
+      name: check.title,
+      group: check.group,
+      verdict: check.verdict,
+      message: check.text,
+    })),
+    conclusions: [conclusion, ...fates],
   };
 }
 

@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { Answer } from '../../../../common/rest-client/client.js';
-import type { ExaminationSummary } from '../../../api/v1/examinations.js';
-import type { TestSummary } from '../../../api/v1/tests.js';
+import type { ExaminationSummary, InspectionView, TestSummary } from '../../../api/v1/reports.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
@@ -16,7 +15,7 @@ import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 
 /** Shows a run that has begun. */
-async function show(answer: Answer<TestSummary | ExaminationSummary>): Promise<void> {
+async function show(answer: Answer<TestSummary | ExaminationSummary | InspectionView>): Promise<void> {
   if (!answer.ok) return;
   await readRuns();
   go(hrefOf('tests', [String(answer.value.id)]));
@@ -65,7 +64,54 @@ export function ScenarioForm() {
   </form>`;
 }
 
-const schema = resource(() => '/schemas/examination', shapeOf);
+interface OrderedRun {
+  /** The name of the schema of what is ordered, and the path of the list of runs. */
+  readonly schema: string;
+  readonly path: string;
+  readonly label: string;
+  readonly text: string;
+  readonly button: string;
+  /** What a new form says. */
+  readonly draft: () => object;
+  /** What is offered for a field, and where it is read from. */
+  readonly offers: () => Readonly<Record<string, readonly string[]>>;
+  readonly offered: { readonly follow: () => () => void };
+}
+
+/** Makes a form of the schema of what is ordered. */
+function formOf({ schema: name, path, label, text, button, draft: begin, offers, offered }: OrderedRun) {
+  const schema = resource(() => `/schemas/${name}`, shapeOf);
+  return function OrderForm() {
+    useEffect(schema.follow, []);
+    useEffect(offered.follow, []);
+    const shape = schema.current.value;
+    const draft = useSignal<Draft>({});
+    const { isBusy, refusal, send } = useRequest();
+    // The lines may become known after the schema.
+    const isReady = shape !== undefined && summary.value !== undefined;
+    useEffect(() => {
+      if (shape) draft.value = draftOf(shape, begin());
+    }, [isReady]);
+    const submit = async () => {
+      if (!shape) return;
+      const order = readDraft(shape, draft.value) as object;
+      await show(await send(ask<ExaminationSummary | InspectionView>('POST', path, order ?? {})));
+    };
+    const problem = refusal.value ?? schema.problem.value;
+    return html`<form class="stack" aria-label=${label} onSubmit=${sent(submit)}>
+      <p class="dim">${text}</p>
+      ${problem && html`<${Refused}>Refused: ${problem.detail}<//>`}
+      ${
+        isReady
+          ? html`<${SchemaPart} shape=${shape} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers()}
+              onChange=${into(draft)} />`
+          : null
+      }
+      <div class="flow"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>${button}<//></div>
+    </form>`;
+  };
+}
+
 const checks = resource(
   () => '/checks',
   (body: { readonly checks: readonly { readonly id: string; readonly group: string }[] }) => [
@@ -74,36 +120,34 @@ const checks = resource(
 );
 
 /** A form for an examination of the client of a line. */
-export function ExaminationForm() {
-  useEffect(schema.follow, []);
-  useEffect(checks.follow, []);
-  const shape = schema.current.value;
-  const draft = useSignal<Draft>({});
-  const { isBusy, refusal, send } = useRequest();
-  // The lines may become known after the schema.
-  const isReady = shape !== undefined && summary.value !== undefined;
-  useEffect(() => {
-    if (shape) draft.value = draftOf(shape, { line: firstLine() });
-  }, [isReady]);
-  const submit = async () => {
-    if (!shape) return;
-    const order = readDraft(shape, draft.value) as object;
-    await show(await send(ask<ExaminationSummary>('POST', '/examinations', order ?? {})));
-  };
-  const problem = refusal.value ?? schema.problem.value;
-  const offers = {
+export const ExaminationForm = formOf({
+  schema: 'examination',
+  path: '/examinations',
+  label: 'Run an examination',
+  text: 'Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.',
+  button: 'Examine the client',
+  draft: () => ({ line: firstLine() }),
+  offers: () => ({
     line: summary.value?.lines.map(({ name }) => name) ?? [],
     checks: checks.current.value ?? [],
-  };
-  return html`<form class="stack" aria-label="Run an examination" onSubmit=${sent(submit)}>
-    <p class="dim">Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.</p>
-    ${problem && html`<${Refused}>Refused: ${problem.detail}<//>`}
-    ${
-      isReady
-        ? html`<${SchemaPart} shape=${shape} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}
-            onChange=${into(draft)} />`
-        : null
-    }
-    <div class="flow"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>
-  </form>`;
-}
+  }),
+  offered: checks,
+});
+
+const realDevices = resource(
+  () => '/devices',
+  (body: { readonly devices: readonly { readonly name: string; readonly real?: object }[] }) =>
+    body.devices.filter(({ real }) => real).map(({ name }) => name),
+);
+
+/** A form for an inspection of a server. */
+export const InspectionForm = formOf({
+  schema: 'inspection',
+  path: '/inspections',
+  label: 'Inspect a server',
+  text: 'Asks a server all that clients may ask, and reports how it behaves. It is a real device of this bench, or a server that api.mayReach lists. Nothing is written without scratch addresses.',
+  button: 'Inspect the server',
+  draft: () => ({}),
+  offers: () => ({ device: realDevices.current.value ?? [] }),
+  offered: realDevices,
+});

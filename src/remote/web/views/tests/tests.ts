@@ -6,14 +6,14 @@ import { Empty, put, State } from '../../ui/controls.js';
 import { details } from '../lines/details.js';
 import { RunPanel, TONES } from './run-panel.js';
 import { followRuns, runs, type ShownRun, unread } from './runs.js';
-import { ExaminationForm, ScenarioForm } from './start.js';
+import { ExaminationForm, InspectionForm, ScenarioForm } from './start.js';
 import './tests.css';
 
 /** The view `/tests`: what can be run, past runs, and one run step by step. */
 export function TestsView() {
   useEffect(followRuns, []);
   useEffect(details.follow, []);
-  const isExamination = useSignal(false);
+  const [tab, tabs] = useTabs();
   const [id] = route.value.parts;
   const all = runs.value;
   const run = all?.find((each) => String(each.id) === id);
@@ -21,10 +21,9 @@ export function TestsView() {
     <div class="stack">
       <section class="panel" aria-label="Run">
         <div class="kinds" role="group" aria-label="What to run">
-          <button type="button" class="tab" aria-pressed=${!isExamination.value} onClick=${put(isExamination, false)}>Scenario</button>
-          <button type="button" class="tab" aria-pressed=${isExamination.value} onClick=${put(isExamination, true)}>Examination</button>
+          ${tabs}
         </div>
-        ${isExamination.value ? html`<${ExaminationForm} />` : html`<${ScenarioForm} />`}
+        <${FORMS[tab]} />
       </section>
       <section class="panel" aria-label="Newest runs">
         <h2>Newest runs</h2>
@@ -38,12 +37,25 @@ export function TestsView() {
   </div>`;
 }
 
+const FORMS = { Scenario: ScenarioForm, Examination: ExaminationForm, Device: InspectionForm };
+type Tab = keyof typeof FORMS;
+
+/** The tab that is shown, and the buttons of all. */
+function useTabs() {
+  const shown = useSignal<Tab>('Scenario');
+  const buttons = (Object.keys(FORMS) as Tab[]).map(
+    (tab) =>
+      html`<button type="button" class="tab" aria-pressed=${shown.value === tab} onClick=${put(shown, tab)}>${tab}</button>`,
+  );
+  return [shown.value, buttons] as const;
+}
+
 function whyNothing(id: string | undefined): string {
   if (unread.value) return unread.value.detail;
   if (runs.value === undefined) return 'Waiting for the simulator.';
   return id === undefined
-    ? 'Run a scenario or an examination, or select one of the newest runs.'
-    : 'There is no such run. The simulator keeps the newest twenty tests and the newest twenty examinations until it ends.';
+    ? 'Run a scenario, an examination or an inspection, or select one of the newest runs.'
+    : 'There is no such run. The simulator keeps the newest twenty runs of each kind until it ends.';
 }
 
 function RunLink({ run, isShown }: { readonly run: ShownRun; readonly isShown: boolean }) {

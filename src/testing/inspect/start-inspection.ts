@@ -1,0 +1,108 @@
+import { compact } from '../../common/compact.js';
+import { newSeed } from '../../common/random.js';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { RealTarget } from '../../files/config/configuration.js';
+import { keyOf, readTarget } from '../../files/config/native/real.js';
+import { systemClock } from '../../modbus/transport/clock.js';
+import type { CommandContext } from '../../simulator/commands/context.js';
+import { type Outcome, refusal, refusalOf } from '../../simulator/commands/refusal.js';
+import { wrongReal } from '../../simulator/commands/remote-files.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { inspectionOrderSchema } from '../inspection-order-schema.js';
+import type { KnownRun, Runs } from '../runs.js';
+import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type InspectionOrder } from './bench.js';
+import { InspectionRun, unknownChecks } from './inspection.js';
+import { inspectionReport } from './inspection-report.js';
+
+/**
+ * Starts an inspection of a server from a running simulator. Refused with every mistake in `source`, which
+ * `inspectionOrderSchema` describes, for a server that the client may not name, and for one that is inspected
+ * already.
+ */
+export async function startInspection(
+  runs: Runs,
+  context: CommandContext,
+  source: unknown,
+): Promise<Outcome<KnownRun>> {
+  const findings = new Findings();
+  const wanted = readOrder(new At(source, findings), context.simulator);
+  if (!wanted) return refusalOf(findings, 'inspection.invalid');
+  const { target, order } = wanted;
+  const wrong = await wrongReal(context, source as Readonly<Record<string, unknown>>);
+  if (wrong) return wrong;
+  const place = keyOf(target);
+  const other = runs.list('inspection').find((run) => !run.isOver && run.server === place);
+  if (other)
+    return refusal('inspection.under_way', '', `inspection ${other.id} asks ${place}; DELETE stops it`);
+  return runs.start(
+    'inspection',
+    [],
+    () => {
+      const run = new InspectionRun({ target, clock: systemClock }, order);
+      const startedAt = Date.now();
+      let isOver = false;
+      return {
+        stop: () => run.stop(),
+        get isOver() {
+          return isOver;
+        },
+        get report() {
+          return inspectionReport(run.soFar(), startedAt);
+        },
+        async run() {
+          const inspection = await run.run();
+          isOver = true;
+          return inspectionReport(inspection, startedAt);
+        },
+      };
+    },
+    (run) => run.stop(),
+    place,
+  );
+}
+
+interface Wanted {
+  readonly target: RealTarget;
+  readonly order: InspectionOrder;
+}
+
+/** Reads a request for an inspection. Undefined after reporting every mistake. */
+function readOrder(at: At, simulator: Simulator): Wanted | undefined {
+  return at.unlessWrong(() => {
+    const source = at.check(inspectionOrderSchema);
+    if (!source) return undefined;
+    const { device, real, scratch = {}, checks = [] } = source;
+    for (const table of ['holding', 'coils'] as const) {
+      const span = scratch[table];
+      if (span && span.first > span.last)
+        at.key('scratch').key(table).wrong('expected the first address not after the last one');
+    }
+    const unknown = unknownChecks(checks);
+    if (unknown !== undefined) at.key('checks').wrong(unknown);
+    if ((device === undefined) === (real === undefined)) return at.wrong('expected either device or real');
+    if (device !== undefined && !simulator.devices.has(device))
+      return at.key('device').wrong(unknownName('device', device, [...simulator.devices.keys()]));
+    const known = device === undefined ? undefined : simulator.definitionOf(device).real;
+    if (device !== undefined && !known)
+      return at.key('device').wrong(`expected a device with real, and ${device} is simulated`);
+    const target = real ? readTarget(at.key('real'), real) : known?.target;
+    return (
+      target && {
+        target,
+        order: {
+          unitId: source.unit ?? known?.unit ?? 1,
+          pauseMs: source.pause ?? known?.pause ?? DEFAULT_PAUSE_MS,
+          idleMs: source.idle ?? DEFAULT_IDLE_MS,
+          soakMs: source.soak ?? 0,
+          scratch: compact(scratch),
+          broadcast: source.broadcast ?? false,
+          checks,
+          seed: source.seed ?? newSeed(Math.random),
+          known: {},
+        },
+      }
+    );
+  });
+}
