@@ -252,7 +252,7 @@ export type InspectionView = z.infer<z.ZodObject<typeof inspectionFields>>;
 
 const inspectionOrder = inspectionOrderSchema.meta({
   description: 'The server, and what may be asked of it.',
-  examples: [{ real: { tcp: { host: 'plc.lan' } }, unit: 5, checks: ['frames', 'refusals'] }],
+  examples: [{ real: { tcp: { host: 'plc.lan' } }, unit: 5, checks: ['frames', 'refusals'], seed: 4711 }],
 });
 
 const inspection = z.object(inspectionFields).meta({

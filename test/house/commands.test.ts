@@ -14,7 +14,7 @@ function tablesWith(name: string): string[] {
 }
 
 const DECLARED = /^(?:simulator\/commands\/schemas\/[\w-]+|testing\/declared)\.ts$/;
-const CARRIED_OUT = /^(?:simulator\/commands\/[\w-]+|testing\/commands)\.ts$/;
+const CARRIED_OUT = /^(?:simulator\/commands\/[\w-]+|testing\/(?:inspect\/)?commands)\.ts$/;
 
 describe('a command', () => {
   it.each(Object.keys(COMMANDS))('is in two files, its declaration and what runs: %s', (name) => {

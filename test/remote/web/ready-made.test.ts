@@ -5,7 +5,7 @@ import { draftOf, readDraft } from '../../../src/remote/web/ui/schema-form/draft
 import { shapeOf } from '../../../src/remote/web/ui/schema-form/shape.js';
 import { aimed, freeName, READY_MADE } from '../../../src/remote/web/views/faults/ready-made.js';
 import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
-import type { FaultPreviewView } from '../../../src/simulator/commands/schemas/fault.js';
+import type { FaultPreviewView } from '../../../src/simulator/commands/schemas/fault-preview.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
