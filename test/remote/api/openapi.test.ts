@@ -279,7 +279,7 @@ test('an answer that the document does not have is found', () => {
 /** What no run of a test can show: a serial port, a broker, a gap in the traffic, an examination that is over. */
 const NOT_RECORDED = new Set([
   ...['Port', 'Bench', 'LeftOut', 'Problem', 'Failure', 'Session', 'SignalKind'],
-  ...['Test', 'TestReport', 'Examination', 'ExaminationReport'],
+  ...['Test', 'TestReport', 'Examination', 'ExaminationReport', 'Inspection', 'InspectionReport'],
 ]);
 
 /** Notes the values of components in an answer: of each component, the value that says most. */
