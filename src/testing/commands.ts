@@ -93,16 +93,12 @@ export function commandsOn<Sent, Part>(
  */
 
 /** The commands on tests. A scenario may be long, so it is read in slices. */
-export const tests = commandsOn(
-  'test',
-  packed,
-  async (runs, { scenario }: { readonly scenario: unknown }) => {
-    const { startingTest } = await import('./scenario/start-test.js');
-    return inSlices(startingTest(runs, scenario));
-  },
-);
+const tests = commandsOn('test', packed, async (runs, { scenario }: { readonly scenario: unknown }) => {
+  const { startingTest } = await import('./scenario/start-test.js');
+  return inSlices(startingTest(runs, scenario));
+});
 
-export const examinations = commandsOn(
+const examinations = commandsOn(
   'examination',
   packed,
   async (runs, { order }: { readonly order: unknown }) => {
@@ -112,7 +108,7 @@ export const examinations = commandsOn(
 );
 
 /** Lists the checks that a line can carry, or all checks when no line is named. */
-export async function possibleChecks(
+async function possibleChecks(
   { simulator }: CommandContext,
   { line: name }: { readonly line?: string | undefined },
 ): Promise<Outcome<readonly CheckView[]>> {

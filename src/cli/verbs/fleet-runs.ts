@@ -115,7 +115,11 @@ export async function runOnAll(
   clearInterval(progress);
   const inOrder = benches
     .flatMap((bench) => reports.filter((each) => each.bench === bench))
-    .map(({ bench, report, url }) => ({ bench: bench.topic, report: { ...report, about: wanted.about }, url }));
+    .map(({ bench, report, url }) => ({
+      bench: bench.topic,
+      report: { ...report, about: wanted.about },
+      url,
+    }));
   const views = inOrder.map(({ report }) => report);
   const results = inOrder.map(({ bench, report, url }) => ({ bench, ...report, url }));
   const problem = writeReports(wanted, views, {

@@ -47,7 +47,15 @@ export async function inspect(request: InspectRequest): Promise<number> {
   if (!server.ok) return complain(server.error, WRONG);
   const { target, unitId } = server.value;
   const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
-  const order = { pauseMs: DEFAULT_PAUSE_MS, idleMs: DEFAULT_IDLE_MS, ...rest, unitId, seed, known: {}, ...power };
+  const order = {
+    pauseMs: DEFAULT_PAUSE_MS,
+    idleMs: DEFAULT_IDLE_MS,
+    ...rest,
+    unitId,
+    seed,
+    known: {},
+    ...power,
+  };
   const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
   stop = () => run.stop();
   const startedAt = Date.now();

@@ -62,7 +62,7 @@ export function newWire(target: ClientTarget, listener: WireListener): Wire {
 }
 
 /** A connection to a server. */
-export class TcpWire implements Wire {
+class TcpWire implements Wire {
   readonly times: WireTimes = { character: 0, t35: 0, gap: NETWORK_GAP_MS };
   readonly #to: { readonly host: string; readonly port: number };
   readonly #listener: WireListener;
@@ -127,7 +127,7 @@ function whyNot(error: NodeJS.ErrnoException): string {
 }
 
 /** A serial port. */
-export class SerialWire implements Wire {
+class SerialWire implements Wire {
   readonly #settings: PortSettings & { readonly framing: 'rtu' | 'ascii' };
   readonly #listener: WireListener;
   #port: BytePort | undefined;

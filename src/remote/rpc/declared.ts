@@ -33,7 +33,7 @@ export const COMMANDS = {
   ...INSPECTION_COMMANDS,
 } as const;
 
-export type CommandName = keyof typeof COMMANDS;
+type CommandName = keyof typeof COMMANDS;
 
 /** The names of lists. Their answers come in parts, by `Rpc.list`; all others come by `Rpc.call`. */
 export type ListName = {

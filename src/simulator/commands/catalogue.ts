@@ -117,7 +117,7 @@ function armDevices(
  * Takes back what an entry has brought about, on any target: its rules, its manners on devices that still
  * have them, and its settings on lines that still have them. These settings get their defaults.
  */
-export async function disarmMisbehaviour(
+async function disarmMisbehaviour(
   context: CommandContext,
   { id, manners = {}, line: settings }: EntryChanges & { readonly id: string },
 ): Promise<Outcome<Armed>> {

@@ -44,7 +44,7 @@ export interface CellBlock {
 const MAX_CELLS = 8192;
 
 /** Reads registers without running actions and without counting reads. */
-export function readCells({ simulator }: CommandContext, range: CellRange): Outcome<CellBlock> {
+function readCells({ simulator }: CommandContext, range: CellRange): Outcome<CellBlock> {
   const list = findList(simulator, range);
   if ('ok' in list) return list;
   return outside(list, range) ?? done(blockOf(list.image, range));
@@ -54,7 +54,7 @@ export function readCells({ simulator }: CommandContext, range: CellRange): Outc
  * Sets the value of a register, or makes it writable, or both; with a mistake, neither.
  * @returns the register as it is then
  */
-export function setCell(
+function setCell(
   { simulator }: CommandContext,
   {
     register,

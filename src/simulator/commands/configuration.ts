@@ -68,7 +68,7 @@ export async function checkConfiguration(
  * when a line can't be opened. What is equal is not interrupted and keeps its registers. Memory, paths, ports
  * and hosts have the limits of what REST adds.
  */
-export async function applyConfiguration(
+async function applyConfiguration(
   context: CommandContext,
   input: OfConfiguration,
 ): Promise<Outcome<ConfigurationChange>> {

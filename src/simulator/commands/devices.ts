@@ -35,7 +35,7 @@ export interface OfDevice {
 /** How long a supply that is cycled is off by default, in ms. */
 const USUAL_CYCLE_MS = 1000;
 
-export function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
+function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
   for (const device of simulator.devices.values()) yield deviceView(simulator, device);
 }
 
@@ -112,7 +112,7 @@ export async function removeDevice(
   return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
 }
 
-export function getDevice({ simulator }: CommandContext, { device: name }: OfDevice): Outcome<DeviceView> {
+function getDevice({ simulator }: CommandContext, { device: name }: OfDevice): Outcome<DeviceView> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   return done({ ...deviceView(simulator, device), defined: definedIn(device) });
@@ -140,13 +140,13 @@ function definedIn({ tables }: Device): DeviceView['defined'] {
 }
 
 /** Switches the supply of a device. Times are in ms. */
-export const switchDevice = command((device, { state, forMs, bootMs }: PowerChange) => {
+const switchDevice = command((device, { state, forMs, bootMs }: PowerChange) => {
   if (state === 'on') device.restore(bootMs);
   else device.interrupt({ forMs: forMs ?? (state === 'cycle' ? USUAL_CYCLE_MS : undefined), bootMs });
 });
 
 /** Makes the clock of a device run faster, slower or not at all, or advances it by a step in ms. */
-export const setDeviceClock = command((device, { speed, pause, step }: ClockChange) => {
+const setDeviceClock = command((device, { speed, pause, step }: ClockChange) => {
   device.setClock(
     { ...(speed !== undefined && { speed }), ...(pause !== undefined && { paused: pause }) },
     step,
@@ -154,13 +154,13 @@ export const setDeviceClock = command((device, { speed, pause, step }: ClockChan
 });
 
 /** Restarts a device: registers and signals are as configured, except retained values. */
-export const restartDevice = command((device) => device.restart());
+const restartDevice = command((device) => device.restart());
 
 /**
  * Replaces all manners of a device. The device then behaves as if it had just started; registers keep their
  * values.
  */
-export function setManners(
+function setManners(
   { simulator }: CommandContext,
   { device: name, manners }: OfDevice & { readonly manners: MannersChange },
 ): Outcome<DeviceView> {

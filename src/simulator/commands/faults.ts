@@ -31,17 +31,17 @@ interface OfRule {
   readonly name: string;
 }
 
-export function* listRules({ simulator }: CommandContext): Generator<RuleView> {
+function* listRules({ simulator }: CommandContext): Generator<RuleView> {
   for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
 }
 
-export function getRule({ simulator }: CommandContext, { name }: OfRule): Outcome<RuleView> {
+function getRule({ simulator }: CommandContext, { name }: OfRule): Outcome<RuleView> {
   const status = simulator.faults.rules.get(name);
   return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
 }
 
 /** Adds a rule, which acts after the present ones. */
-export function addRule(
+function addRule(
   context: CommandContext,
   { rule: written }: { readonly rule: WrittenRule },
 ): Outcome<RuleView> {
@@ -62,7 +62,7 @@ export function replaceRule(
 }
 
 /** Switches a rule on or off. Switching on resets its counts. */
-export function switchRule(
+function switchRule(
   { simulator }: CommandContext,
   { name, enabled }: OfRule & { readonly enabled: boolean },
 ): Outcome<RuleView> {
@@ -77,7 +77,7 @@ export function removeRule({ simulator }: CommandContext, { name }: OfRule): Out
 }
 
 /** Restores the rules of the configuration, and removes all others. */
-export function resetRules({ simulator }: CommandContext): Outcome<null> {
+function resetRules({ simulator }: CommandContext): Outcome<null> {
   simulator.faults.reset(simulator.findValue);
   return done(null);
 }
@@ -91,7 +91,7 @@ export function configureRules({ simulator }: CommandContext, configured: readon
  * Shows what a rule would make of the reply to a request: to one in the traffic by its sequence number, to a
  * made-up one, or to the newest that the rule applies to.
  */
-export function previewRule(
+function previewRule(
   { simulator }: CommandContext,
   request: { readonly rule: WrittenRule; readonly like?: unknown },
 ): Outcome<FaultPreviewView> {

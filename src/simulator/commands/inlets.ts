@@ -17,7 +17,7 @@ interface InletPlace {
 export interface InletView extends InletPlace, InletSource {}
 
 /** The values whose signals take them from outside, with their sources. */
-export function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
+function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
   for (const { name: device, points } of simulator.devices.values()) {
     for (const { definition, signal } of points.all) {
       const { table, address } = definition;
@@ -31,7 +31,7 @@ export function* listInlets({ simulator }: CommandContext): Generator<InletView 
  * Passes numbers on to the signals. Values that were removed, or whose signal has been replaced, are left
  * out.
  */
-export function takeValues(
+function takeValues(
   { simulator }: CommandContext,
   { values }: { readonly values: readonly Taken[] },
 ): Outcome<null> {

@@ -12,11 +12,11 @@ import { thousandths } from './thousandths.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-export function* listLines({ simulator }: CommandContext): Generator<LineView> {
+function* listLines({ simulator }: CommandContext): Generator<LineView> {
   for (const line of simulator.lines.values()) yield lineView(line);
 }
 
-export function getLine(
+function getLine(
   { simulator }: CommandContext,
   { line: name }: { readonly line: string },
 ): Outcome<LineView> {
@@ -89,9 +89,9 @@ export async function removeLine(
   return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
 }
 
-export const startLine = command((line) => line.start());
-export const restartLine = command((line) => line.restart());
-export const stopLine = command(async (line) => {
+const startLine = command((line) => line.start());
+const restartLine = command((line) => line.restart());
+const stopLine = command(async (line) => {
   await line.stop();
   return { ok: true };
 });

@@ -16,12 +16,12 @@ import { thousandths } from './thousandths.js';
 const PROGRAM = { host: hostname(), version: version() };
 
 /** Answers at once, which shows that the main thread is alive. */
-export function ping(): Outcome<null> {
+function ping(): Outcome<null> {
   return done(null);
 }
 
 /** The state of everything at this moment, small enough to be requested every second. */
-export function summary({ simulator, run, revisionOf }: CommandContext): Outcome<Summary> {
+function summary({ simulator, run, revisionOf }: CommandContext): Outcome<Summary> {
   const { traffic, lines, faults } = simulator;
   return done({
     time: new Date().toISOString(),
@@ -64,7 +64,7 @@ export interface MappedLine {
 }
 
 /** The lines and their devices. The answer changes only when `revision` of the simulator does. */
-export function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
+function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
   return done(
     Array.from(simulator.lines.values(), (line) => {
       const { name, definition, state } = line;
@@ -100,7 +100,7 @@ interface HistogramCounts {
   readonly sum: number;
 }
 
-export function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
+function* lineMetrics({ simulator }: CommandContext): Generator<LineMetrics> {
   for (const { name, state, clients, counters, meters } of simulator.lines.values()) {
     const { frames, exceptions, turnaround, lateness } = meters;
     yield {
@@ -131,7 +131,7 @@ export interface ProgramMetrics {
   readonly lag: readonly number[] | undefined;
 }
 
-export function programMetrics({
+function programMetrics({
   simulator: { faults, traffic, changes },
   lag,
 }: CommandContext): Outcome<ProgramMetrics> {
@@ -151,13 +151,13 @@ export function configuration({ simulator }: CommandContext): Iterable<string> {
 }
 
 /** Forgets the traffic. Sequence numbers continue. */
-export function clearTraffic({ simulator }: CommandContext): Outcome<null> {
+function clearTraffic({ simulator }: CommandContext): Outcome<null> {
   simulator.traffic.clear();
   return done(null);
 }
 
 /** The serial ports of the lines, by their definitions. */
-export function usedPorts({
+function usedPorts({
   simulator,
 }: CommandContext): Outcome<readonly { readonly name: string; readonly path: string }[]> {
   return done(

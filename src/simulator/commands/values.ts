@@ -126,7 +126,7 @@ function* viewsBetween(
 }
 
 /** The values of a device that have a name, in brief. */
-export function namedValues(
+function namedValues(
   { simulator }: CommandContext,
   { device: name }: OfDevice,
 ): Outcome<Iterable<ValueView>> {
@@ -149,7 +149,7 @@ function* viewsNamed(device: Device, names: readonly string[]): Generator<Regist
 }
 
 /** Reads a value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
-export function getValue({ simulator }: CommandContext, of: OfValue): Outcome<ValueView> {
+function getValue({ simulator }: CommandContext, of: OfValue): Outcome<ValueView> {
   const found = findValue(simulator, of);
   return 'ok' in found ? found : done(viewValue(found));
 }
@@ -158,7 +158,7 @@ export function getValue({ simulator }: CommandContext, of: OfValue): Outcome<Va
  * Sets a value by its name, whether or not clients may write it, or makes the value available or not, or
  * both.
  */
-export function setValue(
+function setValue(
   { simulator }: CommandContext,
   {
     device,
@@ -189,7 +189,7 @@ export function setValue(
 }
 
 /** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
-export function changeValues(
+function changeValues(
   { simulator }: CommandContext,
   { device: name, ...request }: OfDevice & { readonly changes: readonly Change[] },
 ): Outcome<readonly RegisterView[]> {
@@ -248,7 +248,7 @@ function undefinedRanges(device: Device, table: TableName, from: number, end: nu
 }
 
 /** Gives a value a signal, which replaces its present one. */
-export async function setSignal(
+async function setSignal(
   context: CommandContext,
   { signal, ...of }: OfValue & { readonly signal: Readonly<Record<string, unknown>> },
 ): Promise<Outcome<RegisterView>> {
@@ -279,7 +279,7 @@ export function restoreSignal(
 }
 
 /** Removes the signal of a value, which keeps its present number. */
-export function removeSignal({ simulator }: CommandContext, of: OfValue): Outcome<RegisterView> {
+function removeSignal({ simulator }: CommandContext, of: OfValue): Outcome<RegisterView> {
   const found = findValue(simulator, of);
   if ('ok' in found) return found;
   if (found.point) simulator.devices.get(of.device)?.points.setSignal(found.point, undefined);
@@ -287,7 +287,7 @@ export function removeSignal({ simulator }: CommandContext, of: OfValue): Outcom
 }
 
 /** Reads registers side by side as clients see them. Runs no action and counts no read. */
-export function readWords(
+function readWords(
   { simulator }: CommandContext,
   {
     device: name,

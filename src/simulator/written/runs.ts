@@ -147,7 +147,12 @@ function continues(before: Repetition | undefined, next: Repetition): boolean {
 
 function isSameAction(one: PresentValue['action'], other: PresentValue['action']): boolean {
   if (one === other) return true;
-  return one?.name === other?.name && one?.minval === other?.minval && one?.maxval === other?.maxval && one?.reads === other?.reads;
+  return (
+    one?.name === other?.name &&
+    one?.minval === other?.minval &&
+    one?.maxval === other?.maxval &&
+    one?.reads === other?.reads
+  );
 }
 
 function repeated({ address, value, count }: Repetition): ValueRun {

@@ -46,7 +46,7 @@ export function conclusionOf(inspection: Inspection): string {
 }
 
 /** `43 conform · 2 violate · …`, without what is zero. */
-export function countsText({ findings }: Inspection): string {
+function countsText({ findings }: Inspection): string {
   const words = {
     conforms: 'conform',
     violates: 'violate',

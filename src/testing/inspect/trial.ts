@@ -1,7 +1,7 @@
 import type { AskOptions, Exchange } from './asker.js';
 import type { Bench } from './bench.js';
 import { conforms, inconclusive, type Judged, unsupported, violates } from './check.js';
-import { answerText, codeText, listText } from './words.js';
+import { answerText, codeText } from './words.js';
 
 /** What is expected of a refusal. */
 export interface ExpectedRefusal {
@@ -67,18 +67,4 @@ export function judgeRefusal(
       );
     }
   }
-}
-
-/** The verdicts from the worst to the best. */
-const WORST = ['violates', 'inconclusive', 'conforms', 'fact', 'unsupported', 'not-run'] as const;
-
-/** The worst of several judgements, with the texts of all that are as bad. */
-export function worstOf(all: readonly Judged[]): Judged {
-  const verdict = WORST.find((each) => all.some((judged) => judged.verdict === each)) ?? 'not-run';
-  const same = all.filter((judged) => judged.verdict === verdict);
-  return {
-    ...(same[0] as Judged),
-    text: listText([...new Set(same.map(({ text }) => text))]),
-    shown: same.flatMap(({ shown = [] }) => shown),
-  };
 }

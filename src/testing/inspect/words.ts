@@ -29,7 +29,7 @@ export function timeText(ms: number): string {
   return `${Number(ms.toFixed(ms < 10 ? 1 : 0))} ms`;
 }
 
-export function bytesText(bytes: Uint8Array, most = 24): string {
+function bytesText(bytes: Uint8Array, most = 24): string {
   return bytes.length <= most ? hex(bytes) : `${hex(bytes.subarray(0, most))} … (${bytes.length} bytes)`;
 }
 

@@ -19,7 +19,7 @@ import { type Lateness, VirtualSerial } from '../examine/virtual-port.js';
 import { VirtualTcp } from '../examine/virtual-tcp.js';
 
 /** A meter with room for everything that is asked: blocks of 130 registers, coils, and addresses to write. */
-export const METER = {
+const METER = {
   identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },
   registers: {
     holding: [{ address: 0, value: Array.from({ length: 300 }, (_, i) => 1000 + i), write: true }],

@@ -1,6 +1,6 @@
 import { type Bench, READ_CODES, readPdu } from '../bench.js';
 import { conforms, inconclusive, type Judged, type ServerCheck, violates } from '../check.js';
-import { answerText, codeText, listText } from '../words.js';
+import { answerText, codeText } from '../words.js';
 
 /** What to look at when nothing answers, the likeliest first. */
 const SERIAL_HINT =
@@ -62,11 +62,6 @@ async function answers(bench: Bench): Promise<Judged> {
 
 /** Some servers want this pause after a connection is opened, in ms (Huawei: 1 to 2 s). */
 export const CONNECT_PAUSE_MS = 1500;
-
-/** Names the functions that read nothing, for the first lines of the report. */
-export function missingText(bench: Bench): string {
-  return listText([...bench.facts.functions.missing].map(String));
-}
 
 export const THERE: readonly ServerCheck[] = [
   {
