@@ -15,8 +15,11 @@ import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 import type { CATALOGUE_COMMANDS } from './schemas/catalogue.js';
 
-/** What an entry of the catalogue changes, apart from its fault rules. Whoever calls has read the entry. */
-interface EntryChanges {
+/**
+ * What an entry of the catalogue changes, apart from its fault rules. Whoever calls has read the entry.
+ * @public because the declaration of the table of commands names it
+ */
+export interface EntryChanges {
   readonly manners?: Manners | undefined;
   /** Settings of a line in the form of a native file. */
   readonly line?: LineSource | undefined;

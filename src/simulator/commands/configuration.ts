@@ -21,7 +21,7 @@ import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.
 import { wrongFiles, wrongReal } from './remote-files.js';
 import type { CONFIGURATION_COMMANDS } from './schemas/program.js';
 
-interface OfConfiguration {
+export interface OfConfiguration {
   /** The configuration in the form of a native file. */
   readonly configuration: Readonly<Record<string, unknown>>;
 }

@@ -27,7 +27,7 @@ import { unservedDevices, unservedUnits } from './unserved-units.js';
 /** A rule in the form of a native file. */
 type WrittenRule = Readonly<Record<string, unknown>>;
 
-interface OfRule {
+export interface OfRule {
   readonly name: string;
 }
 

@@ -46,12 +46,15 @@ import { viewRegister, viewValue } from './value-view.js';
 const MAX_VALUES = 8192;
 const MAX_WORDS = 512;
 
-interface OfDevice {
+export interface OfDevice {
   readonly device: string;
 }
 
-/** A value, by the names of its device and of the value. */
-interface OfValue extends OfDevice {
+/**
+ * A value, by the names of its device and of the value.
+ * @public because the declaration of the table of commands names it
+ */
+export interface OfValue extends OfDevice {
   readonly value: string;
 }
 

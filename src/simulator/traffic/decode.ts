@@ -193,8 +193,12 @@ export function damageText(bytes: Uint8Array, framing: Framing): string {
   if (content === undefined) return none;
   const right = framing.encode(content);
   switch (framing.name) {
-    case 'rtu':
-      return `CRC error: ${crcOf(bytes)}, expected ${crcOf(right)}`;
+    case 'rtu': {
+      const [found, expected] = [crcOf(bytes), crcOf(right)];
+      if (found !== expected) return `CRC error: ${found}, expected ${expected}`;
+      // Its CRC is right, so it is no message for another reason.
+      return `${bytes.length} bytes with a right CRC that are no message of their own: other bytes came before them without a silence, or no message has this length`;
+    }
     case 'ascii': {
       const [found, expected] = [lrcOf(bytes), lrcOf(right)];
       // When the check value is right, some character must be one that an ASCII message can't have.

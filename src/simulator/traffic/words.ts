@@ -46,8 +46,9 @@ export function objectName(id: number): string {
   return OBJECT_NAMES[id] ?? `object ${id}`;
 }
 
-/** A range of addresses: `0–9`, or `5` for a single address. */
+/** A range of addresses: `0–9`, `5` for a single address, or `5 (quantity 0)` for none. */
 export function rangeText(address: number, quantity: number): string {
+  if (quantity === 0) return `${address} (quantity 0)`;
   return quantity === 1 ? String(address) : `${address}–${address + quantity - 1}`;
 }
 

@@ -211,6 +211,12 @@ describe('damage', () => {
     expect(damaged(bytesOf('01 03 0000 0002 1a2b'), RTU)).toBe('CRC error: 1a2b, expected c40b');
   });
 
+  it('a right CRC is told as such, with what else can be wrong', () => {
+    expect(damaged(bytesOf('01 03 0000 0002 c40b'), RTU)).toContain(
+      '8 bytes with a right CRC that are no message',
+    );
+  });
+
   it('a wrong LRC likewise, in the characters on the wire', () => {
     const bytes = new TextEncoder().encode(':010300000002F8\r\n');
     expect(damaged(bytes, new AsciiFraming())).toBe('LRC error: F8, expected FA');

@@ -5,7 +5,13 @@ import type { At } from '../../../common/schema/at.js';
 import { flag, oneOf, section, text, wholeNumber } from '../../../common/schema/parts.js';
 import { type Issue, quote } from '../../../common/schema/problem.js';
 import { duration } from '../../../common/schema/units.js';
-import type { DeviceDefinition, LineDefinition, RealDefinition, RealTarget } from '../configuration.js';
+import type {
+  DeviceDefinition,
+  LineDefinition,
+  RealDefinition,
+  RealTarget,
+  SocketLineDefinition,
+} from '../configuration.js';
 import { readPort } from './line.js';
 import { serialLineSchema } from './line-schema.js';
 
@@ -126,6 +132,18 @@ function isAt(line: Extract<LineDefinition, { kind: 'serial' }>, path: string): 
 
 const OWN_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/i;
 
+/** The addresses that stand for all addresses of the machine. A connection to one goes by way of the loopback. */
+const ANY = ['0.0.0.0', '::'];
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** True when a line takes connections to `host`, an address or a name of this machine. */
+function listensAt({ host, hosts = [host] }: SocketLineDefinition, to: string): boolean {
+  const addressesOf = (each: string) =>
+    ANY.includes(each) || each.toLowerCase() === 'localhost' ? LOOPBACK : [each];
+  const wanted = addressesOf(to);
+  return hosts.some((each) => ANY.includes(each) || addressesOf(each).some((at) => wanted.includes(at)));
+}
+
 /** True when a request to `target` would come back to device `name` by way of lines of this program. */
 function leadsBackTo(
   name: string,
@@ -135,7 +153,9 @@ function leadsBackTo(
   seen: ReadonlySet<string> = new Set(),
 ): boolean {
   if (target.kind !== 'tcp' || !OWN_HOST.test(target.host) || seen.has(keyOf(target))) return false;
-  const line = lines.find((each) => each.kind === 'tcp' && each.port === target.port);
+  const line = lines.find(
+    (each) => each.kind === 'tcp' && each.port === target.port && listensAt(each, target.host),
+  );
   return Array.from(line?.units.values() ?? []).some((each) => {
     const next = devices.get(each)?.real?.target;
     return (

@@ -2,6 +2,7 @@ import { findSunspecModel, type SunspecGroup } from '../../config/sunspec/model.
 import type { Collector } from '../collected.js';
 import { numberOf, type Section, sectionOf } from '../parts.js';
 import { type ModelInstance, pathIn } from './instance.js';
+import { END_OF_MODELS } from './text-dump.js';
 
 /**
  * The dump of a device that pysunspec2 writes with `device.get_json()`: {"models": [{"ID": 103, "L": 50, "A":
@@ -17,6 +18,7 @@ export function readJsonDump(models: readonly unknown[], collector: Collector): 
     const location = `models[${i}]`;
     const written = sectionOf(item);
     const id = numberOf(written?.ID ?? written?.model_id);
+    if (id === END_OF_MODELS) return [];
     const found = id === undefined ? undefined : findSunspecModel(id);
     if (!found?.ok || !written) {
       collector.note(location, found && !found.ok ? found.error : 'expected a model with its ID');

@@ -23,6 +23,9 @@ const PY_MODEL = /^Model: .{0,200}\((\d{1,5})\)\s*$/;
  */
 const PY_POINT = /^\s{0,6}(?:(\d{2,4}):)?(?:(\d{2,4}):)?\s{0,6}(\w{1,60}?)\s{1,60}(\S.{0,400}|)$/;
 
+/** The identifier behind the last model of a device. */
+export const END_OF_MODELS = 0xffff;
+
 /** A line with the value of a point. */
 interface ShownPoint {
   readonly line: number;
@@ -54,7 +57,10 @@ export function readTextDump(
   collector: Collector,
 ): { readonly models: ModelInstance[]; readonly areRaw: boolean } {
   const shown = shownModels(text.split('\n'), collector);
-  const models = shown.models.flatMap((each) => instanceOf(each, collector));
+  // pysunspec2 shows the end of the list of models as a model.
+  const models = shown.models
+    .filter(({ id }) => id !== END_OF_MODELS)
+    .flatMap((each) => instanceOf(each, collector));
   return { models, areRaw: shown.areRaw };
 }
 

@@ -114,6 +114,14 @@ describe('a mistake', () => {
     expect(load(meter, more, lines)).toEqual(problems);
   });
 
+  it('is no other address of this machine on the same port', () => {
+    const to = (host: string) => ({ real: { tcp: { host, port: 5020 } } });
+    expect(load(to('127.0.0.2'))).toMatchObject({ target: { host: '127.0.0.2' } });
+    expect(load(to('127.0.0.1'))).toHaveLength(1);
+    const all = { lan: { ...LINE, tcp: { host: '0.0.0.0', port: 5020 } } };
+    expect(load(to('127.0.0.2'), {}, all)).toHaveLength(1);
+  });
+
   it('is a circle over two lines', () => {
     const lines = {
       one: { tcp: { port: 5020 }, units: { 1: 'meter' } },
