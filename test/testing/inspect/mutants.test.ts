@@ -12,7 +12,7 @@ type Mutant = readonly ['tcp' | 'serial', ...string[]];
 
 /**
  * Every entry that a server without a map shows within a minute, and the findings in which it ends. The other
- * entries need a map, real connections (`connections.test.ts`), a night, or are allowed and told as facts.
+ * entries need a map, real connections, a night, or are allowed and told as facts.
  */
 const MUTANTS: Readonly<Record<string, Mutant>> = {
   'answers-for-others': ['serial', 'frames', 'stray-bytes'],

@@ -85,7 +85,8 @@ describe('a serial line in the wire form', () => {
 
   it('tells a damaged frame by its check', () => {
     const { unitId: _, functionCode: __, answers: ___, ...frame } = frameEvent(READ);
-    const damaged = { ...frame, kind: 'damaged', isRest: false } as const;
+    const bytes = frame.bytes.with(-1, (frame.bytes.at(-1) ?? 0) ^ 1);
+    const damaged = { ...frame, bytes, kind: 'damaged', isRest: false } as const;
     expect(onWire(damaged)[0]?.[2]).toMatch(/^damaged: CRC error: \w{4}, expected /);
   });
 });
