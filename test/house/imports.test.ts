@@ -178,6 +178,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     knows: [
       'common',
       'schema',
+      'registers',
       'protocol',
       'transport',
       'client',

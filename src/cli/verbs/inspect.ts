@@ -4,9 +4,10 @@ import { newSeed, seededRandom } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
-import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS } from '../../testing/inspect/bench.js';
+import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap } from '../../testing/inspect/bench.js';
 import { cardText } from '../../testing/inspect/card.js';
 import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
+import { addressesOf, deviceForMap, mapOf } from '../../testing/inspect/device-map.js';
 import { type FoundServer, findServer, settingText } from '../../testing/inspect/find.js';
 import {
   InspectionRun,
@@ -32,7 +33,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
   if (request.what === 'list') return list();
   const unknown = unknownChecks(request.checks) ?? reportsProblem(request);
   if (unknown !== undefined) return complain(unknown, WRONG);
-  const { powerCycle, seed = newSeed(Math.random), ...rest } = request;
+  const { powerCycle, map: file, seed = newSeed(Math.random), ...rest } = request;
   let stop = (): void => {};
   let isStopped = false;
   // Values that were written are put back first; a second signal ends the program at once.
@@ -46,6 +47,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
   if (server === undefined) return WRONG;
   if (!server.ok) return complain(server.error, WRONG);
   const { target, unitId } = server.value;
+  const map = file === undefined ? undefined : readMap(file, unitId);
+  if (map && !map.ok) return map.error === '' ? WRONG : complain(map.error, WRONG);
   const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
   const order = {
     pauseMs: DEFAULT_PAUSE_MS,
@@ -53,7 +56,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
     ...rest,
     unitId,
     seed,
-    known: {},
+    known: map ? addressesOf(map.value) : {},
+    ...(map && { map: map.value }),
     ...power,
   };
   const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
@@ -92,6 +96,16 @@ async function serverOf(
   const found = await findServer(carrier, wanted.unitId, seededRandom(seed, 1), note, isStopped);
   if (found.ok) say(`found: ${settingText(found.value.target)} --unit ${found.value.unitId}`);
   return found;
+}
+
+/** Reads the map of a server. The error is empty if what is wrong has been printed. */
+function readMap(file: string, unitId: number): Result<DeviceMap> {
+  const configuration = load({ kind: 'native', file }, {});
+  if (!configuration) return failure('');
+  const device = deviceForMap(configuration, unitId);
+  return device
+    ? success(mapOf(device))
+    : failure(`${file}: expected one device, or a line that has one at unit ${unitId}`);
 }
 
 function restartBy(command: string): () => Promise<void> {

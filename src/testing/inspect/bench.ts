@@ -27,6 +27,8 @@ export interface InspectionOrder {
   readonly seed: number;
   /** Addresses that are likely to be there, from a map of the device. */
   readonly known: Readonly<Partial<Record<ReadCode, readonly number[]>>>;
+  /** What the server has to have, from a map of the device; absent when there is none. */
+  readonly map?: DeviceMap;
   /** Command or question that restarts a server which no longer answers; undefined when there is none. */
   readonly powerCycle?: () => Promise<void>;
 }
@@ -34,6 +36,28 @@ export interface InspectionOrder {
 /** The functions that read a table (6.1 to 6.4). */
 export type ReadCode = 1 | 2 | 3 | 4;
 export const READ_CODES: readonly ReadCode[] = [3, 4, 1, 2];
+
+/** A value that a server has, as a map of it says. */
+export interface MappedValue {
+  /** The function that reads the value. */
+  readonly code: ReadCode;
+  readonly address: number;
+  /** Registers, or bits. */
+  readonly cells: number;
+  readonly isWritable: boolean;
+  readonly isText: boolean;
+  readonly name?: string;
+}
+
+/** What a server has, as a native file about it says. */
+export interface DeviceMap {
+  /** The values of each table in the order of their addresses. */
+  readonly values: readonly MappedValue[];
+  /** Whether parts of a value are refused; undefined when the file does not say it. */
+  readonly wholeValues: boolean | undefined;
+  /** True when the file says how reads over undefined addresses are answered. */
+  readonly hasHoles: boolean;
+}
 
 /** What the checks have found out about a server. */
 export interface ServerFacts {

@@ -18,6 +18,7 @@ export const GROUPS = {
   there: 'is it there',
   frames: 'frames and timing',
   has: 'what it has',
+  map: 'as its map says',
   refusals: 'refusals',
   identification: 'identification and diagnostics',
   bus: 'damage and neighbours on the bus',
@@ -43,8 +44,8 @@ export interface Judged {
   readonly grade?: Grade;
 }
 
-/** What a user has to allow before a check runs. */
-export type Permission = 'holding' | 'coils' | 'broadcast' | 'soak';
+/** What a user has to allow, or to give, before a check runs. */
+export type Permission = 'holding' | 'coils' | 'broadcast' | 'soak' | 'map';
 
 /** One check of a server: a row of a table in `checks/`. */
 export interface ServerCheck {

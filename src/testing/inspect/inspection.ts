@@ -16,6 +16,7 @@ import { ENDURANCE } from './checks/endurance.js';
 import { FRAMES, replyTimes } from './checks/frames.js';
 import { HAS } from './checks/has.js';
 import { IDENTIFICATION } from './checks/identification.js';
+import { MAP } from './checks/map.js';
 import { REFUSALS } from './checks/refusals.js';
 import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
@@ -27,6 +28,7 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   ...THERE,
   ...FRAMES,
   ...HAS,
+  ...MAP,
   ...REFUSALS,
   ...IDENTIFICATION,
   ...BUS,
@@ -265,12 +267,13 @@ const OPTION_OF: Readonly<Record<Permission, string>> = {
   coils: '--scratch coils:…',
   broadcast: '--broadcast',
   soak: '--soak',
+  map: '--map',
 };
 
 /** Which permission a check lacks, as a part of a sentence. */
 function lackOf(
   { needs = [], room = 1 }: ServerCheck,
-  { scratch, broadcast, soakMs }: InspectionOrder,
+  { scratch, broadcast, soakMs, map }: InspectionOrder,
 ): string | undefined {
   const sizeOf = (span: { first: number; last: number } | undefined) =>
     span ? span.last - span.first + 1 : 0;
@@ -279,6 +282,7 @@ function lackOf(
     coils: sizeOf(scratch.coils) >= room,
     broadcast,
     soak: soakMs > 0,
+    map: map !== undefined,
   };
   const lack = needs.find((each) => !has[each]);
   return (

@@ -18,7 +18,7 @@ export interface InspectCommand {
 /** What the user asks of `modbus-sim inspect`. */
 export type InspectRequest =
   | { readonly what: 'list' }
-  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known' | 'pauseMs' | 'idleMs'> &
+  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known' | 'map' | 'pauseMs' | 'idleMs'> &
       Reports & {
         readonly what: 'inspect';
         /** How the server is reached, or the real device of a configuration that says it. */
@@ -31,6 +31,8 @@ export type InspectRequest =
         readonly idleMs?: number;
         /** Seed of the random numbers; drawn when absent. */
         readonly seed?: number;
+        /** A native file that says what the server has. */
+        readonly map?: string;
         /** A command that restarts the server. */
         readonly powerCycle?: string;
       });
@@ -61,6 +63,7 @@ const OPTIONS = {
   ...TARGET_OPTIONS,
   device: text('NAME', 'or a device with `real` of the configuration'),
   config: text('FILE', 'the configuration that the device is in'),
+  map: text('FILE', 'a native file that says what the server has, such as `import` and `clone` write'),
   find: flag('look for speed, parity and unit first'),
   unit: numberFrom('N', 'the unit identifier of the server (default 1)', 'a unit identifier', [0, 255]),
   checks: option('NAME,...', 'only these checks or groups', 'names of checks', (names) =>
@@ -113,6 +116,7 @@ function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<
       pauseMs: values.pause,
       idleMs: values.idle,
       seed: values.seed,
+      map: values.map,
       powerCycle: values['power-cycle'],
     }),
     ...reportsOf(values),

@@ -1,0 +1,231 @@
+import type { Exchange } from '../asker.js';
+import { type AddressSpan, type Bench, type MappedValue, readPdu, valuesOf } from '../bench.js';
+import { conforms, inconclusive, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
+import { answerText } from '../words.js';
+import { scratchRegister } from './writes.js';
+
+const A = 'Application Protocol V1.1b3';
+
+/** The most values, and the most parts of values, that are asked for. */
+const MOST_VALUES = 500;
+const MOST_PARTS = 8;
+/** The most registers, and bits, of a block. */
+const MOST_CELLS = 125;
+const MOST_BITS = 2000;
+/** The widest hole between two values that is read over. */
+const WIDEST_HOLE = 20;
+
+function valueText({ code, address, name }: MappedValue): string {
+  const place = `${code === 3 ? 'holding' : code === 4 ? 'input' : code === 1 ? 'coil' : 'discrete'} ${address}`;
+  return name === undefined ? place : `${name} (${place})`;
+}
+
+const valuesIn = (bench: Bench): readonly MappedValue[] => bench.order.map?.values ?? [];
+
+/** Bits that follow each other are read together, values of registers one by one. */
+function reads(values: readonly MappedValue[]): MappedValue[] {
+  const found: MappedValue[] = [];
+  for (const value of values) {
+    const last = found.at(-1);
+    const follows = last?.code === value.code && last.address + last.cells === value.address;
+    if (last && value.code <= 2 && follows && last.cells < MOST_BITS)
+      found[found.length - 1] = { ...last, cells: last.cells + 1 };
+    else found.push(value);
+  }
+  return found;
+}
+
+/** True when as much came as a value needs. */
+function isWhole({ answer }: Exchange, { code, cells }: MappedValue): boolean {
+  if (answer.kind !== 'data') return false;
+  return code <= 2
+    ? answer.pdu.length - 2 >= cells / 8
+    : valuesOf(answer.pdu).length >= Math.min(cells, MOST_CELLS);
+}
+
+async function allThere(bench: Bench): Promise<Judged> {
+  const all = reads(valuesIn(bench));
+  const wanted = all.slice(0, MOST_VALUES);
+  const shown: Exchange[] = [];
+  const missing: MappedValue[] = [];
+  for (const value of wanted) {
+    if (bench.asker.isStopped()) return inconclusive('the inspection was stopped');
+    const pdu = readPdu(
+      value.code,
+      value.address,
+      Math.min(value.cells, value.code <= 2 ? MOST_BITS : MOST_CELLS),
+    );
+    const first = await bench.ask(pdu);
+    if (isWhole(first, value)) continue;
+    // Once may be an accident.
+    const second = await bench.ask(pdu);
+    if (isWhole(second, value)) continue;
+    missing.push(value);
+    shown.push(first, second);
+  }
+  const many = `${wanted.length} reads of ${wanted.length < all.length ? `the first values of ` : ''}the map`;
+  const [first] = missing;
+  if (!first) return conforms(`${many} are answered in full`);
+  const names = missing.slice(0, 5).map(valueText).join(', ');
+  const [exchange] = shown as [Exchange];
+  return {
+    ...violates(
+      `${missing.length} of ${many} are not answered in full: ${names}${missing.length > 5 ? ', …' : ''}; at the first, the server ${answerText(exchange.answer)}`,
+      ...shown.slice(0, 4),
+    ),
+    seen: { times: 2, of: 2 },
+  };
+}
+
+async function halves(bench: Bench): Promise<Judged> {
+  const wide = valuesIn(bench).filter(({ cells, isText }) => cells > 1 && !isText);
+  if (wide.length === 0) return unsupported('no value of the map has several registers');
+  const said = bench.order.map?.wholeValues;
+  const shown: Exchange[] = [];
+  let refusals = 0;
+  for (const value of wide.slice(0, MOST_PARTS)) {
+    const whole = await bench.ask(readPdu(value.code, value.address, value.cells));
+    if (!isWhole(whole, value)) continue;
+    for (const address of [value.address, value.address + value.cells - 1]) {
+      const exchange = await bench.ask(readPdu(value.code, address, 1));
+      const { answer } = exchange;
+      const isRefused = answer.kind === 'exception' && answer.code === 2;
+      const what = `register ${address} of ${valueText(value)} alone`;
+      if (answer.kind !== 'data' && !isRefused) {
+        const text = `${what}: the server ${answerText(answer)}`;
+        return answer.kind === 'exception' && [5, 6, 10, 11].includes(answer.code)
+          ? inconclusive(text, exchange)
+          : violates(`${text}, where 16 bits or exception 02 are right`, exchange);
+      }
+      if (said !== undefined && said !== isRefused)
+        return violates(
+          `${what}: the server ${answerText(answer)}, and the map says wholeValues: ${said}`,
+          exchange,
+        );
+      if (isRefused) refusals++;
+      shown.push(exchange);
+    }
+  }
+  if (shown.length === 0) return inconclusive('no value of several registers is read whole: see map-values');
+  return conforms(
+    `parts of values: ${shown.length - refusals} are answered, ${refusals} refused with exception 02`,
+    ...shown.slice(0, 2),
+  );
+}
+
+/** Reads over holes of the map: blocks that begin and end with values, and have addresses between that are refused alone. */
+async function holes(bench: Bench): Promise<Judged> {
+  if (bench.order.map?.hasHoles) return unsupported('the map says how holes are answered (manners.holes)');
+  const values = valuesIn(bench);
+  let conforming: Exchange | undefined;
+  let tried = 0;
+  for (const [i, value] of values.entries()) {
+    const next = values[i + 1];
+    const end = value.address + value.cells;
+    if (!next || next.code !== value.code || next.address === end || next.address - end > WIDEST_HOLE)
+      continue;
+    const quantity = next.address + next.cells - value.address;
+    if (quantity > MOST_CELLS || tried++ >= MOST_PARTS) continue;
+    const hole = await bench.ask(readPdu(value.code, end, 1));
+    // A map may leave out what the server has.
+    if (hole.answer.kind !== 'exception' || hole.answer.code !== 2) continue;
+    const block = await bench.ask(readPdu(value.code, value.address, quantity));
+    if (block.answer.kind === 'data')
+      return violates(
+        `address ${end} is refused alone, and answered in a block from ${value.address} on`,
+        hole,
+        block,
+      );
+    if (block.answer.kind === 'exception' && block.answer.code === 2) conforming = block;
+  }
+  if (conforming) return conforms('a block over a hole is refused with exception 02', conforming);
+  return tried === 0
+    ? unsupported('the map has no narrow hole between two values')
+    : inconclusive('no hole of the map is refused alone with exception 02, so none can be read over');
+}
+
+const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address >= first && address <= last;
+
+/** Writes the values that registers have to those that the map calls read-only. */
+async function readOnly(bench: Bench): Promise<Judged> {
+  await scratchRegister(bench);
+  const span = bench.order.scratch.holding as AddressSpan;
+  const fixed = valuesIn(bench).filter(
+    (value) => value.code === 3 && !value.isWritable && value.cells === 1 && isIn(value, span),
+  );
+  if (fixed.length === 0) return unsupported('the map has no read-only register in the scratch range');
+  const shown: Exchange[] = [];
+  for (const value of fixed.slice(0, MOST_PARTS)) {
+    const [now] = (await bench.words(3, value.address, 1)) ?? [];
+    if (now === undefined) continue;
+    const exchange = await bench.ask(readPdu(6, value.address, now));
+    const { answer } = exchange;
+    if (answer.kind === 'exception' && answer.code === 1)
+      return unsupported('function 6 is not there', exchange);
+    if (answer.kind === 'data')
+      return violates(`a write to ${valueText(value)} is accepted, and the map has it read-only`, exchange);
+    if (answer.kind === 'exception' && [2, 3, 4].includes(answer.code)) shown.push(exchange);
+  }
+  return shown.length > 0
+    ? conforms(`writes to ${shown.length} read-only registers are refused`, ...shown.slice(0, 2))
+    : inconclusive('no write to a read-only register was refused with exception 02, 03 or 04');
+}
+
+export const MAP: readonly ServerCheck[] = [
+  {
+    id: 'map-values',
+    group: 'map',
+    title: 'Has every value of its map',
+    does: 'Reads each value of the map whole, bits in blocks; at most 500 reads.',
+    rule: 'Conforms when each read is answered with as many registers as the type of the value has.',
+    clause: 'the map (--map)',
+    matters: 'Clients that are made by the map poll what is not there: LavermanJJ/pysolarfocus#61.',
+    mend: 'Add the value to the device, or take it out of its documents.',
+    grade: 'met',
+    needs: ['map'],
+    isSeveral: true,
+    run: allThere,
+  },
+  {
+    id: 'half-values',
+    group: 'map',
+    title: 'Answers or refuses parts of a value',
+    does: 'Reads the first and the last register of values of several registers alone.',
+    rule: 'Conforms with 16 bits or exception 02; as `manners.wholeValues` says, if the map says it.',
+    clause: `${A}, 6.3`,
+    matters:
+      'Clients that read register by register get nothing, or parts that do not fit: rkl099/Appinventor-Modbus#1.',
+    mend: 'Answer each register by itself, or refuse parts with exception 02.',
+    grade: 'seldom',
+    needs: ['map'],
+    run: halves,
+  },
+  {
+    id: 'holes',
+    group: 'map',
+    title: 'Refuses a block over a hole',
+    does: 'Reads blocks from one value to the next over addresses that are refused alone.',
+    rule: 'Conforms with exception 02 for the whole block. No hole that is refused alone decides nothing.',
+    clause: `${A}, 7, code 02`,
+    matters:
+      'Filled holes are taken for measurements: LavermanJJ/pysolarfocus#61, pail23/stiebel_eltron_isg_component#599.',
+    mend: 'Refuse a block with exception 02 when one of its addresses does not exist.',
+    grade: 'seldom',
+    provokes: 'address',
+    needs: ['map'],
+    run: holes,
+  },
+  {
+    id: 'map-read-only',
+    group: 'map',
+    title: 'Refuses writes to what its map has read-only',
+    does: 'Writes to read-only registers of the scratch range the values that they have, with function 6.',
+    rule: 'Conforms with exception 02, 03 or 04.',
+    clause: `${A}, 6.6`,
+    matters: 'A client believes that it has set what it can not set.',
+    mend: 'Refuse writes to registers that are read-only.',
+    grade: 'seldom',
+    needs: ['map', 'holding'],
+    run: readOnly,
+  },
+];
