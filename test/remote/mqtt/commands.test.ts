@@ -64,7 +64,14 @@ describe('commands that come as messages', () => {
         ],
         ...['add', 'replace', 'switch', 'remove', 'reset'].map((each) => `rule.${each}`),
         ...['misbehaviour.arm', 'misbehaviour.disarm'],
-        ...['test.start', 'test.stop', 'examination.start', 'examination.stop'],
+        ...[
+          'test.start',
+          'test.stop',
+          'examination.start',
+          'examination.stop',
+          'inspection.start',
+          'inspection.stop',
+        ],
       ].toSorted(),
     );
   });

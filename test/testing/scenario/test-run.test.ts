@@ -91,7 +91,7 @@ describe('a test', () => {
     const { client, runOf } = await bench();
     // The reply to function 5 has no byte count.
     const fault = { when: { function: 5 }, do: [{ byteCount: 7 }] };
-    const over = runOf({ steps: [{ fault, wait: '500ms' }] }).run();
+    const over = runOf({ steps: [{ fault, wait: '2s' }] }).run();
     void client.poll(over, [2], '05 00 00 ff 00');
     const report = await over;
     expect(verdicts(report)).toEqual(['inconclusive']);

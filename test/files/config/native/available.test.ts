@@ -41,7 +41,7 @@ describe('values that are not available in a native file', () => {
       `unavailable: [${Array(65).fill('{from: 1}').join(', ')}]`,
       `${AT}.unavailable: expected at most 64 windows, got 65`,
     ],
-    ['available: night', `${AT}.available: expected true or false, got "night"`],
+    ['available: night', `${AT}.available: expected true, false or whenWritten, got "night"`],
     [
       'type: string, value: ab, available: false',
       `${AT}.available: string has no value that means "not available", expected notAvailable in the entry`,
