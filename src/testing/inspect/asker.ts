@@ -194,25 +194,40 @@ export class Asker {
     return problem ?? connection;
   }
 
-  /** Asks on a connection from `another` until an answer decides. The exchanges are not in the log. */
-  async askOn(connection: RawConnection, pdu: Uint8Array): Promise<ServerAnswer> {
+  /** Asks on a connection from `another` until an answer decides. */
+  async askOn(connection: RawConnection, pdu: Uint8Array): Promise<Exchange> {
     for (let i = 1; ; i++) {
-      const answer = await this.#onceOn(connection, pdu);
+      const exchange = await this.#onceOn(connection, pdu);
+      const { answer } = exchange;
       const isTransient = answer.kind === 'exception' && TRANSIENT.includes(answer.code);
-      if ((answer.kind !== 'silent' && !isTransient) || i >= this.tries) return answer;
+      if ((answer.kind !== 'silent' && !isTransient) || i >= this.tries) return exchange;
       await this.wait(this.pauseMs);
     }
   }
 
-  async #onceOn(connection: RawConnection, pdu: Uint8Array): Promise<ServerAnswer> {
-    if (!connection.isOpen) return { kind: 'closed', reason: 'closed' };
+  async #onceOn(connection: RawConnection, pdu: Uint8Array): Promise<Exchange> {
     const asked = { transactionId: 1 + this.#random.below(0xfffe), unitId: this.unitId, pdu };
-    const { chunks, lost } = await connection.exchange([{ bytes: this.framing.encode(asked) }], {
+    const pieces = [{ bytes: this.framing.encode(asked) }];
+    if (!connection.isOpen) {
+      const now = this.clock.now();
+      const gone = { kind: 'closed', reason: 'closed' } as const;
+      return this.#kept(asked, { pieces }, { startedAt: now, sentAt: now, chunks: [] }, [], gone, []);
+    }
+    const raw = await connection.exchange(pieces, {
       timeout: this.timeout,
       look: (heard) => stateOf(readReply(this.framing, asked, heard)),
     });
-    const { answer } = readReply(this.framing, asked, heardIn({ chunks }));
-    return answer.kind === 'silent' && lost !== undefined ? { kind: 'closed', reason: lost } : answer;
+    const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
+    const isLost = answer.kind === 'silent' && raw.lost !== undefined;
+    // Not plain: what a server does on a second connection says nothing about the pause or the losses of the first.
+    return this.#kept(
+      asked,
+      { pieces },
+      raw,
+      [],
+      isLost ? { kind: 'closed', reason: raw.lost ?? '' } : answer,
+      oddities,
+    );
   }
 
   /**

@@ -180,7 +180,8 @@ async function connections(bench: Bench): Promise<Judged> {
         break;
       }
       opened.push(connection);
-      const answer = await ask(connection);
+      const exchange = await ask(connection);
+      const { answer } = exchange;
       if (answer.kind === 'closed') {
         end = 'the next one is closed';
         opened.pop();
@@ -190,11 +191,12 @@ async function connections(bench: Bench): Promise<Judged> {
         await opened[0]?.close();
         return violates(
           `connection ${i + 1} is accepted and not answered${i === 0 ? '' : ` while ${i === 1 ? 'another one is' : 'others are'} open`}`,
+          exchange,
         );
       }
     }
     let alive = 0;
-    for (const connection of opened) if ((await ask(connection)).kind === 'data') alive++;
+    for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
     if (alive < opened.length) end = end || 'a new one ends an older one';
     facts.connections =
       alive === MOST_CONNECTIONS ? `at least ${MOST_CONNECTIONS} at a time` : `${alive} at a time; ${end}`;
@@ -262,12 +264,16 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
   const second = await asker.another();
   try {
     if (typeof second === 'string') return unsupported('it has one connection');
-    const answer = await asker.askOn(second, bench.goodRead);
+    const exchange = await asker.askOn(second, bench.goodRead);
+    const { answer } = exchange;
     if (answer.kind === 'data')
-      return conforms('half a request on one connection does not hold up another one');
+      return conforms('half a request on one connection does not hold up another one', exchange);
     if (answer.kind === 'closed' || bench.facts.connections?.startsWith('1 '))
       return unsupported('it has one connection');
-    return violates(`half a request on one connection; on another one, the server ${answerText(answer)}`);
+    return violates(
+      `half a request on one connection; on another one, the server ${answerText(answer)}`,
+      exchange,
+    );
   } finally {
     await first.close();
     if (typeof second !== 'string') await second.close();
