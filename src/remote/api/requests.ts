@@ -55,6 +55,13 @@ const MAX_BYTES = 256 * 1024;
  */
 export const MAX_PARTS = 4096;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Most names and values in a body of this route; `MAX_PARTS` if it says nothing. */
+    readonly maxParts?: number;
+  }
+}
+
 /**
  * Reads a text body of at most `maxBytes`.
  * @param declaredBytes Content-Length of the request; 0 if it has none
@@ -81,12 +88,13 @@ export function readText(payload: Readable, declaredBytes: number, maxBytes = MA
 /**
  * Parses the body of a request; an empty body is undefined. Refuses keys that would reach an object's
  * prototype when objects are merged. No request needs such keys.
+ * @param maxParts most names and values
  */
-export function parseJson(text: string): ParsedJson {
+export function parseJson(text: string, maxParts = MAX_PARTS): ParsedJson {
   if (text === '') return { ok: true, value: undefined };
   const { parts, depth } = measure(text);
-  if (parts > MAX_PARTS)
-    return refusal('request.too_long', '', `body: expected at most ${MAX_PARTS} names and values`);
+  if (parts > maxParts)
+    return refusal('request.too_long', '', `body: expected at most ${maxParts} names and values`);
   if (depth > DEEPEST)
     return refusal('request.too_long', '', `body: expected at most ${DEEPEST} levels of lists and mappings`);
   let value: unknown;
@@ -234,9 +242,9 @@ export function takeRequests(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
-    async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
+    async ({ headers, routeOptions }: FastifyRequest, payload: IncomingMessage) => {
       const body = await readText(payload, Number(headers['content-length'] ?? 0));
-      const parsed = body.ok ? parseJson(body.text) : body;
+      const parsed = body.ok ? parseJson(body.text, routeOptions.config.maxParts) : body;
       if (parsed.ok) return parsed.value;
       throw asError(parsed);
     },

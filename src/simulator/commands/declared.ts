@@ -39,6 +39,8 @@ export interface DeclaredRoute {
   readonly description: string;
   /** The schemas of the input, if REST has others than the command. */
   readonly schema?: SentSchemas;
+  /** Most names and values in the body of REST, if it may have more than other bodies. */
+  readonly maxParts?: number;
   /** The member of the answer that is the value of the command; without it, the value itself is the answer. */
   readonly member?: string;
   /** The list that is read after the command and is the member of the answer. */

@@ -23,6 +23,7 @@ export interface Route {
   readonly response: Answers;
   readonly schema?: FastifySchema;
   readonly params?: z.ZodType;
+  readonly maxParts?: number;
   readonly handle: Handler;
   readonly preValidation?: (request: FastifyRequest) => Promise<void>;
   /** False if the answer to HEAD would have to be made as a whole and thrown away. */
@@ -65,11 +66,13 @@ export function routesOf<Commands extends DeclaredCommands>(
 
 function routeOptions(tag: string, path: string, route: Route): RouteOptions {
   const [method = '', url = ''] = path.split(' ');
-  const { summary, description, response, params, schema, preValidation, exposeHeadRoute, handle } = route;
+  const { summary, description, response, params, schema, maxParts, preValidation, exposeHeadRoute, handle } =
+    route;
   return {
     method,
     url,
     schema: { tags: [tag], summary, description, ...(params && { params }), ...schema, response },
+    ...(maxParts && { config: { maxParts } }),
     ...(preValidation && { preValidation }),
     ...(exposeHeadRoute === false && { exposeHeadRoute }),
     handler: handle,

@@ -63,6 +63,8 @@ export type ValueView = z.infer<typeof valueViewSchema>;
 export type RegisterView = z.infer<typeof registerViewSchema>;
 
 const MAX_CHANGES = 1000;
+/** Names and values of a change with all its keys that expects the four registers of a 64-bit value. */
+const PARTS_OF_CHANGE = 16;
 /** The most registers of a write: as many as a client can write in one request. */
 const MAX_WRITTEN = 123;
 
@@ -237,6 +239,7 @@ export const VALUE_COMMANDS = {
     rest: 'PATCH /devices/:name/registers',
     ...ofDevice,
     sent: changeList,
+    maxParts: MAX_CHANGES * PARTS_OF_CHANGE,
     summary: 'Set values of a device',
     description:
       'Each change has a name, or a table and an address, and a value or words. All changes are made, or none when one has a mistake or finds something else than it expects.',

@@ -88,3 +88,35 @@ it('of two requests that expect the same, one writes', async () => {
   const statuses = (await Promise.all([send(5), send(6), send(7)])).map(({ status }) => status);
   expect(statuses.sort()).toEqual([200, 409, 409]);
 });
+
+const MANY = {
+  devices: {
+    meter: { registers: { holding: [{ address: 0, value: 1, quantity: 1000, write: true }] } },
+    wide: { registers: { holding: [{ address: 0, type: 'int64', value: 1, quantity: 1000, write: true }] } },
+  },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'wide' } } },
+};
+
+it.each([
+  ['meter', 1, 1],
+  ['wide', 4, [0, 0, 0, 1]],
+] as const)('1,000 changes with all their keys are written: %s', async (device, size, expected) => {
+  const rest = new Rest(nativeSetup(MANY));
+  const path = `/api/v1/devices/${device}/registers`;
+  const changes = Array.from({ length: 1000 }, (_, i) => ({
+    table: 'holding',
+    address: i * size,
+    value: 2,
+    raw: true,
+    expected,
+  }));
+  const { status, body } = await rest.send<Body>('PATCH', path, { changes });
+  expect([status, body.error]).toEqual([200, undefined]);
+  const { registers } = (await rest.send<Body>('GET', path)).body;
+  expect(registers.map(({ value }) => Number(value))).toEqual(new Array(1000).fill(2));
+  const tooMany = await rest.send<Body>('PATCH', path, { changes: [...changes, changes[0]] });
+  expect([tooMany.status, tooMany.body.error]).toEqual([
+    400,
+    'changes: expected at most 1000 changes, got a list',
+  ]);
+});
