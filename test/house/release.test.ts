@@ -25,6 +25,7 @@ const OTHERS = [
   'dist/remote/api/openapi/examples.json',
   'dist/remote/api/openapi/made/examination.json',
   'dist/remote/api/openapi/made/fault-rule.json',
+  'dist/remote/api/openapi/made/inspection.json',
   'dist/remote/api/openapi/made/line.json',
   'dist/remote/api/openapi/made/openapi.json',
   'dist/remote/api/openapi/made/signals.json',
