@@ -43,7 +43,7 @@ it.each([1, 2, 3])(
   async (seed) => {
     const next = requestsOf(DOCUMENT, WORLD, seed);
     const seen = new Set<string>();
-    for (let round = 0; round < Math.ceil(tries(4000) / ROUND); round++) {
+    for (let round = 0; round < Math.ceil(tries(2000) / ROUND); round++) {
       const directory = mkdtempSync(join(tmpdir(), 'any-input-'));
       const context = newTestContext(new Simulator(nativeSetup(PLAYED, directory), SILENT), SILENT);
       await context.simulator.start();
