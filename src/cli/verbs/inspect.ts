@@ -18,6 +18,7 @@ import {
 } from '../../testing/inspect/inspection.js';
 import { inspectionJson, inspectionReport } from '../../testing/inspect/inspection-report.js';
 import { htmlReport } from '../../testing/report/html.js';
+import { aboutText } from '../../testing/report/report.js';
 import type { InspectRequest, InspectWanted } from '../command-line/commands/inspect.js';
 import { load } from './load.js';
 import { complain, FAILED, note, OK, say } from './say.js';
@@ -65,6 +66,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
   const startedAt = Date.now();
   const inspection = await run.run();
   say(`\n${cardText(inspection)}`);
+  const said = aboutText(request.about);
+  if (said !== '') say(said);
   const report = { ...inspectionReport(inspection, startedAt), about: request.about };
   const forms = { html: htmlReport, json: () => inspectionJson(report) };
   const problem = writeReports(request, [report], forms);

@@ -80,7 +80,9 @@ function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown
     const key = IDENTITY_KEYS[id];
     return key === undefined ? [] : [[key, text] as const];
   });
-  const extended = known.filter(([id]) => id >= FIRST_EXTENDED);
+  const extended = [...identity]
+    .filter(([id]) => id >= FIRST_EXTENDED)
+    .map(([id, text]) => [id, isText(text) ? text : { bytes: Buffer.from(text, 'latin1').toString('hex') }]);
   return {
     ...Object.fromEntries(IDENTITY_KEYS.slice(0, 3).map((key) => [key, ''])),
     ...Object.fromEntries(named),

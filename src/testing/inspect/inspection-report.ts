@@ -114,9 +114,13 @@ function exchangeViews(
 }
 
 /** The JSON report on a server: identifiers and verdicts are those of the table of checks. */
-export function inspectionJson({ json, findings }: Pick<InspectionReport, 'json' | 'findings'>): string {
+export function inspectionJson({
+  json,
+  findings,
+  about,
+}: Pick<InspectionReport, 'json' | 'findings' | 'about'>): string {
   const checks = json.checks.map((check, i) => ({ ...check, exchanges: findings[i]?.exchanges ?? [] }));
-  return `${JSON.stringify({ ...json, checks }, null, 2)}\n`;
+  return `${JSON.stringify({ ...json, ...(about && { about }), checks }, null, 2)}\n`;
 }
 
 /** The JSON report without the exchanges. */

@@ -1,6 +1,6 @@
 import { compact } from '../../../common/compact.js';
 import type { At } from '../../../common/schema/at.js';
-import { identityText, isMapping } from '../../../common/schema/parts.js';
+import { hexadecimal, identityText, isMapping, section } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import type { FileDefinition } from '../../../device/files.js';
 import { FIRST_EXTENDED_OBJECT } from '../../../device/identification.js';
@@ -73,13 +73,25 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
   });
 }
 
+const binaryObject = section({ bytes: hexadecimal(244, 'an object', '01 02 ff') });
+
 export function readIdentity(at: At): Identity {
   if (at.value === undefined) return {};
   const { extended, ...names } = at.check(identitySchema) ?? {};
   if (extended === undefined) return compact(names);
   const range = { what: 'objects by identifier', first: FIRST_EXTENDED_OBJECT, last: 0xff };
-  const objects = readNumbered(at.key('extended'), range, (each) => each.check(identityText));
+  const objects = readNumbered(at.key('extended'), range, readObject);
   return { ...compact(names), extended: objects };
+}
+
+/**
+ * Reads an object of the identification: a text, or `{bytes: "01 02 ff"}`, because private objects may be binary
+ * (Application Protocol V1.1b3, 6.21). @returns a character for each byte
+ */
+function readObject(at: At): string | undefined {
+  if (!isMapping(at.value)) return at.check(identityText);
+  const object = at.check(binaryObject);
+  return object && Buffer.from(object.bytes).toString('latin1');
 }
 
 function readServerId(at: At): ServerId | undefined {

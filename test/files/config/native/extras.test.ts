@@ -70,6 +70,11 @@ describe('what a device of the native file has besides registers', () => {
     expect(ask(device, '2B 0E 04 00')).toBe(`2b0e0483000001000a${asciiHex('Example Co')}`);
   });
 
+  it('defines private objects that are bytes and no text', () => {
+    const device = built('identity: {extended: {0x81: {bytes: "00 ff 80"}}}');
+    expect(ask(device, '2B 0E 04 81')).toBe('2b0e0483000001810300ff80');
+  });
+
   it('belongs to each device of the file, not to all', () => {
     const registers = 'registers: {holding: [{address: 0}]}, files: {1: {write: true}}';
     const text = `devices: {a: {${registers}}, b: {${registers}}}\nlines: {lan: {tcp: {}, units: {1: a, 2: b}}}`;
