@@ -89,7 +89,11 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     external: /^(node:.+|serialport|@serialport\/.+|koffi|asn1js)$/,
     why: 'it carries bytes and time only and never knows a device or a fault',
   },
-  traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
+  traffic: {
+    knows: ['protocol', 'faults'],
+    external: /^(pino|zod)$/,
+    why: 'it is told of frames and asks nobody',
+  },
   config: {
     knows: ['common', 'protocol', 'schema', 'registers', 'device', 'faults', 'signals', 'reactions'],
     knowsTypesOf: ['transport'],

@@ -1,6 +1,5 @@
-import type { LeftOut } from '../../remote/api/v1/traffic-view.js';
 import type { EventKind } from '../../simulator/traffic/event.js';
-import type { TrafficView } from '../../simulator/traffic/view.js';
+import type { LeftOut, TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { Paint, Style } from './paint.js';
 
 export type ShownEvent = TrafficView | LeftOut;

@@ -2,7 +2,6 @@ import { nameAt } from '../../files/config/native/each.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import type { MappedLine } from '../../simulator/commands/program.js';
 import {
-  type NamedView,
   valuesByTable,
   valuesWritten,
   type WrittenValue,
@@ -11,7 +10,8 @@ import {
 import type { CaptureLine, CaptureLines } from '../../simulator/traffic/capture/packet.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
-import { type TrafficView, trafficView } from '../../simulator/traffic/view.js';
+import { trafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /**
@@ -57,12 +57,12 @@ export class LineMap implements CaptureLines {
    * Shows events as REST does. Takes a few at a time: values of devices that are not known yet are read once
    * for all of them.
    */
-  async views(events: readonly TrafficEvent[]): Promise<NamedView[]> {
+  async views(events: readonly TrafficEvent[]): Promise<TrafficView[]> {
     return events.map(await this.viewer(events));
   }
 
   /** Makes a function that shows each of these events, with the values that their devices have now. */
-  async viewer(events: Iterable<TrafficEvent>): Promise<(event: TrafficEvent) => NamedView> {
+  async viewer(events: Iterable<TrafficEvent>): Promise<(event: TrafficEvent) => TrafficView> {
     if (this.#rpc.revision !== this.#revision) await this.refresh();
     const [lines, known] = [this.#lines, this.#known];
     for (const event of events) {
@@ -82,7 +82,7 @@ export class LineMap implements CaptureLines {
 
   /** The device and the named values that a confirmed write has written. @param view one of `views` */
   writtenIn(
-    view: NamedView,
+    view: TrafficView,
   ): { readonly device: string; readonly values: readonly WrittenValue[] } | undefined {
     const { written } = view;
     const device = deviceAbout(this.#lines, view);

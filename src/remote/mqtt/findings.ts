@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NamedView, WrittenValue } from '../../simulator/commands/shown-values.js';
+import type { WrittenValue } from '../../simulator/commands/shown-values.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
 
 /** What is reported of the traffic. */
 interface FindingEvents {
   /** Called when a client has written values of a device; `values` are those with a name. */
-  readonly written: (device: string, values: readonly WrittenValue[], view: NamedView) => Promise<void>;
+  readonly written: (device: string, values: readonly WrittenValue[], view: TrafficView) => Promise<void>;
   /** Called when the state of a line has changed, or a test has a result. */
-  readonly happened: (view: NamedView) => Promise<void>;
+  readonly happened: (view: TrafficView) => Promise<void>;
   /** Called with one of all events at regular intervals, so that it can be shown. */
-  readonly sample: (view: NamedView) => void;
+  readonly sample: (view: TrafficView) => void;
 }
 
 /** Least time between two turns, in ms. */
@@ -69,12 +70,12 @@ export class Findings {
     for (const view of await this.#views([last])) this.#events.sample(view);
   }
 
-  #views(events: readonly number[]): Promise<NamedView[]> {
+  #views(events: readonly number[]): Promise<TrafficView[]> {
     const { traffic, map } = this.#desk;
     return map.views(events.flatMap((seq) => traffic.read(seq) ?? []));
   }
 
-  async #report(view: NamedView): Promise<void> {
+  async #report(view: TrafficView): Promise<void> {
     if (view.kind === 'line' || view.kind === 'test') await this.#events.happened(view);
     const written = this.#desk.map.writtenIn(view);
     if (written) await this.#events.written(written.device, written.values, view);

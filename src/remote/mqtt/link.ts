@@ -7,7 +7,8 @@ import type { Outcome } from '../../simulator/commands/refusal.js';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
-import type { NamedView, WrittenValue } from '../../simulator/commands/shown-values.js';
+import type { WrittenValue } from '../../simulator/commands/shown-values.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
 import { errorBody } from '../api/problem.js';
 import { allParts } from '../rpc/rpc.js';
@@ -364,7 +365,7 @@ export class MqttLink {
   async #written(
     device: string,
     written: readonly WrittenValue[],
-    { line, client, time }: NamedView,
+    { line, client, time }: TrafficView,
   ): Promise<void> {
     if (written.length === 0) return;
     const range = { from: 0, to: 0xffff, names: written.map(({ name }) => name).join(',') };

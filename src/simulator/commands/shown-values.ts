@@ -1,15 +1,10 @@
 import { shortestFloat32, type Value, valueOfWords } from '../../device/registers/value.js';
 import type { WrittenValues } from '../traffic/decode-request.js';
-import type { TrafficView } from '../traffic/view.js';
+import type { TrafficView } from '../traffic/view-schema.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
 import type { KnownValue, NamedValue, TypedValues } from './known-values.js';
 import type { ValueView } from './schemas/value.js';
 import { storedView } from './value-view.js';
-
-/** An event as REST shows it: with the names of the registers that it is about. */
-export interface NamedView extends TrafficView {
-  readonly names?: readonly string[];
-}
 
 /** A value with a name that a client has written. */
 export interface WrittenValue {
@@ -49,7 +44,7 @@ function isNamed(value: KnownValue): value is NamedValue {
 }
 
 /** An event with the names of its registers, and with the values that they hold. */
-export function withValues(view: TrafficView, device: string, known: TableValues): NamedView {
+export function withValues(view: TrafficView, device: string, known: TableValues): TrafficView {
   const { address = 0, quantity = 0 } = view;
   const names = namedBetween(known, address, quantity).map(([, , , name]) => `${device}.${name}`);
   const named = names.length > 0 ? { ...view, names } : view;
@@ -157,7 +152,7 @@ export function valuesWritten(written: WrittenValues, known: TableValues): Writt
 
 /** A value in stored form, from the words at an address; undefined when these have only a part of it. */
 function rawIn(
-  { address: from, values = [] }: Pick<WrittenValues, 'address' | 'values'>,
+  { address: from, values = [] }: { readonly address: number } & Pick<Said, 'values'>,
   [, address, cells, , type, order]: NamedValue,
 ): Value | undefined {
   const start = address - from;

@@ -4,6 +4,7 @@ import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { decodeRequest, type FilePart, type Request } from '../../modbus/protocol/request.js';
 import { SubFunction } from '../../modbus/protocol/sub-function.js';
+import type { TrafficView } from './view-schema.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 
 /**
@@ -52,16 +53,8 @@ export function requestMessage(pdu: Uint8Array): Message {
   return messageOf(code, pdu, decoded.ok ? sayingOf(decoded.request) : wrongRequest(pdu, decoded.exception));
 }
 
-interface WrittenRange {
-  readonly address: number;
-  /** The values; undefined for function 22, which changes some bits of a register. */
-  readonly values: readonly number[] | undefined;
-}
-
-/** Registers or coils that a request writes. */
-export interface WrittenValues extends WrittenRange {
-  readonly table: 'coils' | 'holding';
-}
+/** Registers or coils that a request writes. Function 22 has no values: it changes some bits of a register. */
+export type WrittenValues = NonNullable<TrafficView['written']>;
 
 /** The registers or coils that a request writes; undefined for other requests, and for invalid ones. */
 export function writtenBy(pdu: Uint8Array): WrittenValues | undefined {
@@ -70,7 +63,7 @@ export function writtenBy(pdu: Uint8Array): WrittenValues | undefined {
   return written && { table: functionOf(pdu[0])?.table as WrittenValues['table'], ...written };
 }
 
-function writeOf(request: Request): WrittenRange | undefined {
+function writeOf(request: Request): Omit<WrittenValues, 'table'> | undefined {
   switch (request.code) {
     case FunctionCode.writeSingleCoil:
       return { address: request.address, values: [Number(request.on)] };
@@ -79,11 +72,11 @@ function writeOf(request: Request): WrittenRange | undefined {
     case FunctionCode.writeSingleRegister:
       return { address: request.address, values: [request.value] };
     case FunctionCode.writeMultipleRegisters:
-      return { address: request.address, values: request.words };
+      return { address: request.address, values: [...request.words] };
     case FunctionCode.maskWriteRegister:
       return { address: request.address, values: undefined };
     case FunctionCode.readWriteMultipleRegisters:
-      return { address: request.writeAddress, values: request.words };
+      return { address: request.writeAddress, values: [...request.words] };
     default:
       return undefined;
   }
@@ -128,7 +121,7 @@ function sayingOf(request: Request): Saying {
     case FunctionCode.writeSingleRegister:
     case FunctionCode.writeMultipleCoils:
     case FunctionCode.writeMultipleRegisters: {
-      const { address, values = [] } = writeOf(request) as WrittenRange;
+      const { address, values = [] } = writeOf(request) as Omit<WrittenValues, 'table'>;
       return { text: `${name} ${rangeText(address, values.length)}: ${valuesText(values)}`, values };
     }
     case FunctionCode.maskWriteRegister: {

@@ -7,6 +7,7 @@ import {
   stepsOf,
 } from '../../modbus/protocol/reply-plan.js';
 import type { ReplyEvent } from './event.js';
+import type { ReplyView } from './reply-schema.js';
 import { micros } from './time.js';
 
 /**
@@ -15,43 +16,6 @@ import { micros } from './time.js';
  */
 const MAX_STEPS = 64;
 const MAX_BYTES = 1024;
-
-/** The outcome of a reply, for output as JSON. */
-export interface ReplyView {
-  /** Why nothing was sent; null when there was something to send. */
-  readonly silence: string | null;
-  /** The faults that were to act on the reply, in order. */
-  readonly faults: FaultView[];
-  /** The number of faults that are not shown: those between the 63rd and the last one. */
-  readonly omittedFaults: number;
-  readonly steps: StepView[];
-  /** The number of steps that are not shown: those after the 64th. */
-  readonly omittedSteps: number;
-  /** The number of bytes that are not shown of the shown steps: those after the 1024th. */
-  readonly omittedBytes: number;
-  /** How the plan ended. `not sent`: the plan was played to its end, but no byte of it was sent. */
-  readonly ended: PlayReport['ended'] | 'not sent';
-}
-
-interface FaultView {
-  readonly rule: string;
-  readonly kind: string;
-  readonly outcome: 'applied' | 'not achieved';
-  readonly reason?: string;
-}
-
-/** A step of a reply. Times are in µs since the last byte of the request was received. */
-interface StepView {
-  readonly kind: Step['kind'];
-  readonly bytes?: string;
-  readonly plannedUs: number;
-  readonly achievedUs: number | null;
-  /** When the last character of the step left, or the break ended. */
-  readonly endedUs: number | null;
-  readonly uncertaintyUs: number | null;
-  readonly outcome: StepReport['outcome'];
-  readonly reason?: string;
-}
 
 /** The fields of a reply that its view needs. */
 type ViewedReply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
@@ -91,7 +55,7 @@ function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number 
   return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
 }
 
-function viewStep(step: Step, report: StepReport, requestedAt: number): StepView {
+function viewStep(step: Step, report: StepReport, requestedAt: number): ReplyView['steps'][number] {
   const us = (at: number) => micros(at - requestedAt);
   const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
   const { plannedAt, achievedAt, endedAt, uncertainty, outcome, reason } = report;

@@ -1,6 +1,6 @@
-import type { NamedView } from '../../../simulator/commands/shown-values.js';
+import type { TrafficView } from '../../../simulator/traffic/view-schema.js';
 
-type TrafficRow = Partial<NamedView>;
+type TrafficRow = Partial<TrafficView>;
 
 /** The columns of traffic as CSV, and how their values are made; undefined and null are empty. */
 const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {

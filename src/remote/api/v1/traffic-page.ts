@@ -1,10 +1,9 @@
-import type { NamedView } from '../../../simulator/commands/shown-values.js';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { beginningOfNewest, TrafficCursor } from '../../../simulator/traffic/reading.js';
+import { type LeftOut, leftOut, type TrafficView } from '../../../simulator/traffic/view-schema.js';
 import type { LineMap } from '../line-map.js';
-import { type LeftOut, leftOut } from './traffic-view.js';
 
 /** The part of the traffic that a client asks for. */
 interface PageQuery {
@@ -60,7 +59,7 @@ export function* batchesOf(
 export async function streamed(
   { events, missed }: Batch,
   map: LineMap,
-): Promise<readonly (NamedView | LeftOut)[]> {
+): Promise<readonly (TrafficView | LeftOut)[]> {
   const views = await map.views(events);
   return missed > 0 ? [leftOut(missed), ...views] : views;
 }

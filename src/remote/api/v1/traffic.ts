@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
 import type { ReplyEvent } from '../../../simulator/traffic/event.js';
+import { streamedViewSchema, trafficViewSchema } from '../../../simulator/traffic/view-schema.js';
 import { sendJson, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import type { LineMap } from '../line-map.js';
@@ -10,7 +11,6 @@ import { type Routes, routesOf } from './route.js';
 import { CSV_HEADER, csvOf } from './traffic-csv.js';
 import { streamed, TrafficPage } from './traffic-page.js';
 import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
-import { streamedViewSchema, trafficViewSchema } from './traffic-view.js';
 
 /** The fields of every page of traffic besides its events. */
 const pageFields = {

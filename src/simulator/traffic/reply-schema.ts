@@ -41,3 +41,5 @@ export const replySchema = {
     .enum(['complete', 'not sent', 'superseded', 'disconnected'])
     .describe('`not sent`: the plan was played to its end, but no byte of it was sent.'),
 };
+
+export type ReplyView = Readonly<z.infer<z.ZodObject<typeof replySchema>>>;

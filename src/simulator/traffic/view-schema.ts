@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { replySchema } from '../../../simulator/commands/schemas/reply.js';
-import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
+import { DIRECTIONS, EVENT_KINDS } from './event.js';
+import { replySchema } from './reply-schema.js';
 
 const { omittedBytes, ...replyFields } = replySchema;
 
-/** An event of the traffic. Keys that an event of its kind does not have are absent. */
+/**
+ * An event of the traffic. Keys that an event of its kind does not have are absent; `null` means not known.
+ */
 export const trafficViewSchema = z
   .object({
     seq: z.number(),
@@ -72,6 +74,8 @@ export const trafficViewSchema = z
     id: 'Event',
     description: 'An event of the traffic. Keys that an event of its kind does not have are absent.',
   });
+
+export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
 
 /** Stands for events that were gone before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
