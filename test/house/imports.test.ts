@@ -226,6 +226,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   },
   mqtt: {
     knows: ['schema', 'protocol', 'device', 'transport', 'config', 'commands', 'rpc', 'api'],
+    knowsTypesOf: ['traffic'],
     external: /^(node:.+|mqtt|pbf|fastify|zod)$/,
     why: 'it is on the side of the desk, and reaches the running simulator by commands only',
   },
@@ -242,6 +243,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
       'api',
       'rest-client',
     ],
+    knowsTypesOf: ['traffic'],
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },
@@ -259,7 +261,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   },
   web: {
     knows: ['rest-client', 'timeline'],
-    knowsTypesOf: ['api', 'commands'],
+    knowsTypesOf: ['api', 'commands', 'traffic'],
     knowsFiles: [
       'src/remote/api/console/paths.ts',
       'src/modbus/protocol/bytes.ts',
