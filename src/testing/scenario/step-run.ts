@@ -52,9 +52,10 @@ export async function runStep(
   surroundings: StepSurroundings,
 ): Promise<StepEnd> {
   const { inbox, actions, clock, say, heard, always, polls } = surroundings;
-  const startedAt = clock.now();
   const refused = actions.begin(step) ?? (await controlled(step, surroundings));
   if (refused !== undefined) return { verdict: 'error', message: refused, over: false };
+  // What comes while the program under test is stopped or started belongs to this step.
+  const startedAt = clock.now();
   const goal = watchOf(step, startedAt, polls);
   const forbidden = new Map<Forbidden, number[]>(step.never.map((each) => [each, []]));
   for (const each of always) {
@@ -106,17 +107,23 @@ export async function runStep(
   }
 }
 
+/** How long a request may be under way that a program has sent before it ended, in ms. */
+const LAST_WORDS_MS = 250;
+
 /**
  * Stops or starts the program under test.
  * @returns why that was not possible; undefined when it was, or when the step does neither
  */
 async function controlled(
   { dut: what }: ScenarioStep,
-  { dut }: StepSurroundings,
+  { dut, clock }: StepSurroundings,
 ): Promise<string | undefined> {
   if (what === undefined) return undefined;
   if (!dut) return 'there is no program under test here';
-  if (what !== 'start') await dut.stop();
+  if (what !== 'start') {
+    await dut.stop();
+    await new Promise<void>((resolve) => clock.callAfter(LAST_WORDS_MS, resolve));
+  }
   return what === 'stop' ? undefined : dut.start();
 }
 
