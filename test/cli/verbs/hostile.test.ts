@@ -37,7 +37,9 @@ describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rt
     it('takes no answer from the good ones beside it, whatever it sends', async () => {
       const target = [...plant.targets, plant.rest].find((each) => each.line === line);
       if (target === undefined) throw new Error(`no line ${line}`);
-      for (const { name } of [...ATTACKS, ...REST_ATTACKS].filter(({ on }) => on.includes(target.kind))) {
+      // What is dear, many at once, needs a machine with nothing beside it: `scripts/hostile.mjs --line rest` plays it.
+      const all = [...ATTACKS, ...REST_ATTACKS].filter(({ name }) => !name.startsWith('many at once'));
+      for (const { name } of all.filter(({ on }) => on.includes(target.kind))) {
         const { attack, lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
         expect({ attack, lost, unanswered }).toEqual({ attack: name, lost: {}, unanswered: [] });
         expect(answered).toBeGreaterThan(0);
