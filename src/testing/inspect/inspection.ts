@@ -203,13 +203,20 @@ export class InspectionRun {
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
-    if (odd === undefined) return judged;
-    return {
-      ...judged,
-      verdict: 'inconclusive',
-      text: `${judged.text}; ${ODDITIES[odd]}: see frames`,
-      isOdd: true,
-    };
+    const why = odd === undefined ? this.#strayText(check, judged) : `${ODDITIES[odd]}: see frames`;
+    if (why === undefined) return judged;
+    return { ...judged, verdict: 'inconclusive', text: `${judged.text}; ${why}`, isOdd: true };
+  }
+
+  /**
+   * Bytes of somebody else complete or spoil what a check of damage sends, and stand in replies, so these can't
+   * blame the server.
+   */
+  #strayText({ group, id }: ServerCheck, { shown = [] }: Judged): string | undefined {
+    const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
+    if (id === 'stray-bytes' || (group !== 'bus' && !isGarbled)) return undefined;
+    const isStray = this.#bench.log.some(({ unasked }) => unasked.length > 0);
+    return isStray ? 'somebody else sends on the bus: see stray-bytes' : undefined;
   }
 
   /** The server has stopped answering after a check: names it, and waits until the server is back. */
