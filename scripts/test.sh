@@ -3,8 +3,7 @@
 said=$(mktemp)
 npm run --silent lint >"$said" 2>&1 &
 lint=$!
-# Many tests wait for a line: while two workers wait, the third runs.
-vitest run --maxWorkers 3 --project alone --project quick "$@"
+vitest run --project alone --project quick "$@"
 tests=$?
 wait "$lint"
 linted=$?

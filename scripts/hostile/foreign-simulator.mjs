@@ -141,7 +141,7 @@ async function fool(args, answers) {
     const server = createServer(answer).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-    const output = await outputOf([...args, '--url', `http://127.0.0.1:${port}`]);
+    const output = await outputOf([...args, '--url', `http://127.0.0.1:${port}`], shown);
     server.close();
     server.closeAllConnections();
     const readable = JSON.stringify(output);
@@ -155,12 +155,26 @@ async function fool(args, answers) {
   return `${printed} characters printed, none of the ${HIDDEN.length} hidden ones`;
 }
 
-/** What a command prints, on both outputs. @param {readonly string[]} args @returns {Promise<string>} */
-function outputOf(args) {
+/**
+ * What a command prints, on both outputs, until it ends; `monitor` never does, and is ended a moment after all that is waited for is there.
+ * @param {readonly string[]} args
+ * @param {readonly string[]} shown
+ * @returns {Promise<string>}
+ */
+function outputOf(args, shown) {
   return new Promise((resolve) => {
     const command = [join(dist, 'main.js'), ...args];
-    execFile(process.execPath, command, { timeout: LIMIT_MS }, (_, stdout, stderr) =>
+    const child = execFile(process.execPath, command, { timeout: LIMIT_MS }, (_, stdout, stderr) =>
       resolve(stdout + stderr),
     );
+    let printed = '';
+    /** @param {string} text */
+    const hear = (text) => {
+      printed += text;
+      if (args[0] === 'monitor' && shown.every((each) => printed.includes(each)))
+        setTimeout(() => child.kill(), 500);
+    };
+    child.stdout?.on('data', hear);
+    child.stderr?.on('data', hear);
   });
 }

@@ -115,7 +115,7 @@ describe('state: keep', () => {
   it('is readable, and at most a second old, however often the program is killed', async () => {
     const args = ['--state', newDirectory()];
     let last: { value: number; at: number }[] = [];
-    for (let turn = 0; turn < 10; turn++) {
+    for (let turn = 0; turn < 4; turn++) {
       const program = await start(config, { args });
       expect(program.output.stderr).not.toContain('set aside');
       const found = await value(program);
@@ -125,7 +125,7 @@ describe('state: keep', () => {
       expect(found).toBeGreaterThanOrEqual(old);
       expect(found).toBeLessThanOrEqual(last.at(-1)?.value ?? 1);
       last = [{ value: found, at: performance.now() }];
-      const until = performance.now() + 200 + 260 * turn;
+      const until = performance.now() + 200 + 650 * turn;
       while (performance.now() < until) {
         const next = (last.at(-1)?.value ?? 0) + 1;
         await put(program, next);

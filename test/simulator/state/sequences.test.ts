@@ -151,6 +151,12 @@ const device = fc.oneof({ weight: 3, arbitrary: fc.constant('meter') }, pick(...
 const newcomer = pick('extra', 'extra', 'a b', 'other', 'spare', 'meter', 'other-9', 'meter@127.1.0.1');
 const line = pick('lan', 'lan', 'many', 'new');
 const rule = pick('slow', 'named', 'mine', 'few-registers', 'gap-in-frame');
+/** Where there are registers, whatever was defined: to look at all the others takes most of the time. */
+const USED = [
+  { from: 0, to: 400 },
+  { from: 40_000, to: 40_100 },
+  { from: 65_500, to: 65_535 },
+];
 const table = pick('coils', 'discrete', 'input', 'holding', 'holding');
 const address = fc.oneof(fc.nat(12), pick(300, 65_535));
 const word = pick(0, 1, 7, 0xffff);
@@ -363,9 +369,11 @@ function serves(simulator: Simulator, see: (seen: Seen) => object) {
   const { devices, lines, faults } = simulator;
   return {
     devices: byName(devices.values(), (device) => {
-      const listed = listValues(room(simulator), { device: device.name, from: 0, to: 65_535 });
-      if (!listed.ok) throw new Error(`device ${device.name} has too many values`);
-      const registers = [...listed.value].flatMap((view) => {
+      const registers = USED.flatMap((range) => {
+        const listed = listValues(room(simulator), { device: device.name, ...range });
+        if (!listed.ok) throw new Error(`device ${device.name} has too many values`);
+        return [...listed.value];
+      }).flatMap((view) => {
         if (!view) return [];
         const { image, base } = device.tables[view.table].window;
         const point = device.points.at(image, base + view.address);
@@ -450,7 +458,7 @@ describe('after any sequence of changes', () => {
   it('the configuration that is written makes what runs, and a restart with its state has it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 16, size: 'max' }), (steps) => play(steps)),
-      { numRuns: tries(1000) },
+      { numRuns: tries(400) },
     );
   }, 1_200_000);
 
