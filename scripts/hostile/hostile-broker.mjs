@@ -10,12 +10,12 @@ import { residentMb } from './plant.mjs';
 /** @typedef {{type: number, flags: number, body: Buffer}} Packet */
 /** @typedef {(packet: Packet, socket: import('node:net').Socket) => void} Script */
 
-const TYPES = { connect: 1, publish: 3, subscribe: 8, ping: 12 };
+export const TYPES = { connect: 1, publish: 3, subscribe: 8, ping: 12 };
 const CONNACK = Buffer.from([0x20, 2, 0, 0]);
 const OTHER_VERSION = Buffer.from([0x20, 2, 0, 1]);
 const PINGRESP = Buffer.from([0xd0, 0]);
-const TOPIC = 'modbus-sim/b';
-const LIMIT_MS = 30_000;
+export const TOPIC = 'modbus-sim/b';
+const LIMIT_MS = 60_000;
 /** What a program may take more while a broker floods it. */
 const MORE_MB = 120;
 
@@ -27,7 +27,7 @@ function remaining(length) {
 }
 
 /** @param {string} topic @param {Buffer} payload @param {number} [id] of QoS 2; without it, of QoS 0 */
-function publish(topic, payload, id) {
+export function publish(topic, payload, id) {
   const name = Buffer.from(topic);
   const length = 2 + name.length + (id === undefined ? 0 : 2) + payload.length;
   const head = [id === undefined ? 0x30 : 0x34, ...remaining(length), name.length >> 8, name.length & 0xff];
@@ -82,14 +82,22 @@ function answer(packet, socket, script) {
  * @param {Script} script @param {object} mqtt @param {(program: Program) => Promise<Result>} use
  * @param {object} [holding]
  */
-async function withBench(script, mqtt, use, holding = [{ address: 0, name: 'level', value: 1 }]) {
+function withBench(script, mqtt, use, holding = [{ address: 0, name: 'level', value: 1 }]) {
+  const devices = { meter: { registers: { holding } } };
+  const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
+  return withBroker(script, mqtt, { devices, lines }, use);
+}
+
+/**
+ * @template Result
+ * @param {Script} script @param {object} mqtt
+ * @param {{devices: object, lines: object, env?: Record<string, string>}} bench @param {(program: Program) => Promise<Result>} use
+ */
+export async function withBroker(script, mqtt, { env, ...bench }, use) {
   const { url, close } = await broker(script);
   const program = await startProgram({
-    config: {
-      devices: { meter: { registers: { holding } } },
-      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
-      mqtt: { url, topic: TOPIC, publish: { every: 100 }, ...mqtt },
-    },
+    config: { ...bench, mqtt: { url, topic: TOPIC, publish: { every: 100 }, ...mqtt } },
+    ...(env && { env }),
   });
   try {
     return await use(program);
@@ -251,7 +259,7 @@ async function mqttOf(program) {
 }
 
 /** @param {() => boolean | Promise<boolean>} holds @param {string} what */
-async function until(holds, what) {
+export async function until(holds, what) {
   for (const end = performance.now() + LIMIT_MS; performance.now() < end; await delay(50))
     if (await holds()) return;
   throw new Error(`never: ${what}`);

@@ -3,6 +3,7 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
+import { checkByBroker, reloadLarge } from './dear-files.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
 import { holdFiles } from './held-files.mjs';
 import { holdBack, neverRelease, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
@@ -35,6 +36,8 @@ export const TRICKS = [
     play: keepAll,
   },
   { name: 'a file of entries that take the addresses of each other', play: overlap },
+  { name: 'a file of 2.8 MB is read again', play: reloadLarge },
+  { name: 'a broker has small files checked that say much', play: checkByBroker },
   { name: 'devices and lines named "." and ".."', play: nameDots },
   { name: 'lines x/y, x%2Fy, x-y and ../x', play: nameLikePaths },
   { name: 'half a character as a name', play: nameHalves },

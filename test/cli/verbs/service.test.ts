@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadLibc } from '../../../src/modbus/transport/port/libc.js';
-import { openNotifySocket } from '../../support/notify-socket.js';
+import { openNotifySocket } from '../../support/notify-socket.mjs';
 import { dist, startProgram } from '../../support/program.mjs';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';
