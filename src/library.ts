@@ -19,7 +19,13 @@ export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './cli/li
 export type { LineClient, LineView } from './cli/library/line-client.js';
 export type { SimulatorClient } from './cli/library/simulator-client.js';
 export type { EventView, ExchangeView, TrafficClient } from './cli/library/traffic-client.js';
-export type { ClientRequest, ModbusClient, RequestOutcome as Outcome } from './modbus/client/client.js';
+export type {
+  ClientRequest,
+  ModbusClient,
+  RawOutcome,
+  RequestOutcome as Outcome,
+} from './modbus/client/client.js';
+export type { RawPiece, RawWait } from './modbus/client/raw.js';
 export type { ClientTarget } from './modbus/client/wire.js';
 
 /**

@@ -3,6 +3,7 @@ import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
 import { BROADCAST } from '../protocol/rtu.js';
 import { type Clock, systemClock } from '../transport/clock.js';
+import { RawConnection, type RawPiece, type RawWait } from './raw.js';
 import { type Reply, ReplySearch } from './reply-search.js';
 import { type ClientTarget, newWire, type Wire, type WireListener } from './wire.js';
 
@@ -22,11 +23,29 @@ export type RequestOutcome =
   | { readonly kind: 'answered'; readonly pdu: Uint8Array; readonly adu: Uint8Array; readonly ms: number }
   /** No reply came in time. `heard` holds the bytes that came and were no reply. */
   | { readonly kind: 'timeout'; readonly heard: Uint8Array; readonly ms: number }
-  /**
-   * The request could not be sent, or its reply could not come. The reason is one sentence that names the
-   * port or the host.
-   */
-  | { readonly kind: 'failed'; readonly reason: string };
+  | Failed;
+
+/**
+ * The request could not be sent, or its reply could not come. The reason is one sentence that names the port or
+ * the host.
+ */
+interface Failed {
+  readonly kind: 'failed';
+  readonly reason: string;
+}
+
+/** What came after raw bytes. Times are in ms from the end of the last byte out. */
+export type RawOutcome =
+  | {
+      readonly kind: 'heard';
+      /** The bytes of each read, and when they were read; negative while bytes were still sent. */
+      readonly chunks: readonly { readonly bytes: Uint8Array; readonly ms: number }[];
+      /** When the exchange was over. */
+      readonly ms: number;
+      /** Why the port or the connection is gone, as one sentence; undefined while it is open. */
+      readonly lost: string | undefined;
+    }
+  | Failed;
 
 /** A Modbus client ("master"). */
 export interface ModbusClient {
@@ -36,6 +55,11 @@ export interface ModbusClient {
    * delay.
    */
   ask(request: ClientRequest): Promise<RequestOutcome>;
+  /**
+   * Sends bytes as they are, each piece after its pause, and hears what comes until `wait` ends it. Nothing is added,
+   * and nothing taken for a reply. Takes its turn among the requests, on the same port or connection.
+   */
+  raw(pieces: readonly RawPiece[], wait: RawWait): Promise<RawOutcome>;
   /** Ends all requests as failed, and closes the port or the connection. The next request opens it again. */
   close(): Promise<void>;
   /** How many requests wait or are under way. */
@@ -60,9 +84,11 @@ export function newClient(
  */
 const TURNAROUND_MS = 100;
 
-interface QueuedRequest {
-  readonly request: ClientRequest;
-  readonly resolve: (outcome: RequestOutcome) => void;
+/** A request, or raw bytes, that wait for their turn or are under way. */
+interface Queued {
+  /** Carries it out. @returns what tells the outcome */
+  readonly carryOut: () => Promise<() => void>;
+  readonly fail: (failed: Failed) => void;
 }
 
 /** The exchange of a request and its reply that is under way. */
@@ -83,9 +109,12 @@ class QueuedClient implements ModbusClient, WireListener {
   readonly #clock: Clock;
   readonly #isSerial: boolean;
   readonly #wire: Wire;
-  readonly #queue: QueuedRequest[] = [];
+  readonly #target: ClientTarget;
+  readonly #queue: Queued[] = [];
   #isWorking = false;
   #exchange: OpenExchange | undefined;
+  /** Hears what comes while raw bytes are exchanged. */
+  #raw: RawConnection | undefined;
   #transactionId = 0;
   #echoes = false;
   /** When the wire was last in use, in ms of the clock. */
@@ -98,6 +127,7 @@ class QueuedClient implements ModbusClient, WireListener {
     clock: Clock,
     wireTo: (target: ClientTarget, listener: WireListener) => Wire,
   ) {
+    this.#target = target;
     this.#framing = FRAMINGS[target.framing];
     this.#clock = clock;
     this.#isSerial = target.kind === 'serial';
@@ -109,8 +139,41 @@ class QueuedClient implements ModbusClient, WireListener {
   }
 
   ask(request: ClientRequest): Promise<RequestOutcome> {
+    return this.#inTurn(request.timeout, async () => {
+      const outcome = await this.#send(request);
+      // A stream has no transaction identifiers, so a late reply would be taken for the reply to the next
+      // request.
+      const isStream = !this.#isSerial && this.#framing.name !== 'socket';
+      if (outcome.kind === 'timeout' && isStream) await this.#wire.close();
+      return outcome;
+    });
+  }
+
+  raw(pieces: readonly RawPiece[], wait: RawWait): Promise<RawOutcome> {
+    return this.#inTurn(wait.timeout, async () => {
+      const { times } = this.#wire;
+      const raw = new RawConnection(this.#target, this.#clock, () => ({
+        ...{ times, open: async () => undefined, close: async () => {} },
+        write: (bytes) => this.#wire.write(bytes),
+      }));
+      this.#raw = raw;
+      await raw.open(wait.timeout);
+      const { chunks, sentAt, endedAt, lost } = await raw.exchange(pieces, wait);
+      this.#raw = undefined;
+      const heard = chunks.map(({ bytes, at }) => ({ bytes, ms: at - sentAt }));
+      return { kind: 'heard', chunks: heard, ms: endedAt - sentAt, lost };
+    });
+  }
+
+  #inTurn<Outcome>(timeout: number, send: () => Promise<Outcome>): Promise<Outcome | Failed> {
     return new Promise((resolve) => {
-      this.#queue.push({ request, resolve });
+      this.#queue.push({
+        carryOut: async () => {
+          const outcome = await this.#carryOut(timeout, send);
+          return () => resolve(outcome);
+        },
+        fail: resolve,
+      });
       if (!this.#isWorking) void this.#work();
     });
   }
@@ -119,12 +182,14 @@ class QueuedClient implements ModbusClient, WireListener {
     this.#closings++;
     const failed = { kind: 'failed', reason: 'the client was closed' } as const;
     this.#exchange?.end(failed);
-    for (const { resolve } of this.#queue.splice(0)) resolve(failed);
+    this.#raw?.lost(failed.reason);
+    for (const { fail } of this.#queue.splice(0)) fail(failed);
     await this.#wire.close();
   }
 
   heard(bytes: Uint8Array): void {
     this.#busyUntil = this.#clock.now();
+    this.#raw?.heard(bytes);
     const exchange = this.#exchange;
     if (!exchange) return;
     exchange.lastAt = this.#busyUntil;
@@ -133,25 +198,27 @@ class QueuedClient implements ModbusClient, WireListener {
   }
 
   lost(reason: string): void {
+    this.#raw?.lost(reason);
     this.#exchange?.end({ kind: 'failed', reason });
   }
 
   async #work(): Promise<void> {
     this.#isWorking = true;
     for (let first = this.#queue[0]; first; first = this.#queue[0]) {
-      const outcome = await this.#carryOut(first.request);
+      const tell = await first.carryOut();
       // If the client was closed meanwhile, all requests have been answered.
       if (this.#queue[0] !== first) continue;
       this.#queue.shift();
-      first.resolve(outcome);
+      tell();
     }
     this.#isWorking = false;
   }
 
-  async #carryOut(request: ClientRequest): Promise<RequestOutcome> {
+  /** Opens the wire, waits until it is free, and sends. */
+  async #carryOut<Outcome>(timeout: number, send: () => Promise<Outcome>): Promise<Outcome | Failed> {
     const closings = this.#closings;
     const closed = { kind: 'failed', reason: 'the client was closed' } as const;
-    const reason = await this.#wire.open(request.timeout);
+    const reason = await this.#wire.open(timeout);
     if (this.#closings !== closings) {
       await this.#wire.close();
       return closed;
@@ -159,12 +226,8 @@ class QueuedClient implements ModbusClient, WireListener {
     if (reason !== undefined) return { kind: 'failed', reason };
     await this.#silence();
     if (this.#closings !== closings) return closed;
-    const outcome = await this.#send(request);
+    const outcome = await send();
     this.#busyUntil = this.#clock.now();
-    // A stream has no transaction identifiers, so a late reply would be taken for the reply to the next
-    // request.
-    const isStream = !this.#isSerial && this.#framing.name !== 'socket';
-    if (outcome.kind === 'timeout' && isStream) await this.#wire.close();
     return outcome;
   }
 

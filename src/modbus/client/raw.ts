@@ -170,6 +170,12 @@ export class RawConnection implements WireListener {
   }
 
   #until(at: number): Promise<void> {
-    return new Promise((resolve) => this.#clock.callAt(at, resolve));
+    return new Promise((resolve) => {
+      // A connection that is lost meanwhile ends the pause.
+      this.#news = () => {
+        if (!this.#isOpen) resolve();
+      };
+      this.#clock.callAt(at, resolve);
+    });
   }
 }

@@ -156,3 +156,37 @@ it('answers everybody when it is closed, also while it opens', async () => {
   expect(sent).toEqual([]);
   expect(client.pending).toBe(0);
 });
+
+it('sends raw bytes in pieces with their pauses, in turn with requests, and says when bytes came', async () => {
+  const { client, clock, sent, heard, pass, ask } = start();
+  const first = ask(1);
+  const raw = client.raw([{ bytes: bytesOf('0103') }, { bytes: bytesOf('0000'), waitMs: 20 }], {
+    timeout: 50,
+  });
+  await pass(10);
+  heard(encodeRtu(1, bytesOf('03 02 0007')));
+  expect(await first).toMatch(/^03020007 after/);
+  await pass(40);
+  heard(bytesOf('ff'));
+  await pass(10);
+  heard(bytesOf('00 01'));
+  await pass(60);
+  const outcome = await raw;
+  if (outcome.kind !== 'heard') throw new Error(outcome.reason);
+  const [, one = '', two = ''] = sent;
+  const at = (text: string) => Number(text.split(':')[0]);
+  // The character time of this wire is 0.5 ms: 20 ms from the end of two bytes.
+  expect([one.slice(-4), two.slice(-4), at(two) - at(one)]).toEqual(['0103', '0000', 21]);
+  expect(outcome.chunks.map(({ bytes }) => hexOf(bytes))).toEqual(['ff', '0001']);
+  expect((outcome.chunks[1]?.ms ?? 0) - (outcome.chunks[0]?.ms ?? 0)).toBe(10);
+  expect(outcome.lost).toBeUndefined();
+  expect(clock.now()).toBeGreaterThan(50);
+});
+
+it('ends raw bytes that wait when the client is closed', async () => {
+  const { client, pass } = start();
+  const raw = client.raw([{ bytes: bytesOf('01') }, { bytes: bytesOf('02'), waitMs: 1000 }], { timeout: 50 });
+  await pass(5);
+  await client.close();
+  expect(await raw).toEqual({ kind: 'failed', reason: 'the client was closed' });
+});

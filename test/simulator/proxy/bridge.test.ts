@@ -19,6 +19,7 @@ function start(settings: Partial<RealDefinition> = {}, hasFallback = true) {
   const sent: string[] = [];
   const open: ((outcome: RequestOutcome) => void)[] = [];
   const client: ModbusClient = {
+    raw: () => Promise.resolve({ kind: 'failed', reason: 'nobody sends raw bytes here' }),
     pending: 0,
     ask: ({ unitId, pdu }) => {
       sent.push(`${unitId} ${hexOf(pdu)}`);
