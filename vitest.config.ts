@@ -55,6 +55,7 @@ const ALL_TRIES = [
   'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/examine/{damaged,exceptions,sentences,whole}.test.ts',
   'test/testing/inspect/mutants.test.ts',
+  'test/testing/inspect/written.test.ts',
 ];
 
 const SHARED = {

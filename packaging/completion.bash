@@ -6,9 +6,9 @@ _modbus_sim() {
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
     --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --scenario --from --force --serial --tcp --framing --units
     --baud --parity --stop-bits --ranges --watch --probe-functions --pause --timeout --map --broker --username --about --tester --remark --broadcast --defaults --device --find --idle
-    --no-verify --port --power-cycle --scratch --soak --thorough --verify --ca --topic --on --label --file --all --help --version'
+    --no-verify --port --power-cycle --scratch --soak --thorough --verify --claims --claims-template --write --ca --topic --on --label --file --all --help --version'
   case $previous in
-    check | import | learn | test | -o | --output | --scenario | --serial | --map | --config | --json_file | --log_file | --junit | --html | --json | --ca | --file)
+    check | import | learn | test | -o | --output | --scenario | --serial | --map | --claims | --claims-template | --write | --config | --json_file | --log_file | --junit | --html | --json | --ca | --file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return

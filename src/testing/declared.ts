@@ -161,6 +161,7 @@ export const INSPECTION_EXAMPLE = {
     replyMs: { least: 2.1, median: 4.4, p99: 9.2, most: 11.8 },
     pauseMs: 0,
   },
+  behavesAs: [],
   checks: [
     {
       id: 'illegal-function',
@@ -228,6 +229,9 @@ const inspectionShape = {
       connections: z.string().optional(),
     })
     .describe('What the server is like, as far as it was found.'),
+  behavesAs: z
+    .array(z.object({ id: z.string(), title: z.string(), sources: z.array(z.string()) }))
+    .describe('The entries of the catalogue that fit, with the links to their sources.'),
   checks: z.array(z.object(serverCheckShape)),
   versions: z.array(z.object({ name: z.string(), version: z.string() })),
 };

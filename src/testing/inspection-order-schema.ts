@@ -3,6 +3,7 @@ import { MAX_SEED } from '../common/random.js';
 import { bounded, flag, section, text, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
 import { realTargetSchema } from '../files/config/native/real.js';
+import { claimsSchema } from './claims-schema.js';
 
 const LONGEST_PAUSE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -42,6 +43,14 @@ export const inspectionOrderSchema = section({
   broadcast: flag
     .optional()
     .describe('Whether requests may be sent to all servers of the bus (default: false).'),
+  map: text('the name of a device')
+    .optional()
+    .describe(
+      'A device of this simulator whose registers say what the server has; of each table, the first 5,000 values.',
+    ),
+  claims: claimsSchema
+    .optional()
+    .describe('What the maker of the server claims. A claim that does not hold is a violation.'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),

@@ -2,7 +2,7 @@ import type { Configuration } from '../../src/files/config/configuration.js';
 import { loadNative, loadPymodbus } from '../../src/files/config/load.js';
 
 /** The configuration that a native file with this content would give, if it were in `directory`. */
-export function nativeSetup(data: object, directory = '.'): Configuration {
+export function nativeSetup(data: object | string, directory = '.'): Configuration {
   const loaded = loadNative(data, directory);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   return loaded.configuration;

@@ -4,10 +4,12 @@ import { newSeed, seededRandom } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
+import { writeInspected } from '../../testing/inspect/as-file.js';
 import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap } from '../../testing/inspect/bench.js';
 import { cardText } from '../../testing/inspect/card.js';
 import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
-import { addressesOf, deviceForMap, mapOf } from '../../testing/inspect/device-map.js';
+import { claimsTemplate, readClaims } from '../../testing/inspect/claims.js';
+import { deviceForMap, mapOf } from '../../testing/inspect/device-map.js';
 import { type FoundServer, findServer, settingText } from '../../testing/inspect/find.js';
 import {
   InspectionRun,
@@ -22,19 +24,31 @@ import { aboutText } from '../../testing/report/report.js';
 import type { InspectRequest, InspectWanted } from '../command-line/commands/inspect.js';
 import { load } from './load.js';
 import { complain, FAILED, note, OK, say } from './say.js';
-import { reportsProblem, writeReports } from './write-files.js';
+import { standardOutput } from './standard.js';
+import { fileProblem, reportsProblem, save, writeNativeFile, writeReports } from './write-files.js';
 
 /** The exit code when the command is wrong, or nothing answers. */
 const WRONG = 2;
+/** The name of a file that stands for standard output. */
+const STDOUT = '-';
 /** How long a command that restarts a server may take, in ms. */
 const POWER_CYCLE_MS = 60_000;
 
 /** Inspects a server, and prints how it behaves. */
 export async function inspect(request: InspectRequest): Promise<number> {
   if (request.what === 'list') return list();
-  const unknown = unknownChecks(request.checks) ?? reportsProblem(request);
+  const { write, claimsTemplate: template, force } = request;
+  const unwritable = [write, template].find(
+    (file) => file !== undefined && file !== STDOUT && fileProblem(file, force) !== undefined,
+  );
+  const unknown =
+    unknownChecks(request.checks) ??
+    reportsProblem(request) ??
+    (unwritable === undefined ? undefined : fileProblem(unwritable, force));
   if (unknown !== undefined) return complain(unknown, WRONG);
-  const { powerCycle, map: file, seed = newSeed(Math.random), ...rest } = request;
+  const claims = request.claims === undefined ? undefined : readClaims(request.claims);
+  if (claims && !claims.ok) return complain(claims.error, WRONG);
+  const { powerCycle, claims: _, map: mapFile, seed = newSeed(Math.random), ...rest } = request;
   let stop = (): void => {};
   let isStopped = false;
   // Values that were written are put back first; a second signal ends the program at once.
@@ -48,7 +62,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
   if (server === undefined) return WRONG;
   if (!server.ok) return complain(server.error, WRONG);
   const { target, unitId } = server.value;
-  const map = file === undefined ? undefined : readMap(file, unitId);
+  const map = mapFile === undefined ? undefined : readMap(mapFile, unitId);
   if (map && !map.ok) return map.error === '' ? WRONG : complain(map.error, WRONG);
   const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
   const order = {
@@ -57,8 +71,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
     ...rest,
     unitId,
     seed,
-    known: map ? addressesOf(map.value) : {},
     ...(map && { map: map.value }),
+    ...(claims && { claims: claims.value }),
     ...power,
   };
   const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
@@ -72,6 +86,14 @@ export async function inspect(request: InspectRequest): Promise<number> {
   const forms = { html: htmlReport, json: () => inspectionJson(report) };
   const problem = writeReports(request, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG);
+  const file = write === undefined ? undefined : writeInspected(inspection);
+  if (file !== undefined && writeNativeFile(file, { ...(write && { output: write }), force }) !== OK)
+    return WRONG;
+  if (template !== undefined) {
+    const draft = claimsTemplate(inspection);
+    const failed = template === STDOUT ? void standardOutput().print(draft) : save(template, draft, force);
+    if (failed !== undefined) return complain(failed, WRONG);
+  }
   const verdict = verdictOfAll(inspection);
   return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;
 }

@@ -72,6 +72,12 @@ export interface Use {
   readonly path: Path;
 }
 
+/** The least and the greatest value; without an end when absent. */
+export interface Limits {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
 /** One kind of reaction. */
 interface ReactionKind<Parameters> {
   /** The schema of the parameters as in files. */
@@ -84,6 +90,7 @@ interface ReactionKind<Parameters> {
   readonly uses?: (parameters: Parameters) => readonly Use[];
   /** Returns how many later changes a write plans, without those that follow from them; none when absent. */
   readonly causes?: (parameters: Parameters) => number;
+  readonly limits?: (parameters: Parameters) => Limits;
   readonly start: (parameters: Parameters, context: ReactionContext) => Reaction;
 }
 
@@ -92,6 +99,8 @@ export interface ReactionDefinition {
   readonly kind: string;
   readonly uses: readonly Use[];
   readonly causes: number;
+  /** The values that the reaction lets through, in the unit of the entry; absent where it does not look at them. */
+  readonly limits?: Limits;
   start(context: ReactionContext): Reaction;
 }
 
@@ -102,6 +111,7 @@ export function reaction<Parameters>({
   whyUnfit,
   uses,
   causes,
+  limits,
   start,
 }: ReactionKind<Parameters>) {
   return {
@@ -118,6 +128,7 @@ export function reaction<Parameters>({
         kind,
         uses: uses?.(parameters) ?? [],
         causes: causes?.(parameters) ?? 0,
+        ...(limits && { limits: limits(parameters) }),
         start: (context) => start(parameters, context),
       };
     },

@@ -110,7 +110,10 @@ function bar(done: number, all: number): string {
  * The part of the reply times that is the device's own: on a serial line, the time of the characters of the
  * reply and t3.5 are subtracted.
  */
-function replyTimeOf({ times }: Asker, { target }: CloneOrder): ClonedDevice['replyTime'] {
+export function replyTimeOf(
+  { times }: Asker,
+  { target }: Pick<CloneOrder, 'target'>,
+): ClonedDevice['replyTime'] {
   if (times.length === 0) return undefined;
   const character = target.kind === 'serial' ? characterTime(target) : 0;
   const pause = target.kind === 'serial' ? t35(target.baudRate) : 0;

@@ -11,6 +11,8 @@ export interface SurveyOrder {
   readonly ranges: readonly Range[];
   /** True to ask for every address of the ranges. */
   readonly isThorough: boolean;
+  /** True when blocks can't be trusted, so that each address is asked alone, and no limit of blocks is looked for. */
+  readonly isSingle?: boolean;
   /** Further function codes to try. Each is sent without data, so that the device can't execute anything. */
   readonly functions: readonly number[];
   /** How long values are watched for changes, in ms; 0 to skip that. */
@@ -126,6 +128,7 @@ export async function surveyDevice(
 /** Searches the tables, and then finds out how they may be read. */
 async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey[]> {
   const blocks = { bits: new BlockSize(true), registers: new BlockSize(false) };
+  if (order.isSingle) for (const block of Object.values(blocks)) block.most = 1;
   const tables = [...TABLE_NAMES]
     .reverse()
     .map(
@@ -140,7 +143,7 @@ async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey
     if (isUnknown && way !== ExceptionCode.illegalDataAddress) survey.unsupported ??= way;
     await survey.findWholes();
   }
-  for (const block of Object.values(blocks)) {
+  for (const block of order.isSingle ? [] : Object.values(blocks)) {
     const runs = tables
       .filter((survey) => survey.block === block)
       .flatMap((survey) => runsOf(survey.values).map((run) => ({ survey, run })));

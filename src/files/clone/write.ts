@@ -2,19 +2,23 @@ import { valueOfWords } from '../../device/registers/value.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
-import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
+import { delayRule, nativeText, registersOf, valueLists, type WrittenLine } from '../import/native-file.js';
 import type { ReadRefusal, Taken } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import { guessesOf } from './guess.js';
 import { remarksOf } from './remarks.js';
 import type { DeviceSurvey } from './survey.js';
-import { READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
+import { type Range, READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
 
 export interface Clone {
   /** The address of the devices that were read. */
   readonly from: string;
   readonly notRead: string;
   readonly devices: readonly ClonedDevice[];
+  /** The line that serves the devices; Modbus TCP when absent. */
+  readonly line?: Partial<Pick<WrittenLine, 'kind' | 'isSilent' | 'settings'>>;
+  /** True when every unit identifier is answered by the device. */
+  readonly isAnyUnit?: boolean;
 }
 
 const IDENTITY_KEYS = [
@@ -33,17 +37,34 @@ const FIRST_EXTENDED = 0x80;
 const SHORTEST_DELAY = 1;
 
 /** Writes the devices as a native file in block style. What is not certain stands there as a comment. */
-export function writeClone({ from, notRead, devices }: Clone): string {
+export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = false }: Clone): string {
+  const isInspected = devices.some(({ inspected }) => inspected !== undefined);
   return nativeText({
     remarks: [
-      `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
-      'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
-      notRead,
-      'Functions 20 to 24 and those without a name were not asked for, so the rules refuse them.',
+      ...(isInspected
+        ? [
+            `Written by modbus-sim inspect from ${from}: as it was found, with what deviates.`,
+            'What was not allowed to be written is read-only here. Add write: true where a client writes.',
+            notRead,
+          ]
+        : [
+            `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
+            'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
+            notRead,
+            'Functions 20 to 24 and those without a name were not asked for, so the rules refuse them.',
+          ]),
       ...devices.flatMap((each) => remarksOf(each).map((line) => `Unit ${each.unit}: ${line}`)),
     ],
     devices: devices.map((each) => [nameOf(each), entryOf(each)]),
-    lines: [{ name: 'lan', kind: 'tcp', units: devices.map((each) => [each.unit, nameOf(each)]) }],
+    lines: [
+      {
+        ...{ name: line.kind === undefined || line.kind === 'tcp' ? 'lan' : 'bus', kind: 'tcp', ...line },
+        units: devices.flatMap((each) => [
+          [each.unit, nameOf(each)] as const,
+          ...(isAnyUnit ? [['*', nameOf(each)] as const] : []),
+        ]),
+      },
+    ],
     faults: devices.flatMap(rulesOf),
   });
 }
@@ -53,16 +74,16 @@ function nameOf({ unit }: ClonedDevice): string {
 }
 
 function entryOf(device: ClonedDevice): Record<string, unknown> {
-  const { survey, map } = device;
+  const { survey, map, inspected } = device;
   const identity = identityOf(survey);
   const serverId = serverIdOf(survey.serverId);
-  const manners = mannersOf(survey);
+  const manners = { ...mannersOf(survey), ...inspected?.manners };
   return {
     ...(identity && { identity }),
     ...(serverId && { serverId }),
     registers: registersOf((name) => {
       const table = survey.tables.find((each) => each.table === name);
-      return table && entriesOf(table, survey, map);
+      return table && entriesOf(table, survey, map, inspected?.writable[name]);
     }),
     ...(Object.keys(manners).length > 0 && { manners }),
   };
@@ -136,7 +157,9 @@ function entriesOf(
   table: TableSurvey,
   { moved }: DeviceSurvey,
   map: ImportedDevice | undefined,
+  writable: Range = [0, -1],
 ): NativeEntry[] {
+  const isWritable = (address: number) => address >= writable[0] && address <= writable[1];
   const rest = new Map(table.values);
   const entries: NativeEntry[] = [];
   const take = (address: number, cells: number): number[] | undefined => {
@@ -157,8 +180,12 @@ function entriesOf(
     take(guess.address, guess.length ?? 2);
     entries.push({ ...guess, description: `guessed: ${why}` });
   }
-  entries.push(...valueLists([...rest].sort(([a], [b]) => a - b)));
-  return entries.sort((a, b) => a.address - b.address);
+  const sorted = [...rest].sort(([a], [b]) => a - b);
+  for (const write of [true, false])
+    entries.push(...valueLists(sorted.filter(([address]) => isWritable(address) === write)));
+  return entries
+    .map((entry) => (isWritable(entry.address) ? { ...entry, write: true } : entry))
+    .sort((a, b) => a.address - b.address);
 }
 
 /** Writes a value of several registers of which the device refuses to read a part. */
@@ -201,19 +228,25 @@ const KNOWN = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 43];
  * The rule that refuses what the device was not asked for, as it refused the functions that it does not have.
  * A function that was probed and is known to the device is not refused.
  */
-function notAskedRule(name: string, { refused, probed }: DeviceSurvey): object {
+function notAskedRule(name: string, { survey: { refused, probed }, inspected }: ClonedDevice): object[] {
   const ways = new Set(refused.values());
   const isSilent = ways.size === 1 && ways.has('silence');
-  const all = isSilent
-    ? Array.from({ length: 127 }, (_, i) => i + 1).filter((code) => !KNOWN.includes(code))
-    : NOT_ASKED;
+  const way = inspected?.unknownFunction ?? (isSilent ? 'silence' : ExceptionCode.illegalFunction);
+  const all =
+    way === ExceptionCode.illegalFunction
+      ? NOT_ASKED
+      : Array.from({ length: 127 }, (_, i) => i + 1).filter((code) => !KNOWN.includes(code));
   const isThere = (taken: Taken | undefined) =>
     taken?.kind === 'data' || (taken?.kind === 'exception' && taken.code !== ExceptionCode.illegalFunction);
-  return {
-    name: `${name}-not-asked`,
-    when: { device: name, function: rangesOf(all.filter((code) => !isThere(probed.get(code)))) },
-    do: [doneBy(isSilent ? 'silence' : ExceptionCode.illegalFunction)],
-  };
+  const codes = all.filter((code) => !isThere(probed.get(code)) && !inspected?.functions.has(code));
+  if (codes.length === 0) return [];
+  return [
+    {
+      name: `${name}-not-asked`,
+      when: { device: name, function: rangesOf(codes) },
+      do: [doneBy(way)],
+    },
+  ];
 }
 
 /** The rules that refuse quantities that the specification does not allow as the device does. */
@@ -246,7 +279,7 @@ function rangesOf(numbers: readonly number[]): (number | string)[] {
 }
 
 function rulesOf(device: ClonedDevice): object[] {
-  const { survey, replyTime } = device;
+  const { survey, replyTime, inspected } = device;
   const name = nameOf(device);
   const refusing = (code: number, refusal: ReadRefusal, quantity?: string) => ({
     name: `${name}-function-${code}${quantity === undefined ? '' : '-too-few'}`,
@@ -263,7 +296,12 @@ function rulesOf(device: ClonedDevice): object[] {
     ),
     ...wrongQuantityRules(name, survey),
     ...[...survey.refused].map(([code, refusal]) => refusing(code, refusal)),
-    notAskedRule(name, survey),
+    ...notAskedRule(name, device),
+    ...(inspected?.faults ?? []).map(({ name: rule, when, ...rest }) => ({
+      name: `${name}-${rule}`,
+      when: { device: name, ...(when as object | undefined) },
+      ...rest,
+    })),
     ...(late ? [delayRule(name, replyTime.median, replyTime.jitter)] : []),
   ];
 }

@@ -1,6 +1,7 @@
 import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
 import { printableLine } from '../../common/rest-client/printable.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import { type LineSource, mergedSource } from '../config/native/line-source.js';
 
 /**
  * The files that import, clone and learn write have one shape: comments, devices, their lines, and the rules
@@ -11,14 +12,17 @@ import { TABLE_NAMES, type TableName } from '../../device/tables.js';
  * A line of a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial
  * lines.
  */
-interface WrittenLine {
+export interface WrittenLine {
   readonly name: string;
   readonly kind: 'tcp' | 'rtu' | 'ascii';
   /** The path of a real serial port; a virtual line when absent. */
   readonly path?: string;
-  readonly units: Iterable<readonly [unit: number, device: string]>;
+  /** `*` is every unit identifier; Modbus TCP only. */
+  readonly units: Iterable<readonly [unit: number | '*', device: string]>;
   /** True when a unit that is not there does not answer; Modbus TCP only. */
   readonly isSilent?: boolean;
+  /** Further settings of the line. */
+  readonly settings?: LineSource;
 }
 
 export interface NativeFile {
@@ -47,17 +51,16 @@ export function nativeText({
   const content = {
     devices: Object.fromEntries(devices),
     lines: Object.fromEntries(
-      lines.map(({ name, kind, path = 'virtual', units, isSilent }, i) => [
-        name,
-        {
+      lines.map(({ name, kind, path = 'virtual', units, isSilent, settings = {} }, i) => {
+        const line = {
           ...(kind === 'tcp'
             ? { tcp: { host: '127.0.0.1', port: firstPort + i } }
             : { serial: { path }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
           ...(isSilent && { missingUnit: 'silence' }),
-          // A map keeps the numbers of the units as numbers; an object would make text of them.
-          units: new Map(units),
-        },
-      ]),
+        };
+        // A map keeps the numbers of the units as numbers; an object would make text of them.
+        return [name, { ...mergedSource(line, settings), units: new Map(units) }];
+      }),
     ),
     ...(faults.length > 0 && { faults }),
   };

@@ -366,7 +366,11 @@ function isReplied({ kind }: ServerAnswer): boolean {
 /** True when an answer decides a question, and asking again would show nothing else. */
 export function isDecisive({ answer, oddities }: Exchange): boolean {
   if (answer.kind === 'exception')
-    return !TRANSIENT.includes(answer.code) && !oddities.includes('exception code');
+    return (
+      !TRANSIENT.includes(answer.code) &&
+      !oddities.includes('exception code') &&
+      !oddities.includes('no exception code')
+    );
   return answer.kind === 'data';
 }
 

@@ -1,5 +1,7 @@
 import type { Random } from '../../common/random.js';
+import type { Range } from '../../files/clone/table-survey.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
+import type { Claims } from '../claims-schema.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
 
@@ -25,10 +27,12 @@ export interface InspectionOrder {
   /** Identifiers of checks and names of groups; all when empty. */
   readonly checks: readonly string[];
   readonly seed: number;
-  /** Addresses that are likely to be there, from a map of the device. */
-  readonly known: Readonly<Partial<Record<ReadCode, readonly number[]>>>;
   /** What the server has to have, from a map of the device; absent when there is none. */
   readonly map?: DeviceMap;
+  /** What the maker of the server claims; absent when nobody says it. */
+  readonly claims?: Claims;
+  /** The addresses in which the server is searched at the end, for a file about it; absent when none is wanted. */
+  readonly survey?: readonly Range[];
   /** Command or question that restarts a server which no longer answers; undefined when there is none. */
   readonly powerCycle?: () => Promise<void>;
 }
@@ -46,6 +50,8 @@ export interface MappedValue {
   readonly cells: number;
   readonly isWritable: boolean;
   readonly isText: boolean;
+  /** The words of values beyond the limits of the value: one below, one above, as far as its type holds them. */
+  readonly beyond: readonly (readonly number[])[];
   readonly name?: string;
 }
 
@@ -73,6 +79,10 @@ export interface ServerFacts {
   /** The part of the requests that get no reply, whatever the pause. */
   losses?: number;
   connections?: string;
+  /** How many connections were served at a time. */
+  clients?: number;
+  /** Whether a broadcast write was executed. */
+  broadcast?: boolean;
   /** A unit of the bus that nobody has. */
   absentUnit?: number;
   /** Functions by how they are answered. */
@@ -82,6 +92,10 @@ export interface ServerFacts {
 /** The pause and the time alone when nobody says others, in ms. */
 export const DEFAULT_PAUSE_MS = 20;
 export const DEFAULT_IDLE_MS = 3000;
+
+/** The pauses between two questions to a server that is gone, in ms. */
+const ASK_AGAIN_MS = 1000;
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Where addresses are looked for when nobody says where they are. */
 const LIKELY = [0, 1, 100, 1000, 40000, 30000, 4096, 2000, 10];
@@ -138,9 +152,12 @@ export class Bench {
 
   /** Addresses to try in a table, the likeliest first. */
   candidates(code: ReadCode): readonly number[] {
-    const { scratch, known } = this.order;
+    const { scratch, map } = this.order;
     const given = code === 3 ? scratch.holding : code === 1 ? scratch.coils : undefined;
-    return [...new Set([...(given ? [given.first] : []), ...(known[code] ?? []).slice(0, 3), ...LIKELY])];
+    const mapped = (map?.values ?? []).filter((value) => value.code === code).slice(0, 3);
+    return [
+      ...new Set([...(given ? [given.first] : []), ...mapped.map(({ address }) => address), ...LIKELY]),
+    ];
   }
 
   /**
@@ -201,6 +218,25 @@ export class Bench {
       const exchange = await this.askGood();
       if (isDecisive(exchange)) return true;
       if (this.asker.isStopped()) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Asks a server that is gone until it is back, for `limit` ms at most. The pauses grow: some servers lock up for
+   * longer when they are asked meanwhile.
+   */
+  async isBack(limit: number): Promise<boolean> {
+    const { asker } = this;
+    const end = asker.clock.now() + limit;
+    for (
+      let pause = ASK_AGAIN_MS;
+      asker.clock.now() < end && !asker.isStopped();
+      pause = Math.min(1.5 * pause, LONGEST_PAUSE_MS)
+    ) {
+      await asker.disconnect();
+      await asker.wait(pause);
+      if ((await this.askGood()).answer.kind === 'data') return true;
     }
     return false;
   }

@@ -1,3 +1,4 @@
+import { behavesAs } from './behaves-as.js';
 import type { Grade } from './check.js';
 import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
 import { codeText, exchangeText, listText, timeText } from './words.js';
@@ -120,6 +121,16 @@ export function cardText(inspection: Inspection): string {
     if (those.length === 0) continue;
     lines.push('', heading, ...byText(those).flatMap(violationLines));
   }
+  const likes = behavesAs(inspection);
+  if (likes.length > 0)
+    lines.push(
+      '',
+      'BEHAVES AS (entries of the catalogue)',
+      ...likes.flatMap(({ id, title, sources }) => [
+        `  ${id}: ${title}`,
+        ...sources.map(({ url }) => `     ${url}`),
+      ]),
+    );
   const open = findings.filter(({ verdict }) => verdict === 'inconclusive');
   if (open.length > 0)
     lines.push('', 'NOT DECIDED', ...open.map(({ check, text }) => `  ${check.id}: ${text}`));

@@ -25,6 +25,7 @@ export const GROUPS = {
   connections: 'TCP connections',
   writes: 'writes',
   endurance: 'endurance',
+  claims: 'as its maker claims',
 } as const;
 
 export type ServerCheckGroup = keyof typeof GROUPS;
@@ -45,7 +46,7 @@ export interface Judged {
 }
 
 /** What a user has to allow, or to give, before a check runs. */
-export type Permission = 'holding' | 'coils' | 'broadcast' | 'soak' | 'map';
+export type Permission = 'holding' | 'coils' | 'broadcast' | 'soak' | 'map' | 'claims';
 
 /** One check of a server: a row of a table in `checks/`. */
 export interface ServerCheck {

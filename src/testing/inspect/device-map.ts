@@ -1,6 +1,9 @@
-import { BEGINS, isWritableMeta, typeOfMeta } from '../../device/registers/layout.js';
+import type { PointDefinition } from '../../device/point.js';
+import type { ValueOrder } from '../../device/registers/cell-type.js';
+import { BEGINS, isWritableMeta, orderOfMeta, typeOfMeta } from '../../device/registers/layout.js';
+import { nearestValue, wordsOfValue } from '../../device/registers/value.js';
 import type { Configuration, DeviceDefinition } from '../../files/config/configuration.js';
-import type { DeviceMap, MappedValue, ReadCode } from './bench.js';
+import type { DeviceMap, MappedValue } from './bench.js';
 
 const CODES = [
   ['holding', 3],
@@ -24,23 +27,27 @@ export function deviceForMap(
   return those.length === 1 ? those[0] : undefined;
 }
 
+/** The most values of a table: no check reads as many, and a simulator that serves makes a map between two replies. */
+const MOST_VALUES = 5000;
+
 /** Makes the map of a server from a device of a configuration that describes it. */
 export function mapOf({ tables, extras: { manners }, life }: DeviceDefinition): DeviceMap {
-  const nameOf = new Map(life?.points.map(({ table, address, name }) => [`${table} ${address}`, name]));
+  const pointOf = new Map(life?.points.map((point) => [`${point.table} ${point.address}`, point]));
   const values = CODES.flatMap(([table, code]) => {
     const { layout, base, size, bitsPerCell } = tables[table];
     const found: MappedValue[] = [];
     if (code <= 2 && bitsPerCell === 16) return found;
-    for (let address = 0; address < size; address++) {
+    for (let address = 0; address < size && found.length < MOST_VALUES; address++) {
       const meta = layout.meta[base + address] ?? 0;
       if (!BEGINS[meta]) continue;
       let cells = 1;
       while (address + cells < size && typeOfMeta(layout.meta[base + address + cells] ?? 0) === 'next')
         cells++;
-      const name = nameOf.get(`${table} ${address}`);
+      const point = pointOf.get(`${table} ${address}`);
       found.push({
         ...{ code, address, cells, isWritable: isWritableMeta(meta) },
-        ...{ isText: typeOfMeta(meta) === 'string', ...(name !== undefined && { name }) },
+        ...{ isText: typeOfMeta(meta) === 'string', ...(point?.name !== undefined && { name: point.name }) },
+        beyond: point ? beyondOf(point, orderOfMeta(meta)) : [],
       });
     }
     return found;
@@ -52,8 +59,14 @@ export function mapOf({ tables, extras: { manners }, life }: DeviceDefinition): 
   };
 }
 
-/** Addresses of a map by the function that reads them. */
-export function addressesOf({ values }: DeviceMap): Partial<Record<ReadCode, readonly number[]>> {
-  const of = (wanted: ReadCode) => values.flatMap(({ code, address }) => (code === wanted ? [address] : []));
-  return { 1: of(1), 2: of(2), 3: of(3), 4: of(4) };
+/** The words of values beyond the limits of a value: one step below, one above. */
+function beyondOf({ type, cells, scale, reactions = [] }: PointDefinition, order: ValueOrder): number[][] {
+  return reactions.flatMap(({ limits: { min, max } = {} }) =>
+    [min === undefined ? [] : min / scale - 1, max === undefined ? [] : max / scale + 1]
+      .flat()
+      .flatMap((raw) => {
+        const { value, fits } = nearestValue(type, raw);
+        return fits ? [wordsOfValue(type, value, cells, order)] : [];
+      }),
+  );
 }

@@ -5,6 +5,7 @@ import type { Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import type { InspectionReport, ServerFindingView } from '../report/view.js';
 import type { Exchange } from './asker.js';
+import { behavesAs } from './behaves-as.js';
 import { conclusionOf, dataSheet, gradeOf, placeText, violationsOf } from './card.js';
 import { GROUPS, type ServerVerdict } from './check.js';
 import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
@@ -39,6 +40,10 @@ export function inspectionReport(inspection: Inspection, startedAt: number): Ins
       conclusionOf(inspection),
       ...fates,
       ...violationsOf(inspection).map(({ text }) => `${text}.`),
+      ...behavesAs(inspection).map(
+        ({ id, title, sources }) =>
+          `It behaves as ${id} of the catalogue: ${title} (${sources.map(({ url }) => url).join(', ')}).`,
+      ),
     ],
     parameters: dataSheet(inspection),
     findings: findings.map((finding) => findingView(finding, offset)),
@@ -149,6 +154,10 @@ function inspectionSummary(inspection: Inspection, startedAt: number) {
       pauseMs: facts.pauseMs ?? 0,
       connections: facts.connections,
     },
+    behavesAs: behavesAs(inspection).map(({ id, title, sources }) => ({
+      ...{ id, title },
+      sources: sources.map(({ url }) => url),
+    })),
     checks: findings.map((finding) => ({
       id: finding.check.id,
       group: finding.check.group,

@@ -1,5 +1,7 @@
 import { seededRandom } from '../../common/random.js';
 import { unknownName } from '../../common/schema/nearest.js';
+import type { ClonedDevice } from '../../files/clone/cloned-device.js';
+import type { Range } from '../../files/clone/table-survey.js';
 import type { Carrier, Exchange } from './asker.js';
 import { Bench, type InspectionOrder, type ServerFacts } from './bench.js';
 import {
@@ -11,6 +13,7 @@ import {
   type ServerVerdict,
 } from './check.js';
 import { BUS } from './checks/bus.js';
+import { CLAIMS } from './checks/claims.js';
 import { CONNECTIONS } from './checks/connections.js';
 import { ENDURANCE } from './checks/endurance.js';
 import { FRAMES, replyTimes } from './checks/frames.js';
@@ -20,7 +23,8 @@ import { MAP } from './checks/map.js';
 import { REFUSALS } from './checks/refusals.js';
 import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
-import { ODDITIES } from './reading.js';
+import { hasOtherQuantity, ODDITIES } from './reading.js';
+import { surveyServer } from './survey.js';
 import { answerText, timeText } from './words.js';
 
 /** All checks of servers, in the order in which they are shown. */
@@ -35,6 +39,7 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   ...CONNECTIONS,
   ...WRITES,
   ...ENDURANCE,
+  ...CLAIMS,
 ];
 
 /** What became of a check. */
@@ -57,6 +62,17 @@ export interface Inspection {
   readonly fates: readonly string[];
   /** True when the server answered; otherwise nothing could be judged. */
   readonly isReached: boolean;
+  /** The checks that have silenced the server, by what they provoke. */
+  readonly silencers: ReadonlyMap<NonNullable<ServerCheck['provokes']>, Silencing>;
+  readonly log: readonly Exchange[];
+  /** What the server has, where `survey` of the order asks for it. */
+  readonly device?: ClonedDevice;
+}
+
+/** A check that has silenced a server, and for how long, in ms; undefined when it did not come back by itself. */
+interface Silencing {
+  readonly check: string;
+  readonly ms: number | undefined;
 }
 
 /** Gets what an inspection finds while it runs. */
@@ -65,10 +81,9 @@ export interface InspectionAudience {
   note?(text: string): void;
 }
 
-/** How long a silent server may take to come back by itself, in ms, and how often it is asked meanwhile. */
+/** How long a silent server may take to come back by itself, in ms: at all, and where its power can be switched. */
 const RECOVERY_MS = 90_000;
-const ASK_AGAIN_MS = 1000;
-const LONGEST_PAUSE_MS = 10_000;
+const BEFORE_POWER_MS = 1000;
 /** How often a violation is tried, and how often it has to be seen. */
 const TRIALS = 3;
 const SEEN = 2;
@@ -82,7 +97,8 @@ export class InspectionRun {
   readonly #fates: string[] = [];
   #startedAt = 0;
   /** The checks that have silenced the server, by what they provoke. */
-  readonly #silencers = new Map<string, string>();
+  readonly #silencers = new Map<NonNullable<ServerCheck['provokes']>, Silencing>();
+  #device: ClonedDevice | undefined;
   #goneSince: string | undefined;
   #isStopped = false;
 
@@ -110,9 +126,22 @@ export class InspectionRun {
       for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
     } finally {
       for (const undo of bench.undo.splice(0).reverse()) await undo();
+      if (bench.order.survey && bench.read !== undefined) await this.#survey(bench.order.survey);
       await bench.asker.disconnect();
     }
     return this.soFar();
+  }
+
+  /** Reads what the server has, for a file about it. */
+  async #survey(ranges: readonly Range[]): Promise<void> {
+    const isViolated = (id: string) =>
+      [...this.#findings.values()].some(({ check, verdict }) => check.id === id && verdict === 'violates');
+    const { log } = this.#bench;
+    this.#device = await surveyServer(this.#bench, {
+      ranges,
+      isAfraid: this.#silencers.has('address'),
+      isSingle: isViolated('map-end') || isViolated('block-agrees') || log.some(hasOtherQuantity),
+    });
   }
 
   /** What is known by now. */
@@ -129,6 +158,9 @@ export class InspectionRun {
       durationMs: bench.asker.clock.now() - this.#startedAt,
       fates: this.#fates,
       isReached: bench.read !== undefined,
+      silencers: this.#silencers,
+      log: bench.log,
+      ...(this.#device && { device: this.#device }),
     };
   }
 
@@ -151,7 +183,8 @@ export class InspectionRun {
       return `the server no longer answers since ${this.#goneSince}`;
     if (this.#bench.blocked !== undefined && check.turn !== 'end') return this.#bench.blocked;
     const silencer = check.provokes && this.#silencers.get(check.provokes);
-    if (silencer !== undefined && silencer !== check.id) return `it may silence the server: see ${silencer}`;
+    if (silencer !== undefined && silencer.check !== check.id)
+      return `it may silence the server: see ${silencer.check}`;
     const isWanted = check.group === 'there' || isChosen(check, order.checks);
     if (!isWanted) return 'it was not asked for';
     return lackOf(check, order);
@@ -228,30 +261,19 @@ export class InspectionRun {
     const shown = [...(judged.shown ?? []), last];
     const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
     bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
-    const back = async (limit: number) => {
-      const end = asker.clock.now() + limit;
-      // The pauses grow: some servers lock up for longer when they are asked meanwhile.
-      for (
-        let pause = ASK_AGAIN_MS;
-        asker.clock.now() < end && !this.#isStopped;
-        pause = Math.min(1.5 * pause, LONGEST_PAUSE_MS)
-      ) {
-        await asker.disconnect();
-        await asker.wait(pause);
-        if ((await bench.askGood()).answer.kind === 'data') return true;
-      }
-      return false;
-    };
-    let isBack = await back(order.powerCycle ? ASK_AGAIN_MS : RECOVERY_MS);
+    let isBack = await bench.isBack(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
+    const isAlone = isBack;
     if (!isBack && order.powerCycle && !this.#isStopped) {
       await order.powerCycle();
-      isBack = await back(RECOVERY_MS);
+      isBack = await bench.isBack(RECOVERY_MS);
     }
-    const silent = timeText(asker.clock.now() - since);
+    const silentMs = asker.clock.now() - since;
+    const silent = timeText(silentMs);
     const fate = isBack ? `for ${silent}` : `and did not come back within ${silent}`;
     this.#fates.push(`The server ${what} after ${check.id}, ${fate}.`);
     if (!isBack) this.#goneSince = check.id;
-    if (check.provokes) this.#silencers.set(check.provokes, check.id);
+    if (check.provokes)
+      this.#silencers.set(check.provokes, { check: check.id, ms: isAlone ? silentMs : undefined });
     return {
       verdict: 'violates',
       grade: 'dangerous',
@@ -275,12 +297,13 @@ const OPTION_OF: Readonly<Record<Permission, string>> = {
   broadcast: '--broadcast',
   soak: '--soak',
   map: '--map',
+  claims: '--claims',
 };
 
 /** Which permission a check lacks, as a part of a sentence. */
 function lackOf(
   { needs = [], room = 1 }: ServerCheck,
-  { scratch, broadcast, soakMs, map }: InspectionOrder,
+  { scratch, broadcast, soakMs, map, claims }: InspectionOrder,
 ): string | undefined {
   const sizeOf = (span: { first: number; last: number } | undefined) =>
     span ? span.last - span.first + 1 : 0;
@@ -290,6 +313,7 @@ function lackOf(
     broadcast,
     soak: soakMs > 0,
     map: map !== undefined,
+    claims: claims !== undefined,
   };
   const lack = needs.find((each) => !has[each]);
   return (
@@ -314,7 +338,7 @@ export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS):
  */
 function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): number }): ServerCheck[] {
   const turnOf = ({ id, group, turn }: ServerCheck) => {
-    if (turn === 'end') return 90;
+    if (turn === 'end') return group === 'claims' ? 91 : 90;
     if (turn === 'late') return 80;
     const first = FIRST.indexOf(id);
     return first >= 0 ? first - FIRST.length : Object.keys(GROUPS).indexOf(group);

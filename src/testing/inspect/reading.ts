@@ -29,9 +29,11 @@ export const ODDITIES = {
   length: 'the length in the header is not that of the frame',
   unit: 'the unit identifier is not that of the request',
   'byte count': 'the byte count is not the number of bytes that follow',
-  quantity: 'the reply has more or fewer values than were asked for',
+  'fewer values': 'the reply has fewer values than were asked for',
+  'more values': 'the reply has more values than were asked for',
   crc: 'the check value is wrong',
-  'exception code': 'the exception has no code, or one that the specification does not have',
+  'no exception code': 'the exception has no code',
+  'exception code': 'the exception has a code that the specification does not have',
   cut: 'the reply ends before its end',
   rubbish: 'bytes come that are no reply',
 } as const;
@@ -125,13 +127,23 @@ function contentOddities({ transactionId, unitId, pdu, earlier }: Asked, content
   if (content.unitId !== unitId) found.push('unit');
   const [code = 0, second] = content.pdu;
   const isException = code > 0x7f && (pdu[0] as number) <= 0x7f;
-  if (
-    isException &&
-    (second === undefined || second === 0 || second > HIGHEST_CODE || content.pdu.length > 2)
-  )
+  if (isException && second === undefined) found.push('no exception code');
+  else if (isException && (second === 0 || (second as number) > HIGHEST_CODE || content.pdu.length > 2))
     found.push('exception code');
-  if (!isException && !hasQuantityOf(content.pdu, pdu) && isWhole(content.pdu)) found.push('quantity');
+  if (!isException && !hasQuantityOf(content.pdu, pdu) && isWhole(content.pdu))
+    found.push((second ?? 0) < byteCountOf(pdu) ? 'fewer values' : 'more values');
   return found;
+}
+
+/** The byte count that a reply to a read of bits or registers has to have. */
+function byteCountOf(request: Uint8Array): number {
+  const quantity = wordAt(request, 3);
+  return (request[0] as number) <= 2 ? Math.ceil(quantity / 8) : 2 * quantity;
+}
+
+/** True when a reply has another number of values than was asked for. */
+export function hasOtherQuantity({ oddities }: { readonly oddities: readonly Oddity[] }): boolean {
+  return oddities.includes('fewer values') || oddities.includes('more values');
 }
 
 /** True when a PDU is as long as its byte count says. */

@@ -12,7 +12,8 @@ import { wrongReal } from '../../simulator/commands/remote-files.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { inspectionOrderSchema } from '../inspection-order-schema.js';
 import type { KnownRun, Runs } from '../runs.js';
-import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type InspectionOrder } from './bench.js';
+import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap, type InspectionOrder } from './bench.js';
+import { mapOf } from './device-map.js';
 import { InspectionRun, unknownChecks } from './inspection.js';
 import { inspectionReport } from './inspection-report.js';
 
@@ -87,6 +88,7 @@ function readOrder(at: At, simulator: Simulator): Wanted | undefined {
     const known = device === undefined ? undefined : simulator.definitionOf(device).real;
     if (device !== undefined && !known)
       return at.key('device').wrong(`expected a device with real, and ${device} is simulated`);
+    const map = source.map === undefined ? undefined : readMap(at.key('map'), source.map, simulator);
     const target = real ? readTarget(at.key('real'), real) : known?.target;
     return (
       target && {
@@ -99,10 +101,19 @@ function readOrder(at: At, simulator: Simulator): Wanted | undefined {
           scratch: compact(scratch),
           broadcast: source.broadcast ?? false,
           checks,
+          ...(map && { map }),
+          ...(source.claims && { claims: source.claims }),
           seed: source.seed ?? newSeed(Math.random),
-          known: {},
         },
       }
     );
   });
+}
+
+/** The map that a device of the simulator is. */
+function readMap(at: At, name: string, simulator: Simulator): DeviceMap | undefined {
+  if (!simulator.devices.has(name))
+    return at.wrong(unknownName('device', name, [...simulator.devices.keys()]));
+  const map = mapOf(simulator.definitionOf(name));
+  return map.values.length > 0 ? map : at.wrong(`expected a device with registers, and ${name} has none`);
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { addressesOf, deviceForMap, mapOf } from '../../../src/testing/inspect/device-map.js';
+import { deviceForMap, mapOf } from '../../../src/testing/inspect/device-map.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { inspectServer } from './virtual-server.js';
 
@@ -11,6 +11,7 @@ const holding = [
   { address: 10, name: 'power', type: 'float32', value: 1.5 },
   { address: 12, name: 'limit', type: 'uint16', value: 7 },
   { address: 15, name: 'state', type: 'uint16', value: 1, write: true },
+  { address: 16, name: 'setpoint', type: 'int16', value: 20, write: true, limits: { min: -5, max: 40 } },
 ] as const;
 const METER = { registers: { holding, coils: [{ address: 3, value: [true, false] }] } };
 
@@ -28,7 +29,7 @@ function mapFrom(device: object, manners: object = {}) {
 async function verdicts(device: object, map = mapFrom(METER), manners: object = {}) {
   const { inspection } = await inspectServer({
     ...{ device, manners },
-    order: { map, known: addressesOf(map), checks: ['map'], scratch: { holding: { first: 12, last: 15 } } },
+    order: { map, checks: ['map'], scratch: { holding: { first: 12, last: 16 } } },
   });
   return Object.fromEntries(
     inspection.findings.flatMap(({ check, verdict }) => (check.group === 'map' ? [[check.id, verdict]] : [])),
@@ -44,6 +45,7 @@ describe('a server is inspected with its map', () => {
       [3, 10, 2, false, 'power'],
       [3, 12, 1, false, 'limit'],
       [3, 15, 1, true, 'state'],
+      [3, 16, 1, true, 'setpoint'],
       [1, 3, 1, false, undefined],
       [1, 4, 1, false, undefined],
     ]);
@@ -55,6 +57,7 @@ describe('a server is inspected with its map', () => {
       'half-values': 'conforms',
       holes: 'conforms',
       'map-read-only': 'conforms',
+      'map-limits': 'conforms',
     });
   });
 
@@ -70,6 +73,17 @@ describe('a server is inspected with its map', () => {
     expect(await verdicts(METER, mapFrom(METER, { wholeValues: true }))).toMatchObject({
       'half-values': 'violates',
     });
+  });
+
+  it('takes values beyond the limits of its map, which is a violation', async () => {
+    const verdictOf = async (limits: object) => {
+      const other = holding.map((each) => ('limits' in each ? { ...each, limits } : each));
+      const all = await verdicts({ registers: { ...METER.registers, holding: other } }, mapFrom(METER));
+      return all['map-limits'];
+    };
+    expect(await verdictOf({ min: -100, max: 40 })).toBe('violates');
+    expect(await verdictOf({ min: -5, max: 100 })).toBe('violates');
+    expect(await verdictOf({ min: 0, max: 30 })).toBe('conforms');
   });
 
   it('is not judged by a map that nobody gave', async () => {

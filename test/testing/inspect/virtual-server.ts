@@ -35,6 +35,8 @@ export interface ServerWanted {
   readonly faults?: readonly object[];
   readonly line?: object;
   readonly device?: object;
+  /** Content of a native file with one line, in place of all this. */
+  readonly file?: string;
   readonly lateness?: Lateness;
   readonly order?: Partial<InspectionOrder>;
   /** Called with the simulator before the inspection begins. */
@@ -52,7 +54,6 @@ const ORDER: InspectionOrder = {
   idleMs: 3000,
   checks: [],
   seed: 1,
-  known: {},
 };
 
 const TARGETS = {
@@ -68,7 +69,7 @@ const TARGETS = {
   tcp: { kind: 'tcp', host: '127.0.0.1', port: 502, framing: 'socket' },
 } as const satisfies Record<string, ClientTarget>;
 
-/** Inspects a server of our own in virtual time. Its line is named `bus`, its device `meter` has unit 1. */
+/** Inspects a server of our own in virtual time. Its device has unit 1; without a file it is named `meter`, and its line `bus`. */
 export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   readonly inspection: Inspection;
   readonly simulator: Simulator;
@@ -84,11 +85,12 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   const serial = new VirtualSerial(clock, lateness, seed);
   let tcp: VirtualTcp | undefined;
   const transport = on === 'serial' ? { serial: { path: 'virtual' } } : { tcp: { port: 502 } };
-  const setup = nativeSetup({
+  const written = {
     devices: { meter: { ...device, ...(manners && { manners }) } },
     lines: { bus: mergedSource({ ...transport, units: { 1: 'meter' } }, line as LineSource) },
     faults: faults.map((fault, i) => ({ name: `fault-${i}`, ...fault })),
-  });
+  };
+  const setup = nativeSetup(wanted.file ?? written);
   const simulator = new Simulator(setup, pino({ level: 'silent' }), {
     clock,
     newTransport: (definition, framing, handler) => {
@@ -101,7 +103,8 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
       return new SerialLine(definition, framing, handler, { open, clock });
     },
   });
-  await simulator.lines.get('bus')?.start();
+  const [bench] = simulator.lines.values();
+  await bench?.start();
   wanted.prepare?.(simulator);
   const wireTo = (_: ClientTarget, listener: WireListener) =>
     tcp ? tcpWire(tcp, listener) : serialWire(serial, listener);

@@ -13,7 +13,8 @@ export interface CloneCommand extends CloneOrder, Output {
   readonly map?: string;
 }
 
-const DEFAULT_RANGES: Ranges = [
+/** The addresses that are searched when nobody says which. */
+export const DEFAULT_RANGES: Ranges = [
   [0, 9999],
   [40000, 40999],
 ];

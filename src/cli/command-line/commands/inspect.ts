@@ -5,6 +5,7 @@ import { quote } from '../../../common/schema/problem.js';
 import type { RealTarget } from '../../../files/config/configuration.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { InspectionOrder } from '../../../testing/inspect/bench.js';
+import { DEFAULT_RANGES } from './clone.js';
 import { command, type Given, type Values } from './scan.js';
 import { TARGET_OPTIONS, targetOf } from './target.js';
 import { flag, numberFrom, option, REPORT_OPTIONS, type Reports, reportsOf, text, time } from './values.js';
@@ -18,7 +19,7 @@ export interface InspectCommand {
 /** What the user asks of `modbus-sim inspect`. */
 export type InspectRequest =
   | { readonly what: 'list' }
-  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'known' | 'map' | 'pauseMs' | 'idleMs'> &
+  | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs'> &
       Reports & {
         readonly what: 'inspect';
         /** How the server is reached, or the real device of a configuration that says it. */
@@ -33,8 +34,16 @@ export type InspectRequest =
         readonly seed?: number;
         /** A native file that says what the server has. */
         readonly map?: string;
+        /** A file of claims. */
+        readonly claims?: string;
+        /** Where a draft of claims is to be written; `-` is standard output. */
+        readonly claimsTemplate?: string;
         /** A command that restarts the server. */
         readonly powerCycle?: string;
+        /** A native file about the server, to be written. */
+        readonly write?: string;
+        /** True when files may be overwritten. */
+        readonly force: boolean;
       });
 
 /** The inspection that a user asks for. */
@@ -74,6 +83,10 @@ const OPTIONS = {
   soak: time('read for this long at the end, such as 10m'),
   idle: time('how long the server is left alone before it is asked again (default 3s)'),
   pause: time('before each request (default 20ms)'),
+  claims: text('FILE', 'what the maker of the server claims; a claim that does not hold is a violation'),
+  'claims-template': text('FILE', 'a draft of claims, from what was found; - is standard output'),
+  write: text('FILE', 'a native file that behaves as the server does'),
+  force: flag('--write and --claims-template may overwrite a file'),
   'power-cycle': text('COMMAND', 'restarts the server when it no longer answers'),
   seed: numberFrom('N', 'of the order of checks and their random parts', 'a whole number', [0, MAX_SEED]),
   ...REPORT_OPTIONS,
@@ -112,11 +125,15 @@ function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<
     ...{ what: 'inspect', server: server.value, find: values.find ?? false, unitId, checks, soakMs },
     scratch: values.scratch ?? {},
     broadcast: values.broadcast ?? false,
+    force: values.force ?? false,
+    ...(values.write !== undefined && { write: values.write, survey: DEFAULT_RANGES }),
     ...compact({
       pauseMs: values.pause,
       idleMs: values.idle,
       seed: values.seed,
       map: values.map,
+      claims: values.claims,
+      claimsTemplate: values['claims-template'],
       powerCycle: values['power-cycle'],
     }),
     ...reportsOf(values),

@@ -25,6 +25,7 @@ export const REFUSALS = {
       effect: 'a value below `min` or above `max` is refused with exception 03. Either may be left out',
     },
     whyUnfit: (entry) => unlessNumber(entry) ?? unlessWritable(entry),
+    limits: (limits) => limits,
     start: ({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }, { stored }) => {
       // A limit of 230.1 allows the float32 that is nearest to 230.1, which is a little more than 230.1.
       const ends = [min, max].filter(Number.isFinite).map(stored);

@@ -227,12 +227,13 @@ async function broadcastWrite(bench: Bench): Promise<Judged> {
   if (!before) return unsupported('holding registers are not read');
   const wanted = (before[0] ?? 0) ^ 0x4321;
   await writeRegister(bench, address, before[0] ?? 0);
-  const pdu = writePdu(bench, address, wanted);
+  const pdu = writePdu(bench, address, [wanted]);
   const answer = await unanswered(bench, [{ bytes: frameOf(bench, pdu, BROADCAST) }], BROADCAST, pdu);
   if (answer.verdict !== 'conforms') return answer;
   await bench.asker.wait(TURNAROUND_MS);
   const after = await bench.words(3, address, 1);
   await writeRegister(bench, address, before[0] ?? 0);
+  bench.facts.broadcast = after?.[0] === wanted;
   const shown = answer.shown ?? [];
   return after?.[0] === wanted
     ? conforms('a broadcast write is executed, and not answered', ...shown)

@@ -198,6 +198,7 @@ async function connections(bench: Bench): Promise<Judged> {
     let alive = 0;
     for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
     if (alive < opened.length) end = end || 'a new one ends an older one';
+    facts.clients = alive;
     facts.connections =
       alive === MOST_CONNECTIONS ? `at least ${MOST_CONNECTIONS} at a time` : `${alive} at a time; ${end}`;
     return (alive === MOST_CONNECTIONS ? conforms : fact)(facts.connections);

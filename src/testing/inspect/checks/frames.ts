@@ -1,6 +1,7 @@
+import { concatBytes, wordAt } from '../../../modbus/protocol/bytes.js';
 import { t15 } from '../../../modbus/protocol/timing.js';
 import { median } from '../../times.js';
-import { type Exchange, isDecisive } from '../asker.js';
+import { type Exchange, heardIn, isDecisive } from '../asker.js';
 import { type Bench, readPdu, valuesOf } from '../bench.js';
 import {
   conforms,
@@ -13,7 +14,7 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { ODDITIES, type Oddity } from '../reading.js';
+import { hasOtherQuantity, ODDITIES, type Oddity } from '../reading.js';
 import { answerText, codeText, listText, ofText, timeText } from '../words.js';
 import { CONNECT_PAUSE_MS } from './there.js';
 
@@ -85,8 +86,8 @@ async function backToBack(bench: Bench): Promise<Judged> {
 }
 
 /** True when a reply answers the request before. */
-function isBehind({ oddities }: Exchange): boolean {
-  return oddities.includes('quantity') || oddities.includes('earlier transaction');
+function isBehind(exchange: Exchange): boolean {
+  return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier transaction');
 }
 
 /** Replies to one and to two registers in turns are all wrong where a server is behind, and half where it is odd. */
@@ -262,12 +263,15 @@ const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier transaction'];
 /** Bytes behind a reply are stray bytes on a network, where the frame says how long it is. */
 const STRAY: readonly Oddity[] = ['bytes after', 'frame behind'];
 /** Oddities by which a client takes a wrong value, or the value of another question. */
-const DANGEROUS: readonly Oddity[] = ['quantity', 'frame before'];
+const DANGEROUS: readonly Oddity[] = ['fewer values', 'more values', 'frame before'];
 const FEWEST = 2;
 
 /** Judges the frames of all exchanges. */
 function frames(bench: Bench): Judged {
-  const asked = bench.log.filter(({ isPlain, chunks }) => isPlain && chunks.length > 0);
+  // What comes after a request to another unit is from somebody else, and told as stray bytes.
+  const asked = bench.log.filter(
+    ({ isPlain, chunks, unitId }) => isPlain && chunks.length > 0 && unitId === bench.asker.unitId,
+  );
   const found = new Map<Oddity, Exchange[]>();
   for (const exchange of asked) {
     for (const oddity of exchange.oddities) found.set(oddity, [...(found.get(oddity) ?? []), exchange]);
@@ -305,7 +309,7 @@ function strayBytes(bench: Bench): Judged {
     const what =
       behind.length >= unasked.length
         ? 'bytes behind a reply'
-        : `bytes that nobody asked for (${unasked[0] ? unaskedText(unasked[0]) : ''})`;
+        : `${areFrames(bench, unasked) ? 'a frame' : 'bytes'} that nobody asked for (${unasked[0] ? unaskedText(unasked[0]) : ''})`;
     return {
       ...violates(`${what}: ${ofText(all.length, bench.log.length, 'exchanges')}`, ...all.slice(0, 3)),
       seen: { times: all.length, of: bench.log.length },
@@ -317,6 +321,16 @@ function strayBytes(bench: Bench): Judged {
     'once, bytes came that nobody asked for; a longer run decides (--soak)',
     ...all,
     ...late.slice(0, 2),
+  );
+}
+
+/** True when what came unasked are frames of somebody, and no single bytes. */
+function areFrames(bench: Bench, those: readonly Exchange[]): boolean {
+  const { framing } = bench.asker;
+  return those.every(
+    ({ unasked }) =>
+      framing.decode(concatBytes(...unasked.map(({ bytes }) => bytes))) ??
+      unasked.every(({ bytes }) => framing.decode(bytes)),
   );
 }
 
@@ -354,11 +368,18 @@ async function mbapEcho(bench: Bench): Promise<Judged> {
   };
 }
 
+/** Says how identifiers of replies differ from those of their requests, where all do so in one way. */
 function allText(wrong: readonly Exchange[]): string {
-  const ids = new Set(
-    wrong.map(({ chunks }) => ((chunks[0]?.bytes[0] ?? 0) << 8) | (chunks[0]?.bytes[1] ?? 0)),
-  );
-  return ids.size === 1 ? ` (always ${codeText([...ids][0] as number)})` : '';
+  const ids = wrong.map((exchange): [number, number] => [
+    wordAt(heardIn(exchange), 0),
+    wordAt(concatBytes(...exchange.sent.map(({ bytes }) => bytes)), 0),
+  ]);
+  const [[first] = [0]] = ids;
+  if (ids.every(([id]) => id === first)) return ` (always ${codeText(first)})`;
+  if (ids.every(([id, asked]) => id === ((asked + 1) & 0xffff))) return ' (always one more)';
+  if (ids.every(([id, asked]) => id === (((asked << 8) | (asked >> 8)) & 0xffff)))
+    return ' (its bytes are swapped)';
+  return '';
 }
 
 function inOnePiece(bench: Bench): Judged {

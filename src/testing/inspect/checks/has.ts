@@ -10,6 +10,7 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { hasOtherQuantity } from '../reading.js';
 import { refused } from '../trial.js';
 import { answerText, codeText } from '../words.js';
 
@@ -35,7 +36,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const { answer } = whole;
   if (answer.kind === 'data') {
     if (whole.oddities.length === 0) bench.facts.most[code] = limit;
-    const isShort = whole.oddities.includes('quantity') || whole.oddities.includes('byte count');
+    const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte count');
     return isShort
       ? inconclusive(`the reply to ${limit} ${what} has another number of them: see frames`, whole)
       : conforms(`${limit} ${what} in one read`, whole);
@@ -45,7 +46,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     const exchange = await read(middle);
-    const isWhole = exchange.answer.kind === 'data' && !exchange.oddities.includes('quantity');
+    const isWhole = exchange.answer.kind === 'data' && !hasOtherQuantity(exchange);
     if (isWhole) low = middle;
     else {
       high = middle;
@@ -65,6 +66,9 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
       : inconclusive(`${text} (refused with exception ${codeText(answer.code)})`, whole, refusal);
   }
   bench.facts.most[code] = low;
+  const claimed = bench.order.claims?.[what];
+  if (claimed !== undefined && low >= claimed)
+    return unsupported(`at most ${low} ${what} in one read; ${claimed} are claimed`, refusal, whole);
   return violates(
     `at most ${low} ${what} in one read, where the specification has ${limit}: then the server ${answerText(refusal.answer)}`,
     refusal,
@@ -157,7 +161,7 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
     return inconclusive('the registers are alive; name quiet ones with --scratch or --map', exchange);
   if (block === before)
     return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
-  if (exchange.oddities.includes('quantity') || exchange.oddities.includes('byte count'))
+  if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte count'))
     return inconclusive('a block has another number of values: see frames', exchange);
   const alone = bench.log.at(-1) as Exchange;
   return dangerous(

@@ -1,8 +1,9 @@
 import type { Exchange } from '../asker.js';
 import { type AddressSpan, type Bench, type MappedValue, readPdu, valuesOf } from '../bench.js';
 import { conforms, inconclusive, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
+import { judgeRefusal } from '../trial.js';
 import { answerText } from '../words.js';
-import { scratchRegister } from './writes.js';
+import { scratchRegister, writePdu } from './writes.js';
 
 const A = 'Application Protocol V1.1b3';
 
@@ -171,6 +172,55 @@ async function readOnly(bench: Bench): Promise<Judged> {
     : inconclusive('no write to a read-only register was refused with exception 02, 03 or 04');
 }
 
+/** Writes values beyond the limits of the map, which have to be refused. What is taken is put back at the end. */
+async function limits(bench: Bench): Promise<Judged> {
+  await scratchRegister(bench);
+  const span = bench.order.scratch.holding as AddressSpan;
+  const limited = valuesIn(bench).filter(
+    (value) =>
+      value.code === 3 &&
+      value.isWritable &&
+      value.beyond.length > 0 &&
+      isIn(value, span) &&
+      isIn(lastOf(value), span),
+  );
+  if (limited.length === 0) return unsupported('the map has no value with limits in the scratch range');
+  const shown: Exchange[] = [];
+  let other: Judged | undefined;
+  for (const value of limited.slice(0, MOST_PARTS)) {
+    const before = await bench.words(3, value.address, value.cells);
+    for (const words of value.beyond) {
+      const exchange = await bench.ask(writePdu(bench, value.address, words));
+      const text = `${words.join(' ')} for ${valueText(value)}`;
+      const after = await bench.words(3, value.address, value.cells);
+      if (before && after && after.join() === words.join() && before.join() !== words.join())
+        return violates(
+          `${text} is taken, which is beyond the limits of the map`,
+          exchange,
+          bench.log.at(-1) as Exchange,
+        );
+      const judged = judgeRefusal(exchange, {
+        right: [3],
+        open: { 2: 'it is refused, with another code', 4: 'it is refused, with another code' },
+        data: (taken) => violates(`${text} is confirmed, and not taken`, taken),
+      });
+      if (judged.verdict === 'violates') return { ...judged, text: `${text}: ${judged.text}` };
+      if (judged.verdict === 'conforms') shown.push(exchange);
+      else other = { ...judged, text: `${text}: ${judged.text}` };
+    }
+  }
+  return (
+    other ??
+    conforms(`${shown.length} values beyond limits are refused with exception 03`, ...shown.slice(0, 2))
+  );
+}
+
+const lastOf = ({ address, cells, ...value }: MappedValue): MappedValue => ({
+  ...value,
+  address: address + cells - 1,
+  cells: 1,
+});
+
 export const MAP: readonly ServerCheck[] = [
   {
     id: 'map-values',
@@ -227,5 +277,19 @@ export const MAP: readonly ServerCheck[] = [
     grade: 'seldom',
     needs: ['map', 'holding'],
     run: readOnly,
+  },
+  {
+    id: 'map-limits',
+    group: 'map',
+    title: 'Refuses values beyond the limits of its map',
+    does: 'Writes to values of the scratch range that have `limits` one below and one above; what is taken is put back.',
+    rule: 'Conforms with exception 03. 02 and 04 decide nothing.',
+    clause: `${A}, 7, code 03`,
+    matters: 'A setpoint that no plant bears is set, or is said to be.',
+    mend: 'Compare a value with its limits before it is confirmed.',
+    grade: 'met',
+    provokes: 'value',
+    needs: ['map', 'holding'],
+    run: limits,
   },
 ];

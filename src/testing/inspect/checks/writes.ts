@@ -66,9 +66,11 @@ async function writeCoils(bench: Bench, address: number, values: readonly boolea
   for (const [i, value] of values.entries()) await bench.ask(readPdu(5, address + i, value ? 0xff00 : 0));
 }
 
-/** A request that writes a register, by the function that the server has. */
-export function writePdu(bench: Bench, address: number, value: number): Uint8Array {
-  return bench.facts.functions.missing.has(6) ? write16(address, [value]) : readPdu(6, address, value);
+/** A request that writes registers, by the function that the server has. */
+export function writePdu(bench: Bench, address: number, words: readonly number[]): Uint8Array {
+  const [value = 0] = words;
+  const isSingle = words.length === 1 && !bench.facts.functions.missing.has(6);
+  return isSingle ? readPdu(6, address, value) : write16(address, words);
 }
 
 /** Writes a register by the function that the server has. */

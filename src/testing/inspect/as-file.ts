@@ -1,0 +1,347 @@
+import type { InspectedWays } from '../../files/clone/cloned-device.js';
+import { type Clone, writeClone } from '../../files/clone/write.js';
+import type { LineSource } from '../../files/config/native/line-source.js';
+import { keyOf } from '../../files/config/native/real.js';
+import { hex } from '../../modbus/protocol/bytes.js';
+import { FRAMINGS } from '../../modbus/protocol/framings.js';
+import { median } from '../times.js';
+import type { Exchange } from './asker.js';
+import { behavesAs, LIKENESSES } from './behaves-as.js';
+import { valuesOf } from './bench.js';
+import type { Inspection, ServerFinding } from './inspection.js';
+import type { Oddity } from './reading.js';
+import { faultFor, whenOf } from './spoilt.js';
+
+type Rule = Readonly<Record<string, unknown>>;
+
+/** How a file says a deviation: keys of the device, of its line, and rules. All empty: reading the server says it. */
+interface Said {
+  readonly manners?: Readonly<Record<string, unknown>>;
+  readonly line?: LineSource;
+  readonly faults?: readonly Rule[];
+}
+
+/** Says a violation as it was measured; undefined when that can't be said. */
+type Saying = (inspection: Inspection, finding: ServerFinding) => Said | undefined;
+
+const AS_READ: Saying = () => ({});
+
+/** Deviations that are measured, by check. The others are said by the entry of the catalogue that fits. */
+const SAYINGS: Readonly<Record<string, Saying>> = {
+  'back-to-back': ({ facts: { pauseMs } }) =>
+    pauseMs === undefined ? undefined : { manners: { pauseBefore: pauseMs } },
+  frames: (inspection) => joined(framesSaid(inspection)),
+  'stray-bytes': strayBytes,
+  'mbap-echo': ({ log, carrier }) => {
+    const rule = oddityRule('transaction', log, carrier.target.framing);
+    return rule && { faults: [rule] };
+  },
+  'rtu-reply-silence': () => ({ faults: [{ name: 'too-soon', do: [{ early: true }] }] }),
+  idle: ({ order: { idleMs } }) => ({ manners: { sleeps: { after: idleMs } } }),
+  'repeat-pair': otherValues,
+  'same-value': (inspection, finding) =>
+    inspection.findings.some(({ check, verdict }) => check.id === 'repeat-pair' && verdict === 'violates')
+      ? {}
+      : otherValues(inspection, finding),
+  'fc03-quantity-125': most,
+  'fc01-quantity-2000': most,
+  'address-unknown': (_, { shown: [exchange] = [] }) =>
+    exchange?.answer.kind === 'silent' ? { manners: { holes: 'silence' } } : undefined,
+  'write-read-back': lateWrite,
+  'fc01-padding': constantReply,
+  'fc02-padding': constantReply,
+  'fc08-loopback': constantReply,
+  'fc43-basic': asRefused,
+  'function-unknown': AS_READ,
+  ...Object.fromEntries(
+    ['fc07-shape', 'fc11-shape', 'fc12-answered', 'fc17-shape', 'fc20-answered', 'fc24-answered'].map(
+      (id) => [
+        id,
+        (inspection: Inspection, finding: ServerFinding) =>
+          asRefused(inspection, finding) ?? constantReply(inspection, finding),
+      ],
+    ),
+  ),
+};
+
+/** Quantities that the specification does not have, and that are answered. */
+const ANSWERED_QUANTITY = /^fc0\d-quantity-/;
+
+/**
+ * Writes an inspected server as a native file: what `clone` writes, with manners, rules and settings of the line for
+ * each deviation. Undefined when the server was not read.
+ */
+export function writeInspected(inspection: Inspection): string | undefined {
+  const { device, carrier, order, findings } = inspection;
+  if (!device) return undefined;
+  const { line, ...inspected } = waysOf(inspection);
+  const texts = (order.survey ?? []).map(([first, last]) => `${first}-${last}`).join(', ');
+  const other = findings.find(({ check }) => check.id === 'unit-other')?.shown?.[0]?.answer.kind;
+  const { target } = carrier;
+  const settings =
+    target.kind === 'serial'
+      ? { serial: { baudRate: target.baudRate, parity: target.parity, stopBits: target.stopBits } }
+      : target.framing === 'socket'
+        ? {}
+        : { framing: target.framing };
+  const clone: Clone = {
+    from: keyOf(target),
+    notRead: `Addresses ${texts} of each table were searched, the others were not.`,
+    devices: [{ ...device, inspected }],
+    line: {
+      kind: target.kind === 'serial' ? (target.framing === 'ascii' ? 'ascii' : 'rtu') : 'tcp',
+      isSilent: other === 'silent',
+      settings: { ...line, ...settings },
+    },
+    isAnyUnit: other === 'data',
+  };
+  return writeClone(clone);
+}
+
+/** All deviations of a server, as a file says them. */
+function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSource } {
+  const { facts, order, findings } = inspection;
+  const open = new Map(
+    findings.flatMap((finding) =>
+      finding.verdict === 'violates'
+        ? [[finding.check.id, { finding, said: say(inspection, finding) }] as const]
+        : [],
+    ),
+  );
+  const all: Said[] = [...locks(inspection), clients(inspection), functionsAndTables(inspection)];
+  const remarks: string[] = [];
+  for (const { id, manners, faults, line } of behavesAs(inspection)) {
+    const { shows, too = [] } = LIKENESSES[id] ?? { shows: {} };
+    const shown = Object.keys(shows).filter((check) => open.has(check));
+    if (shown.length === 0) continue;
+    if (shown.some((check) => open.get(check)?.said === undefined)) {
+      all.push({ faults, ...(manners && { manners }), ...(line && { line }) });
+      remarks.push(`behaves as ${id} of the catalogue: when and how often is as there, and was not measured`);
+      for (const check of shown) open.delete(check);
+    }
+    for (const check of too) open.delete(check);
+  }
+  for (const { finding, said } of open.values()) {
+    if (said) all.push(said);
+    else remarks.push(`${finding.check.id} is not said here: ${finding.text}`);
+  }
+  const spans = { holding: order.scratch.holding, coils: order.scratch.coils };
+  return {
+    remarks,
+    ...joined(all),
+    writable: Object.fromEntries(
+      Object.entries(spans).flatMap(([table, span]) => (span ? [[table, [span.first, span.last]]] : [])),
+    ),
+    functions: facts.functions.there,
+    unknownFunction: unknownFunction(findings),
+  };
+}
+
+function say(inspection: Inspection, finding: ServerFinding): Said | undefined {
+  const { id, provokes } = finding.check;
+  if (provokes && inspection.silencers.get(provokes)?.check === id) return {};
+  if (ANSWERED_QUANTITY.test(id) && !SAYINGS[id]) return constantReply(inspection, finding);
+  return SAYINGS[id]?.(inspection, finding);
+}
+
+function joined(parts: readonly Said[]) {
+  const unasked = parts.flatMap(({ line }) => line?.unasked ?? []);
+  return {
+    manners: Object.assign({}, ...parts.map(({ manners }) => manners)) as Record<string, unknown>,
+    line: {
+      ...Object.assign({}, ...parts.map(({ line }) => line)),
+      ...(unasked.length > 0 && { unasked }),
+    } as LineSource,
+    faults: parts.flatMap(({ faults = [] }) => faults),
+  };
+}
+
+/** The requests that silence the server for a while. */
+function locks({ silencers }: Inspection): Said[] {
+  const [first] = silencers.values();
+  if (!first) return [];
+  const lasts = [...silencers.values()].map(({ ms }) => ms);
+  const longest = Math.max(...lasts.map((ms) => ms ?? Number.POSITIVE_INFINITY));
+  const lasting = Number.isFinite(longest) ? Math.max(1, Math.round(longest)) : 'power';
+  return [{ manners: { locksUp: { on: [...silencers.keys()], for: lasting } } }];
+}
+
+const WHEN_FULL: Readonly<Record<string, string>> = {
+  'the next one is refused': 'refuse',
+  'the next one is closed': 'refuse',
+  'a new one ends an older one': 'evict',
+};
+
+/** How many connections the server has. */
+function clients({ facts: { connections = '' } }: Inspection): Said {
+  const [, many, end = ''] = /^(\d+) at a time; (.*)$/.exec(connections) ?? [];
+  const whenFull = WHEN_FULL[end];
+  if (many === undefined || whenFull === undefined) return {};
+  return { line: { tcp: { maxClients: Math.max(1, Number(many)), whenFull } } };
+}
+
+const WRITES = [5, 6, 15, 16];
+
+/** The functions that do not write, and whether holding and input registers are one table. */
+function functionsAndTables({ facts: { functions }, findings }: Inspection): Said {
+  const isOne = findings.some(
+    ({ check, text }) => check.id === 'tables-separate' && text.includes('one table'),
+  );
+  return {
+    ...(isOne && { manners: { sharedMemory: [['holding', 'input']] } }),
+    faults: WRITES.filter((code) => !functions.there.has(code)).flatMap((code) => {
+      const fault = functions.missing.has(code)
+        ? { exception: 1 }
+        : functions.silent.has(code) && { silence: true };
+      return fault ? [{ name: `function-${code}`, when: { function: code }, do: [fault] }] : [];
+    }),
+  };
+}
+
+/** The limit of a read. A survey that reads one by one has found none. */
+function most({ device, facts }: Inspection, { check, shown: [refused] = [] }: ServerFinding): Said {
+  const isBits = check.id.startsWith('fc01');
+  if (device?.survey.tables.some((table) => table.isBits === isBits && table.block.otherwise !== undefined))
+    return {};
+  const many = facts.most[isBits ? 1 : 3];
+  const { answer } = refused ?? {};
+  const otherwise = answer?.kind === 'exception' ? answer.code : 'silence';
+  return many === undefined
+    ? {}
+    : { manners: { most: { [isBits ? 'bits' : 'registers']: many, otherwise } } };
+}
+
+/** Other values now and then, in place of those of the registers. */
+function otherValues(_: Inspection, { shown: [exchange] = [], seen }: ServerFinding): Said | undefined {
+  if (exchange?.answer.kind !== 'data' || !seen || seen.times === 0) return undefined;
+  const every = Math.round(seen.of / seen.times);
+  return {
+    faults: [
+      {
+        name: 'other-values',
+        when: { function: [3, 4], every },
+        do: [{ values: valuesOf(exchange.answer.pdu) }],
+      },
+    ],
+  };
+}
+
+/** How long a written value is said not to be read, in ms: it was read at once, and a second later it was another. */
+const LATE_MS = 2000;
+
+function lateWrite({ order: { scratch } }: Inspection, { shown = [] }: ServerFinding): Said | undefined {
+  const old = shown.find(({ pdu, answer }) => pdu?.[0] === 3 && answer.kind === 'data');
+  if (old?.answer.kind !== 'data' || !scratch.holding) return undefined;
+  const address = scratch.holding.first;
+  const state = 'settling';
+  return {
+    faults: [
+      { name: 'written', when: { function: [6, 16], address }, [THEN]: { state, for: LATE_MS } },
+      {
+        name: 'old-value',
+        when: { function: 3, address, quantity: 1, state },
+        do: [{ values: valuesOf(old.answer.pdu) }],
+      },
+    ],
+  };
+}
+
+const THEN = 'then';
+
+/** The reply to a question, whenever it is asked. */
+function constantReply(_: Inspection, { check, shown: [exchange] = [] }: ServerFinding): Said | undefined {
+  const { pdu, answer } = exchange ?? {};
+  if (!pdu || answer?.kind !== 'data' || answer.pdu.length > MOST_PDU) return undefined;
+  const code = pdu[0] as number;
+  const quantity = code <= 4 ? ((pdu[3] ?? 0) << 8) | (pdu[4] ?? 0) : undefined;
+  return {
+    faults: [
+      {
+        name: check.id,
+        when: { function: code, ...(quantity !== undefined && { quantity }) },
+        do: [{ pdu: hex(answer.pdu) }],
+      },
+    ],
+  };
+}
+
+const MOST_PDU = 253;
+
+/** A function that is refused in another way than by exception 01: the survey has found that, too. */
+function asRefused({ device }: Inspection, { shown: [exchange] = [] }: ServerFinding): Said | undefined {
+  return device?.survey.refused.has(exchange?.pdu?.[0] ?? 0) ? {} : undefined;
+}
+
+/** How the server refuses a function that nobody has. */
+function unknownFunction(findings: readonly ServerFinding[]): InspectedWays['unknownFunction'] {
+  const { answer } = findings.find(({ check }) => check.id === 'function-unknown')?.shown?.[0] ?? {};
+  if (answer?.kind === 'exception') return answer.code;
+  return answer?.kind === 'silent' || answer?.kind === 'closed' ? 'silence' : undefined;
+}
+
+/** What stands around replies, and in their headers. */
+function framesSaid({ log, carrier: { target } }: Inspection): Said[] {
+  const oddities = [...new Set(log.flatMap((each) => (each.isPlain ? each.oddities : [])))];
+  return oddities.flatMap((oddity): Said[] => {
+    if (oddity === 'transaction' || oddity === 'earlier transaction') return [];
+    const rule = oddityRule(oddity, log, target.framing);
+    const [fault = {}] = rule?.do ?? [];
+    const frame =
+      oddity === 'frame before' && target.kind === 'serial' && typeof fault.noise === 'string'
+        ? frameIn(fault.noise, target.framing)
+        : undefined;
+    if (frame) return [{ line: { unasked: [{ frame, before: 'reply' }] } }];
+    return rule ? [{ faults: [rule] }] : [];
+  });
+}
+
+/** The rule that spoils replies in one way, as often as they were. */
+function oddityRule(oddity: Oddity, log: readonly Exchange[], framing: keyof typeof FRAMINGS) {
+  const unit = log[0]?.unitId;
+  const replies = log.filter((each) => each.isPlain && each.chunks.length > 0 && each.unitId === unit);
+  const odd = replies.filter(({ oddities }) => oddities.includes(oddity));
+  if (odd.length < FEWEST) return undefined;
+  const fault = faultFor(oddity, odd, FRAMINGS[framing]);
+  return fault && { name: oddity.replaceAll(' ', '-'), when: whenOf(odd, replies), do: [fault] };
+}
+
+const FEWEST = 2;
+
+function frameIn(text: string, framing: keyof typeof FRAMINGS): object | undefined {
+  const content = FRAMINGS[framing].decode(Buffer.from(text.replaceAll(' ', ''), 'hex'));
+  return content && { unit: content.unitId, pdu: hex(content.pdu) };
+}
+
+/** What comes unasked: on a serial line by itself, on a network behind replies. */
+function strayBytes(inspection: Inspection): Said | undefined {
+  const { log, carrier } = inspection;
+  const { target } = carrier;
+  const chunks = log.flatMap(({ unasked }) => unasked);
+  if (target.kind === 'tcp') {
+    const rules = (['bytes after', 'frame behind'] as const).flatMap(
+      (oddity) => oddityRule(oddity, log, target.framing) ?? [],
+    );
+    if (rules.length > 0) return { faults: rules };
+  }
+  const [first] = chunks;
+  if (!first || chunks.length < FEWEST) return undefined;
+  // A frame that comes before each reply comes before those that nobody waits for any more, too.
+  const before = JSON.stringify(joined(framesSaid(inspection)).line.unasked ?? []);
+  const isBefore = (bytes: Uint8Array) => {
+    const frame = frameIn(hex(bytes), target.framing);
+    return frame !== undefined && before.includes(JSON.stringify(frame));
+  };
+  if (chunks.some(({ bytes }) => isBefore(bytes))) return {};
+  const frame = frameIn(hex(first.bytes), target.framing);
+  const gaps = chunks
+    .slice(1)
+    .map(({ at }, i) => at - (chunks[i]?.at ?? at))
+    .sort((a, b) => a - b);
+  const every = Math.max(SHORTEST_UNASKED_MS, Math.round(median(gaps)));
+  const spread =
+    (gaps.at(Math.floor(0.9 * gaps.length)) ?? every) - (gaps.at(Math.floor(0.1 * gaps.length)) ?? every);
+  const jitter = Math.min(every, Math.round(spread / 2));
+  return { line: { unasked: [{ ...(frame ? { frame } : { bytes: hex(first.bytes) }), every, jitter }] } };
+}
+
+const SHORTEST_UNASKED_MS = 10;
