@@ -100,3 +100,26 @@ it.each([
   const rest = await newBench(await newServer());
   expect(await post(rest, order)).toMatchObject({ status, body: { problems: [{ path }] } });
 });
+
+it('takes a device of the bench as the map, and what a maker claims', async () => {
+  const rest = await newBench(await newServer());
+  const order = { device: 'meter', checks: ['map', 'claims'], pause: 0, idle: 0, seed: 1 };
+  await post(rest, { ...order, map: 'plain', claims: { functions: [3, 4], exceptions: [1] } });
+  await isOver(rest, 1);
+  const { checks } = await get(rest, 1);
+  const verdictOf = (id: string) => checks.find((check) => check.id === id)?.verdict;
+  expect(['map-values', 'claim-functions', 'claim-exceptions', 'claim-registers'].map(verdictOf)).toEqual([
+    'conforms',
+    'conforms',
+    'violates',
+    'not-run',
+  ]);
+  expect(await post(rest, { ...order, map: 'meter2' })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: 'map' }] },
+  });
+  expect(await post(rest, { ...order, claims: { functions: [0] } })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: 'claims.functions[0]' }] },
+  });
+});
