@@ -338,7 +338,9 @@ export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS):
  */
 function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): number }): ServerCheck[] {
   const turnOf = ({ id, group, turn }: ServerCheck) => {
-    if (turn === 'end') return group === 'claims' ? 91 : 90;
+    // Claims are judged by all that was found, and the one on exceptions by what the one on functions asks.
+    if (group === 'claims') return 91 + checks.findIndex((check) => check.id === id);
+    if (turn === 'end') return 90;
     if (turn === 'late') return 80;
     const first = FIRST.indexOf(id);
     return first >= 0 ? first - FIRST.length : Object.keys(GROUPS).indexOf(group);
