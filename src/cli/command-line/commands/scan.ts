@@ -109,7 +109,7 @@ export function scan(
       if (value !== undefined) return failure(`${rawName} takes no value`);
       options.push([name, '']);
     } else {
-      if (!value || (!inlineValue && value.startsWith('-'))) return failure(`${rawName} needs a value`);
+      if (!value || (!inlineValue && /^-./.test(value))) return failure(`${rawName} needs a value`);
       options.push([name, value]);
     }
   }
