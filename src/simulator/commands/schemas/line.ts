@@ -64,6 +64,10 @@ export const lineViewSchema = z
       .describe('Serial lines only: whether the line answers, or only listens.'),
     reason: z.string().nullable().describe('Why it is not open.'),
     place: z.string().describe('The path of the port, or address and port.'),
+    address: z
+      .object({ host: z.string(), port: z.number() })
+      .optional()
+      .describe('Host and port of a socket: while it is open the port that it has, also for `port: 0`.'),
     link: z.string().nullable().describe('The name of a virtual line that stays.'),
     settings: z
       .record(z.string(), z.unknown())
