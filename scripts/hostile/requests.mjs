@@ -550,7 +550,9 @@ export function requestsOf(document, world, seed) {
     const query = operation.parameters
       .filter((/** @type {any} */ each) => each.in === 'query' && often(0.25))
       .map((/** @type {any} */ each) => {
-        const value = often(WRONG) ? of(TEXTS) : made(each.schema, each.name);
+        // Thousands of requests are sent one after the other: one that waits may not do so for long.
+        const wait = of(['0', '5ms', '10ms', '1h', 'x']);
+        const value = each.name === 'wait' ? wait : often(WRONG) ? of(TEXTS) : made(each.schema, each.name);
         return `${each.name}=${often(WRONG / 4) ? of(PATHS) : encodeURIComponent(Buffer.from(String(value)).toString())}`;
       });
     return query.length > 0 ? `${filled}?${query.join('&')}` : filled;
