@@ -4,6 +4,7 @@
  * - the npm package, the Debian packages for arm64, armhf and amd64
  * - the image of the container for this machine's architecture, where podman is there; --base names another base for it
  *   than the Containerfile does
+ * - the package for Python, where python3 has build and hatchling
  * - the list of what is in them (CycloneDX), what is new in this version, and checksums of all
  *
  * It refuses a working tree that is not the tag `v` and the version; --draft leaves that out.
@@ -58,6 +59,21 @@ run(process.execPath, ['scripts/ready.mjs', 'build', '--force']);
 run('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', directory]);
 run(process.execPath, ['scripts/package.mjs']);
 for (const name of readdirSync('build/packages')) copyFileSync(join('build/packages', name), at(name));
+
+if (spawnSync('python3', ['-c', 'import build, hatchling']).status !== 0) {
+  console.error('no package for Python: python3 has no build, or no hatchling');
+} else {
+  run('python3', [
+    '-m',
+    'build',
+    '--wheel',
+    '--no-isolation',
+    '--skip-dependency-check',
+    '--outdir',
+    directory,
+    'python',
+  ]);
+}
 
 const time = new Date(Number(output('git', ['log', '-1', '--format=%ct'])) * 1000);
 const everything = output('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']);

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { callBy } from './cli/library/call.js';
 import { newLocalSimulator } from './cli/library/local-simulator.js';
@@ -45,10 +44,6 @@ export interface RunningSimulator extends SimulatorClient {
 /** The rules of access: requests are injected, so nobody else can send any. */
 const ANYBODY = { host: '127.0.0.1' };
 
-/** Interval in ms in which a simulator is asked for new traffic: one in this process, and one elsewhere. */
-const POLL_MS = 5;
-const REMOTE_POLL_MS = 50;
-
 /**
  * Starts a simulator in this process. Its lines use free ports and paths, whatever the configuration says:
  * sockets a free port of 127.0.0.1, serial lines a pseudo-terminal. So each test can have its own simulator.
@@ -82,7 +77,7 @@ export async function startSimulator(configuration: object | string): Promise<Ru
   };
   try {
     await local.start();
-    return { ...(await simulatorClient(callBy(send, name), () => sleep(POLL_MS))), stop };
+    return { ...(await simulatorClient(callBy(send, name))), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -95,8 +90,7 @@ export async function startSimulator(configuration: object | string): Promise<Ru
  * @param url address of its REST interface: `http://127.0.0.1:8080`
  */
 export function connect(url: string, { token }: { readonly token?: string } = {}): Promise<SimulatorClient> {
-  const call = callBy(sendTo(url, token), url.replace(/\/+$/, ''));
-  return simulatorClient(call, () => sleep(REMOTE_POLL_MS));
+  return simulatorClient(callBy(sendTo(url, token), url.replace(/\/+$/, '')));
 }
 
 function isPath(configuration: object | string): configuration is string {

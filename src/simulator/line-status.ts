@@ -15,6 +15,8 @@ export interface LineStatus {
   readonly reason: string | undefined;
   /** The address at which clients reach the line: the path of a port, or host and port. */
   readonly endpoint: string;
+  /** Host and port of a socket: while the line is open the port that it has, else the configured one. */
+  readonly address: { readonly host: string; readonly port: number } | undefined;
   /** The permanent link to the port of a virtual line. */
   readonly link: string | undefined;
   /** How long the line has been open, in seconds. */
@@ -33,6 +35,7 @@ export function lineStatus(line: Line): LineStatus {
     state: state.kind,
     reason: 'reason' in state ? state.reason : undefined,
     endpoint: state.kind === 'open' ? state.endpoint : endpointOf(line),
+    address: addressOf(line),
     link: state.kind === 'open' ? port?.link : undefined,
     uptime: openSince === undefined ? undefined : (performance.now() - openSince) / 1000,
     clients: line.clients,
@@ -44,6 +47,12 @@ export function lineStatus(line: Line): LineStatus {
 
 function endpointOf({ definition }: Line): string {
   return definition.kind === 'serial' ? definition.path : hostPort(definition.host, definition.port);
+}
+
+function addressOf({ state, definition }: Line): LineStatus['address'] {
+  if (definition.kind === 'serial') return undefined;
+  const port = (state.kind === 'open' ? state.port : undefined) ?? definition.port;
+  return { host: definition.host, port };
 }
 
 /**
@@ -123,10 +132,9 @@ export function captureLines(lines: ReadonlyMap<string, Line>): CaptureLines {
 }
 
 function captureLine(line: Line): CaptureLine {
-  const { name, definition, state } = line;
+  const { name, definition } = line;
+  const address = addressOf(line);
   const describe = () => `${describeLine(line)}${definition.kind === 'tls' ? ' (decrypted)' : ''}`;
-  if (definition.kind === 'serial') return { name, kind: 'serial', describe };
-  const { kind, host } = definition;
-  const port = (state.kind === 'open' ? state.port : undefined) ?? definition.port;
-  return { name, kind, host, port, describe };
+  if (definition.kind === 'serial' || !address) return { name, kind: 'serial', describe };
+  return { name, kind: definition.kind, ...address, describe };
 }

@@ -1,9 +1,25 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dist } from '../support/program.mjs';
+import { parse } from 'yaml';
+
+/** The parts of files for CI that have commands. */
+interface CiFile {
+  readonly jobs: { readonly scenarios: { readonly steps: readonly { readonly run?: string }[] } };
+  readonly modbus: { readonly script: string[] };
+}
 
 /** The environment without what vitest tells its own processes. */
 const environment = Object.fromEntries(
@@ -39,10 +55,18 @@ describe('the package, as npm would publish it', () => {
       cwd: project,
     });
     for (const name of readdirSync('node_modules')) {
-      if (name !== 'modbus-sim') symlinkSync(resolve('node_modules', name), join(modules, name));
+      if (name !== 'modbus-sim' && name !== '.bin')
+        symlinkSync(resolve('node_modules', name), join(modules, name));
     }
-    for (const name of ['vitest', 'node-test'])
-      cpSync(join('examples', name), join(project, name), { recursive: true });
+    mkdirSync(join(modules, '.bin'));
+    symlinkSync('../modbus-sim/dist/main.js', join(modules, '.bin/modbus-sim'));
+    for (const [from, to] of [
+      ['vitest'],
+      ['node-test'],
+      ['poller.mjs'],
+      ['ci/scenarios', 'scenarios'],
+    ] as const)
+      cpSync(join('examples', from), join(project, to ?? from), { recursive: true });
     writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -57,6 +81,36 @@ describe('the package, as npm would publish it', () => {
     const { status, output } = run('node', ['--test', 'node-test/meter.test.mjs'], project);
     expect(output).toMatch(/pass 2/);
     expect(status).toBe(0);
+  });
+
+  it('is started by npx, as the demo, in a folder of its own', async () => {
+    // npx does not pass a signal on, so it goes to all of them.
+    const args = ['modbus-sim', '--free-ports', '--http_port', '0'];
+    const demo = spawn('npx', args, { cwd: project, env: environment, detached: true });
+    let printed = '';
+    for (const output of [demo.stdout, demo.stderr]) output.on('data', (text) => (printed += text));
+    const ended = once(demo, 'exit');
+    try {
+      await expect.poll(() => printed).toMatch(/^ready$/m);
+      expect(printed).toMatch(/^line demo: RTU on \/dev\/pts\//m);
+      expect(printed).toMatch(/^REST on http:/m);
+    } finally {
+      process.kill(-(demo.pid as number), 'SIGTERM');
+      await ended;
+    }
+  });
+
+  it('runs scenarios by the commands of the files for GitHub and GitLab, which are the same', () => {
+    const read = (name: string): CiFile => parse(readFileSync(join('examples/ci', name), 'utf8'));
+    const github = read('github.yml').jobs.scenarios.steps.flatMap(({ run: command }) => command ?? []);
+    expect(read('gitlab-ci.yml').modbus.script).toEqual(github);
+    const [install, test = ''] = github;
+    // It is there already. The scenario is for the poller of the examples.
+    expect(install).toBe('npm install --no-save modbus-sim');
+    const { status, output } = run('sh', ['-ec', test], project);
+    expect(output).toMatch(/: pass\. 3 of 3 steps passed\.$/m);
+    expect(status).toBe(0);
+    expect(readFileSync(join(project, 'modbus.xml'), 'utf8')).toMatch(/tests="3" failures="0"/);
   });
 
   const compile = (file: string) => {
@@ -79,26 +133,5 @@ describe('the package, as npm would publish it', () => {
     writeFileSync(join(project, 'wrong.ts'), wrong);
     const { output } = compile('wrong.ts');
     expect(output.match(/error TS\d+/g)).toEqual(['error TS2322', 'error TS2322']);
-  });
-});
-
-const pytest = ['pytest-3', 'pytest'].find((command) => run(command, ['--version'], '.').status === 0);
-if (pytest === undefined)
-  process.stderr.write('examples/pytest is not run: there is no pytest (apt install python3-pytest)\n');
-
-describe.runIf(pytest)('examples/pytest', () => {
-  it('runs its tests against the built program', () => {
-    const env = {
-      MODBUS_SIM: `"${process.execPath}" "${join(dist, 'main.js')}"`,
-      PYTHONDONTWRITEBYTECODE: '1',
-    };
-    const { status, output } = run(
-      pytest as string,
-      ['-q', '-p', 'no:cacheprovider'],
-      'examples/pytest',
-      env,
-    );
-    expect(output).toMatch(/^3 passed/m);
-    expect(status).toBe(0);
   });
 });

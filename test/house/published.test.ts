@@ -61,7 +61,8 @@ describe('what REST publishes', () => {
 describe('the configuration that GET /api/v1/configuration answers', () => {
   const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
     .filter(
-      (path) => path.endsWith('.yaml') && !/^(scenario|cluster\/(compose|kubernetes))\.yaml$/.test(path),
+      (path) =>
+        path.endsWith('.yaml') && !/(^|\/)(scenario|compose|kubernetes)\.yaml$|\/scenarios\//.test(path),
     )
     .sort();
   const sources = [

@@ -82,6 +82,16 @@ describe('the npm package', () => {
 });
 
 describe('a release', () => {
+  it('is published by the command that is documented, which npm would take', () => {
+    const [, tag] =
+      /^npm publish --tag (\w+) build\/release\//m.exec(readFileSync('docs/raspberry-pi.md', 'utf8')) ?? [];
+    // Nothing answers there: a dry run only asks which versions there are.
+    const offline = ['--registry=http://127.0.0.1:9/', '--fetch-retries=0'];
+    const args = ['publish', '--dry-run', '--json', '--ignore-scripts', '--tag', tag as string, ...offline];
+    const report = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    expect(JSON.parse(report)).toMatchObject({ 'modbus-sim': { id: `modbus-sim@${version}` } });
+  });
+
   const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
   const changelog = readFileSync('CHANGELOG.md', 'utf8');
 

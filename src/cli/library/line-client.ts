@@ -9,26 +9,26 @@ export type { LineView };
 export class LineClient {
   readonly name: string;
   readonly #call: Call;
-  #place: string;
+  #view: Pick<LineView, 'place' | 'address'>;
 
-  constructor(call: Call, { name, place }: LineView) {
-    this.name = name;
+  constructor(call: Call, view: LineView) {
+    this.name = view.name;
     this.#call = call;
-    this.#place = place;
+    this.#view = view;
   }
 
   /** The path that a client of a serial line opens, such as `/dev/pts/3`. Throws for a socket. */
   get path(): string {
-    if (!this.#place.startsWith('/'))
-      throw new Error(`line ${this.name} is a socket: it has a port, and no path`);
-    return this.#place;
+    const { address, place } = this.#view;
+    if (address) throw new Error(`line ${this.name} is a socket: it has a port, and no path`);
+    return place;
   }
 
   /** The port that a socket line listens on. Throws for a serial line. */
   get port(): number {
-    const port = /:(\d+)$/.exec(this.#place)?.[1];
-    if (port === undefined) throw new Error(`line ${this.name} is serial: it has a path, and no port`);
-    return Number(port);
+    const { address } = this.#view;
+    if (!address) throw new Error(`line ${this.name} is serial: it has a path, and no port`);
+    return address.port;
   }
 
   /** How the line is now: its state, settings and counters. */
@@ -59,7 +59,7 @@ export class LineClient {
   async #answer(method: 'GET' | 'PUT' | 'POST', below: string, body?: object): Promise<LineView> {
     const path = `${pathOf('lines', this.name)}${below}`;
     const view = (await this.#call(method, path, body)) as LineView;
-    this.#place = view.place;
+    this.#view = view;
     return view;
   }
 }

@@ -24,17 +24,14 @@ export interface SimulatorClient {
   behave(id: string): Promise<Armed>;
 }
 
-/**
- * Makes a client of a simulator that is asked by `call`.
- * @param pause resolves when it is worth looking again for new traffic
- */
-export async function simulatorClient(call: Call, pause: () => Promise<void>): Promise<SimulatorClient> {
+/** Makes a client of a simulator that is asked by `call`. */
+export async function simulatorClient(call: Call): Promise<SimulatorClient> {
   const views = ((await call('GET', '/lines')) as { lines: LineView[] }).lines;
   const lines = new Map(views.map((view) => [view.name, new LineClient(call, view)]));
   return {
     lines: [...lines.values()],
     faults: new FaultsClient(call),
-    traffic: new TrafficClient(call, pause),
+    traffic: new TrafficClient(call),
     device: (name) => new DeviceClient(call, name),
     misbehave: (id, target) => call('POST', pathOf('catalogue', id), target) as Promise<Armed>,
     behave: (id) => call('DELETE', pathOf('catalogue', id)) as Promise<Armed>,

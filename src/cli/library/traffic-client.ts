@@ -36,15 +36,15 @@ interface PageNumbers {
 
 const PAGE_LENGTH = 1000;
 
+/** How long a request waits for new traffic, in ms. A simulator that is stopped meanwhile is noticed after it. */
+const WAIT_MS = 1000;
+
 /** The traffic of a simulator. */
 export class TrafficClient {
   readonly #call: Call;
-  readonly #pause: () => Promise<void>;
 
-  /** @param pause resolves when it is worth looking again for new traffic */
-  constructor(call: Call, pause: () => Promise<void>) {
+  constructor(call: Call) {
     this.#call = call;
-    this.#pause = pause;
   }
 
   /**
@@ -65,7 +65,7 @@ export class TrafficClient {
    * @returns the oldest wanted exchange. Rejects when there is none within `timeoutMs`.
    */
   waitFor(isMeant: (exchange: ExchangeView) => boolean = () => true, wait: Wait = {}): Promise<ExchangeView> {
-    return this.#find('exchange', (after) => this.#exchangePage(after), isMeant, wait);
+    return this.#find('exchange', (after, wait) => this.#exchangePage(after, wait), isMeant, wait);
   }
 
   /**
@@ -74,41 +74,40 @@ export class TrafficClient {
    * @returns the oldest wanted event. Rejects when there is none within `timeoutMs`.
    */
   waitForEvent(isMeant: (event: EventView) => boolean = () => true, wait: Wait = {}): Promise<EventView> {
-    return this.#find('event', (after) => this.#eventPage(after), isMeant, wait);
+    return this.#find('event', (after, wait) => this.#eventPage(after, wait), isMeant, wait);
   }
 
-  async #exchangePage(after: number | undefined): Promise<Page<ExchangeView>> {
-    const answer = await this.#call('GET', `/exchanges?${pageQuery(after)}`);
+  async #exchangePage(after: number | undefined, waitMs = 0): Promise<Page<ExchangeView>> {
+    const answer = await this.#call('GET', `/exchanges?${pageQuery(after, waitMs)}`);
     const { exchanges, next, last } = answer as PageNumbers & { exchanges: ExchangeView[] };
     return { items: exchanges, next, hasMore: next < last };
   }
 
-  async #eventPage(after: number | undefined): Promise<Page<EventView>> {
-    const answer = await this.#call('GET', `/traffic?${pageQuery(after)}`);
+  async #eventPage(after: number | undefined, waitMs = 0): Promise<Page<EventView>> {
+    const answer = await this.#call('GET', `/traffic?${pageQuery(after, waitMs)}`);
     const { events, next, last } = answer as PageNumbers & { events: EventView[] };
     return { items: events, next, hasMore: next < last };
   }
 
   async #find<Item>(
     what: string,
-    read: (after: number) => Promise<Page<Item>>,
+    read: (after: number, waitMs: number) => Promise<Page<Item>>,
     isMeant: (item: Item) => boolean,
     { after = 0, timeoutMs = 5000 }: Wait,
   ): Promise<Item> {
     const end = performance.now() + timeoutMs;
     let seen = after;
     for (;;) {
-      const { items, next, hasMore } = await read(seen);
+      const leftMs = Math.max(0, Math.ceil(end - performance.now()));
+      const { items, next, hasMore } = await read(seen, Math.min(leftMs, WAIT_MS));
       const found = items.find(isMeant);
       if (found) return found;
       seen = next;
-      if (hasMore) continue;
-      if (performance.now() >= end) throw new Error(`no such ${what} within ${timeoutMs} ms`);
-      await this.#pause();
+      if (!hasMore && leftMs === 0) throw new Error(`no such ${what} within ${timeoutMs} ms`);
     }
   }
 }
 
-function pageQuery(after: number | undefined): string {
-  return `limit=${PAGE_LENGTH}${after === undefined ? '' : `&after=${after}`}`;
+function pageQuery(after: number | undefined, waitMs: number): string {
+  return `limit=${PAGE_LENGTH}${after === undefined ? '' : `&after=${after}`}&wait=${waitMs}`;
 }

@@ -25,6 +25,28 @@ export function connectionLimit(server: object): number {
   return limits.get(server) ?? MAX_CONNECTIONS;
 }
 
+/** Most answers of one kind that may stay open, and their share: they must not take all connections. */
+const MAX_STAYING = 16;
+const SHARE_OF_CONNECTIONS = 1 / 4;
+
+/** Counts the answers of one kind that stay open, such as streams of events and requests that wait. */
+export class StayingAnswers {
+  #count = 0;
+
+  /** How many may stay open on this server, if as many do; undefined while another one may. */
+  limitReached(server: object): number | undefined {
+    const share = Math.floor(connectionLimit(server) * SHARE_OF_CONNECTIONS);
+    const limit = Math.max(1, Math.min(MAX_STAYING, share));
+    return this.#count >= limit ? limit : undefined;
+  }
+
+  /** Counts an answer until `end` is called. */
+  begin(): { readonly end: () => void } {
+    this.#count++;
+    return { end: () => void this.#count-- };
+  }
+}
+
 interface RestConnection {
   readonly socket: Socket;
   readonly address: string;

@@ -71,7 +71,7 @@ export interface SentSchemas {
    * side of the lines reads it again.
    */
   readonly checkedBody?: z.ZodType;
-  /** The schema of a body that the route or the simulator checks; it is only for the document. */
+  /** What the document shows of a body, if it is checked by another schema, or by the simulator. */
   readonly describedBody?: z.ZodType;
   /** The schema of the same body as YAML, if the route accepts YAML. */
   readonly yamlBody?: z.ZodType;

@@ -124,7 +124,8 @@ function unknownLine(name: string, path = 'line'): Refusal {
 }
 
 function lineView(line: Line): LineView {
-  const { state, reason, endpoint, link, uptime, clients, times, port, errorCounts } = lineStatus(line);
+  const { state, reason, endpoint, address, link, ...status } = lineStatus(line);
+  const { uptime, clients, times, port, errorCounts } = status;
   return {
     name: line.name,
     description: describeLine(line),
@@ -132,6 +133,7 @@ function lineView(line: Line): LineView {
     ...(line.definition.kind === 'serial' && { mode: line.definition.mode }),
     reason: reason ?? null,
     place: endpoint,
+    ...(address && { address }),
     link: link ?? null,
     settings: lineSource(line.definition),
     units: Object.fromEntries(line.definition.units),

@@ -103,7 +103,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
 function describe(operation: Operation, components: Components, responses: Responses): DescribedOperation {
   const { method, path, schema } = operation;
   const { summary = '', description = '', tags = [] } = schema;
-  const body = schema.body ?? schema.checkedBody ?? schema.describedBody;
+  const body = schema.describedBody ?? schema.body ?? schema.checkedBody;
   return {
     operationId: idOf(operation),
     summary,

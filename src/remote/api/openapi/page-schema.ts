@@ -12,7 +12,7 @@ export function schemaHtml(schema: JsonSchema): Html {
 function fieldsHtml(schema: JsonSchema): Html[] {
   const { properties, required = [], items } = schema;
   if (isMapping(items)) return fieldsHtml(items as JsonSchema);
-  if (!properties) return (schema.anyOf ?? []).flatMap(fieldsHtml);
+  if (!properties) return (schema.anyOf ?? []).flatMap(optionHtml);
   const fields = Object.entries(properties).map(([name, property]) => {
     const field = property as JsonSchema;
     const optional = required.includes(name) ? '' : html` <i>optional</i>`;
@@ -20,6 +20,15 @@ function fieldsHtml(schema: JsonSchema): Html[] {
 <dd>${prose(field.description ?? '')}${fieldsHtml(field)}</dd>`;
   });
   return fields.length > 0 ? [html`<dl>${fields}</dl>`] : [];
+}
+
+/** The fields of one option of several, below what it is. */
+function optionHtml(schema: JsonSchema): Html[] {
+  const fields = fieldsHtml(schema);
+  const { description } = schema;
+  return fields.length > 0 && description !== undefined
+    ? [html`<p>${prose(description)}</p>`, ...fields]
+    : fields;
 }
 
 /** Most options of a choice that are listed. */

@@ -6,14 +6,11 @@ import { errorSchema, failures } from '../../../simulator/commands/schemas/probl
 import type { Capture } from '../../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
-import { connectionLimit } from '../connection-limit.js';
+import { StayingAnswers } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 
-/** Most live captures at a time. They stay connected, so they must not take all connections. */
-const MAX_FOLLOWERS = 16;
-const SHARE_OF_CONNECTIONS = 1 / 4;
 /** Interval in ms in which a live capture looks for new events. */
 const TICK_MS = 50;
 /**
@@ -52,7 +49,7 @@ const captureAnswer = {
  */
 export function captureRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
-  let followers = 0;
+  const followers = new StayingAnswers();
   let isLearning = false;
 
   return {
@@ -65,17 +62,13 @@ export function captureRoutes(desk: ApiContext): Routes {
       handle: async (request, reply) => {
         const query = request.query as CaptureQuery;
         const isLive = query.follow !== 'false';
-        const share = connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS;
-        const limit = Math.max(1, Math.min(MAX_FOLLOWERS, share));
-        if (isLive && followers + 1 > limit) {
-          const message = `expected at most ${Math.floor(limit)} live captures, and so many are running`;
+        const limit = isLive ? followers.limitReached(request.server.server) : undefined;
+        if (limit !== undefined) {
+          const message = `expected at most ${limit} live captures, and so many are running`;
           return refuse(request, reply, refusal('readers.too_many', 'follow', message));
         }
         reply.header('content-disposition', 'attachment; filename="capture.pcapng"');
-        if (isLive) {
-          followers++;
-          reply.raw.once('close', () => followers--);
-        }
+        if (isLive) reply.raw.once('close', followers.begin().end);
         return sendBytes(
           reply,
           PCAPNG,

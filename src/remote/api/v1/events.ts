@@ -2,16 +2,12 @@ import { z } from 'zod';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { refuse } from '../answers.js';
-import { connectionLimit } from '../connection-limit.js';
+import { StayingAnswers } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import { EventMessages } from './event-messages.js';
 import { sendEvents } from './event-reader.js';
 import type { Routes } from './route.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
-
-/** Most readers at a time. They stay connected, so they must not take all connections. */
-const MAX_READERS = 16;
-const SHARE_OF_CONNECTIONS = 1 / 4;
 
 const resumeHeaders = z.object({
   'last-event-id': z
@@ -32,7 +28,7 @@ export function eventRoutes(desk: ApiContext): Routes {
   const messages = new EventMessages(desk);
   const summary = summaryTexts(desk);
   const querystring = eventsQuery(traffic.lineNames);
-  let readers = 0;
+  const readers = new StayingAnswers();
 
   return {
     'GET /events': {
@@ -43,9 +39,8 @@ export function eventRoutes(desk: ApiContext): Routes {
       exposeHeadRoute: false,
       schema: { headers: resumeHeaders, querystring },
       handle: async (request, reply) => {
-        const share = Math.floor(connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS);
-        const limit = Math.max(1, Math.min(MAX_READERS, share));
-        if (readers >= limit) {
+        const limit = readers.limitReached(request.server.server);
+        if (limit !== undefined) {
           const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
           return refuse(request, reply, refusal('readers.too_many', '', message));
         }
@@ -55,7 +50,7 @@ export function eventRoutes(desk: ApiContext): Routes {
         const known = lastEventId(lastId) ?? after;
         const filter = filterOf(wanted);
         const name = JSON.stringify(wanted);
-        readers++;
+        const reader = readers.begin();
         reply.hijack();
         try {
           await sendEvents(
@@ -73,7 +68,7 @@ export function eventRoutes(desk: ApiContext): Routes {
         } finally {
           // The reader gets no more here; it reconnects when it is disconnected.
           reply.raw.destroy();
-          readers--;
+          reader.end();
         }
         return reply;
       },

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
@@ -62,6 +64,51 @@ export async function streamed(
 ): Promise<readonly (TrafficView | LeftOut)[]> {
   const views = await map.views(events);
   return missed > 0 ? [leftOut(missed), ...views] : views;
+}
+
+/** Whether a cursor has another wanted event. Lets other requests have their turn in a long search. */
+export async function hasNext(cursor: TrafficCursor): Promise<boolean> {
+  for (const event of cursor.events()) {
+    if (event) return true;
+    await nextTurn();
+  }
+  return false;
+}
+
+/** Least time in ms between two looks at the traffic. So a busy line tells us of an event this often at most. */
+const LOOK_EVERY_MS = 10;
+
+/** Requests that wait for traffic. All of them together ask the line side for its next event once. */
+export class TrafficWaits {
+  readonly #traffic: KeptEvents;
+  #news: Promise<void> | undefined;
+
+  constructor(traffic: KeptEvents) {
+    this.#traffic = traffic;
+  }
+
+  /** Resolves when the cursor has another wanted event, after `ms`, or when the client has gone. */
+  async until(response: ServerResponse, cursor: TrafficCursor, ms: number): Promise<void> {
+    const over = new AbortController();
+    const end = () => over.abort();
+    const ended = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve()));
+    const timer = setTimeout(end, ms);
+    response.once('close', end);
+    while (!over.signal.aborted) {
+      if (cursor.isAtEnd) await Promise.race([this.#next(cursor.after), ended]);
+      if (await hasNext(cursor)) break;
+      await Promise.race([sleep(LOOK_EVERY_MS), ended]);
+    }
+    clearTimeout(timer);
+    response.off('close', end);
+  }
+
+  #next(after: number): Promise<void> {
+    this.#news ??= this.#traffic.next(after).finally(() => {
+      this.#news = undefined;
+    });
+    return this.#news;
+  }
 }
 
 /**

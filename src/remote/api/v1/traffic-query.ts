@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
+import { duration } from '../../../common/schema/units.js';
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { AddressRange } from '../../../modbus/protocol/pdu.js';
 import { inQuery } from '../../../simulator/commands/schemas/value.js';
@@ -62,6 +63,11 @@ function pageShape(maxLimit: number, what: string) {
     after: afterIn(what)
       .optional()
       .describe('Only those with higher sequence numbers, from the oldest on; the newest ones when absent.'),
+    wait: inQuery(duration(0, LONGEST_WAIT_MS))
+      .default(0)
+      .describe(
+        'How long the answer waits for the first one: `5s`, at most 20 s. It comes at once when there is one, and is empty when none comes.',
+      ),
   };
 }
 
@@ -74,6 +80,12 @@ function afterIn(what: string) {
 function streamStart() {
   return afterIn('a sequence number').optional().describe('Begins after the event of this sequence number.');
 }
+
+/**
+ * The longest wait for traffic, in ms. A connection is closed on which no byte of an answer could be sent for
+ * 30 s.
+ */
+const LONGEST_WAIT_MS = 20_000;
 
 const MAX_EVENTS = 100_000;
 const MAX_EXCHANGES = 1000;

@@ -1,15 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { failures } from '../../../simulator/commands/schemas/problem.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
-import type { ReplyEvent } from '../../../simulator/traffic/event.js';
+import type { EventKind, ReplyEvent } from '../../../simulator/traffic/event.js';
+import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { streamedViewSchema, trafficViewSchema } from '../../../simulator/traffic/view-schema.js';
-import { sendJson, sendText } from '../answers.js';
+import { refuse, sendJson, sendText } from '../answers.js';
+import { StayingAnswers } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { LineMap } from '../line-map.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { type Routes, routesOf } from './route.js';
 import { CSV_HEADER, csvOf } from './traffic-csv.js';
-import { streamed, TrafficPage } from './traffic-page.js';
+import { hasNext, streamed, TrafficPage, TrafficWaits } from './traffic-page.js';
 import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
 
 /** The fields of every page of traffic besides its events. */
@@ -44,6 +48,8 @@ const CONTENT_TYPES = {
 
 const REPLIES = new Set(['reply'] as const);
 
+const MANY_WAIT = errorSchema.describe('As many requests wait as are allowed.');
+
 const exchangeList = z
   .object({ exchanges: z.array(exchangeViewSchema), ...pageFields })
   .describe('A page of exchanges.');
@@ -56,6 +62,32 @@ export function trafficRoutes(desk: ApiContext): Routes {
   const { traffic, map } = desk;
   const ofTraffic = trafficQuery(traffic.lineNames);
   const ofExchanges = exchangesQuery(traffic.lineNames);
+  const waits = new TrafficWaits(traffic);
+  const waiting = new StayingAnswers();
+
+  /** The page that a query asks for, at the end of its wait; or the refusal, which is sent. */
+  const pageOf = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    kinds?: ReadonlySet<EventKind>,
+  ): Promise<TrafficPage | FastifyReply> => {
+    await desk.caughtUp();
+    const query = request.query as z.infer<typeof ofTraffic>;
+    const { limit, wait } = query;
+    const filter = { ...filterOf(query), ...(kinds && { kinds }) };
+    // A number that the stream has not reached yet means the newest event of now, not that of after the wait.
+    const after = query.after === undefined ? undefined : Math.min(query.after, traffic.last);
+    const cursor = new TrafficCursor(traffic, filter, after ?? traffic.first - 1);
+    if (wait > 0 && !(await hasNext(cursor))) {
+      const most = waiting.limitReached(request.server.server);
+      if (most !== undefined) {
+        const message = `expected at most ${most} requests that wait, and so many are waiting`;
+        return refuse(request, reply, refusal('readers.too_many', 'wait', message));
+      }
+      await waits.until(reply.raw, cursor, wait).finally(waiting.begin().end);
+    }
+    return new TrafficPage(traffic, { filter, after, limit });
+  };
   return {
     'GET /traffic': {
       summary: 'Read the traffic',
@@ -63,10 +95,11 @@ export function trafficRoutes(desk: ApiContext): Routes {
         'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
       schema: { querystring: ofTraffic },
       handle: async (request, reply) => {
-        await desk.caughtUp();
-        const query = request.query as z.infer<typeof ofTraffic>;
-        const { after, limit, format = acceptedFormat(request.headers.accept) } = query;
-        const page = new TrafficPage(traffic, { filter: filterOf(query), after, limit });
+        const page = await pageOf(request, reply);
+        if (!(page instanceof TrafficPage)) return page;
+        const { format = acceptedFormat(request.headers.accept) } = request.query as z.infer<
+          typeof ofTraffic
+        >;
         switch (format) {
           case 'json':
             return sendJson(
@@ -79,7 +112,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
             return sendText(reply, CONTENT_TYPES.csv, csvPieces(page, map));
         }
       },
-      response: { 200: trafficAnswer, ...failures(400) },
+      response: { 200: trafficAnswer, 400: errorSchema, 503: MANY_WAIT },
     },
     'GET /exchanges': {
       summary: 'List the exchanges',
@@ -87,18 +120,15 @@ export function trafficRoutes(desk: ApiContext): Routes {
         'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
       schema: { querystring: ofExchanges },
       handle: async (request, reply) => {
-        await desk.caughtUp();
-        const query = request.query as z.infer<typeof ofExchanges>;
-        const { after, limit } = query;
-        const filter = { ...filterOf(query), kinds: REPLIES };
-        const page = new TrafficPage(traffic, { filter, after, limit });
+        const page = await pageOf(request, reply, REPLIES);
+        if (!(page instanceof TrafficPage)) return page;
         // The filter passes replies only.
         return sendJson(
           reply,
           page.answer('exchanges', (events) => (events as ReplyEvent[]).map(exchangeView)),
         );
       },
-      response: { 200: exchangeList, ...failures(400) },
+      response: { 200: exchangeList, 400: errorSchema, 503: MANY_WAIT },
     },
     ...routesOf(desk, TRAFFIC_COMMANDS),
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text } from '../../../common/schema/parts.js';
+import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { DeclaredCommands } from '../declared.js';
 import { failures, GONE } from './problem.js';
@@ -64,6 +65,10 @@ export const lineViewSchema = z
       .describe('Serial lines only: whether the line answers, or only listens.'),
     reason: z.string().nullable().describe('Why it is not open.'),
     place: z.string().describe('The path of the port, or address and port.'),
+    address: z
+      .object({ host: z.string(), port: z.number() })
+      .optional()
+      .describe('Host and port of a socket: while it is open the port that it has, also for `port: 0`.'),
     link: z.string().nullable().describe('The name of a virtual line that stays.'),
     settings: z
       .record(z.string(), z.unknown())
@@ -82,16 +87,41 @@ export type LineView = z.infer<typeof lineViewSchema>;
 
 const name = z.string({ error: 'a name' });
 
+/** The notes on a line that is added. */
+const ADDED = {
+  description: 'A line as in the configuration, with its name. Port 0 is any free port.',
+  examples: [{ name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } }],
+};
+
 /** The entry of a native file, and the name. The line itself is checked when it is added. */
 const newLine = z
   .looseObject(
     { name, units: unitsWithinReason.optional() },
     { error: 'a line as in a native file, with its name' },
   )
-  .meta({
-    description: 'A line as in the configuration, with its name. Port 0 is any free port.',
-    examples: [{ name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } }],
-  });
+  .meta(ADDED);
+
+const writtenUnits = z
+  .record(z.string(), z.union([z.string(), z.looseObject({ copyOf: z.string() })]))
+  .describe(
+    'Devices by unit identifier, range of them or `*`: `{"1": "meter", "2-9": {"copyOf": "meter"}}`.',
+  );
+
+const writtenAs = (kind: keyof typeof LINE_SCHEMAS, description: string) => {
+  // A line that only listens, which only a serial one does, needs none.
+  const units = kind === 'serial' ? writtenUnits.optional() : writtenUnits;
+  return z.strictObject({ name, ...LINE_SCHEMAS[kind].shape, units }).describe(description);
+};
+
+/** Each kind of line in the form of a native file, with its name. */
+const writtenLine = z
+  .union([
+    writtenAs('serial', 'A line on a serial port.'),
+    writtenAs('tcp', 'A line on TCP.'),
+    writtenAs('udp', 'A line on UDP.'),
+    writtenAs('tls', 'A line on TLS.'),
+  ])
+  .meta(ADDED);
 
 /** The settings of a line. Its kind decides which settings it has. */
 const lineSettings = z
@@ -134,6 +164,7 @@ export const LINE_COMMANDS = {
   'line.add': {
     rest: 'POST /lines',
     sent: newLine,
+    schema: { body: newLine, describedBody: writtenLine },
     summary: 'Add a line',
     description: 'It is opened at once. When that fails, there is no new line.',
     response: { 201: lineViewSchema, ...failures(400, 409) },

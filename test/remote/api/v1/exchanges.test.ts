@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type RawClient, until } from '../../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { exchangesOf, requestsOf } from '../../../support/exchanges.js';
@@ -397,5 +397,71 @@ describe('which exchanges are told', () => {
         problems: [{ path, message: `expected ${expected}` }],
       },
     });
+  });
+});
+
+describe('a request that waits', () => {
+  const WRITE = '000200000006010600000007';
+  const READ_COIL = '000300000006010100000001';
+  const waiting = (query: string) => exchanges(`?wait=20s&${query}`);
+
+  test('is answered by the exchange that it waits for, and not by another', async () => {
+    const written = waiting('function=6');
+    const read = waiting('function=3');
+    await ask();
+    expect(await Promise.race([read, written])).toMatchObject([{ function: 3 }]);
+    master.send(Buffer.from(WRITE, 'hex'));
+    expect(await written).toMatchObject([{ function: 6 }]);
+  });
+
+  test('is answered at once when there is one already, and waits for another one after it', async () => {
+    await ask();
+    const [first] = await waiting('function=3');
+    const second = waiting(`function=3&after=${first?.id}`);
+    await ask();
+    const found = await second;
+    expect(found).toHaveLength(1);
+    expect(found[0]?.id).toBeGreaterThan(first?.id ?? 0);
+  });
+
+  test('does not miss what comes after a number that is not reached yet', async () => {
+    const found = waiting('after=1000000');
+    await ask();
+    expect(await found).toMatchObject([{ function: 3 }]);
+  });
+
+  test('is answered with nothing when its time is over, and not before', async () => {
+    const begin = performance.now();
+    expect(await exchanges('?wait=60ms')).toEqual([]);
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(59);
+  });
+
+  test('waits for events of the traffic, too', async () => {
+    const found = rest.send<{ events: readonly object[] }>('GET', '/api/v1/traffic?wait=20s&kind=reply');
+    await ask();
+    expect((await found).body.events).toMatchObject([{ kind: 'reply' }]);
+  });
+
+  test('waits no longer than a connection without an answer lasts', async () => {
+    const { status, body } = await rest.send('GET', '/api/v1/exchanges?wait=21s');
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ problems: [{ path: 'wait' }] });
+  });
+
+  test('is one of sixteen at most, all of which ask the side of the lines once', async () => {
+    const { traffic } = rest.local.desk;
+    const next = vi.spyOn(traffic, 'next');
+    const before = traffic.last;
+    const all = Array.from({ length: 16 }, () => waiting('function=1'));
+    await vi.waitFor(() => expect(next).toHaveBeenCalled());
+    const { status, body } = await rest.send('GET', '/api/v1/exchanges?wait=20s&function=1');
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ code: 'readers.too_many' });
+    // Those who do not wait are answered all the same.
+    expect(await exchanges('?function=1')).toEqual([]);
+    master.send(Buffer.from(READ_COIL, 'hex'));
+    expect((await Promise.all(all)).flat()).toHaveLength(16);
+    expect(next.mock.calls.length).toBeLessThanOrEqual(1 + traffic.last - before);
+    expect(await waiting('function=1')).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nativeSetup } from '../../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import { Rest } from '../rest.js';
 
 const METER = { registers: { holding: [{ address: 0, value: 7 }] } };
@@ -18,6 +19,16 @@ const SETUP = nativeSetup({
     secure: { tls: { cert: 'a.pem', key: 'b.pem', ca: 'c.pem' }, units: { 1: 'meter' } },
   },
 });
+
+const OPEN = nativeSetup({
+  devices: { meter: METER },
+  lines: {
+    lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+    bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } },
+  },
+});
+
+stopAfterEach();
 
 const NO_COUNTS = {
   requests: 0,
@@ -60,6 +71,7 @@ describe('GET /api/v1/lines', () => {
         state: 'stopped',
         reason: null,
         place: '127.0.0.1:0',
+        address: { host: '127.0.0.1', port: 0 },
         link: null,
         settings: {
           tcp: { host: '127.0.0.1', port: 0, maxClients: 256, idleTimeout: 300_000 },
@@ -73,6 +85,15 @@ describe('GET /api/v1/lines', () => {
         counters: NO_COUNTS,
       },
     });
+  });
+
+  it('has the port that a line with port 0 got as a number of its own, until the line is closed', async () => {
+    const { rest, port } = await startSimulator(OPEN);
+    const at = async (path: string, method: 'GET' | 'POST' = 'GET') =>
+      (await rest.send<{ address?: object }>(method, `/api/v1/lines/${path}`)).body.address;
+    expect(await at('lan')).toEqual({ host: '127.0.0.1', port: port('lan') });
+    expect(await at('lan/stop', 'POST')).toEqual({ host: '127.0.0.1', port: 0 });
+    expect(await at('bench')).toBeUndefined();
   });
 
   it('computes the times of a serial line that is not open yet', async () => {
