@@ -53,7 +53,7 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
     server: 'slave',
     monitor: 'listen sniff passive',
     socket: 'tcp mbap',
-    discrete: 'discreteinputs inputs di',
+    discrete: 'discreteinputs di',
     coils: 'coil do digitaloutputs',
     holding: 'holdingregisters hr',
     input: 'inputregisters ir',
