@@ -17,13 +17,16 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 
 const STAMP = 'dist/.ready';
+
+/** The schemas that editors find in the package: they are made of the code, as dist is. */
+const SCHEMAS = ['configuration.json', 'scenario.json', 'catalogue.json'].map((name) => `schema/${name}`);
 
 /** @param {string} text */
 function say(text) {
@@ -115,7 +118,8 @@ function fingerprint() {
 
 /** @param {string} wanted fingerprint of the sources */
 function upToDate(wanted) {
-  return existsSync('dist/main.js') && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted;
+  const isThere = ['dist/main.js', STAMP, ...SCHEMAS].every((path) => existsSync(path));
+  return isThere && readFileSync(STAMP, 'utf8') === wanted;
 }
 
 /**
@@ -143,6 +147,11 @@ function compile(sources) {
   run('bundling', process.execPath, ['scripts/bundle.mjs', fresh], cleanUp);
   run('making documents of REST', process.execPath, [`${fresh}/make-at-build.js`], cleanUp);
   rmSync(`${fresh}/make-at-build.js`);
+  mkdirSync('schema', { recursive: true });
+  for (const path of SCHEMAS) {
+    const made = readFileSync(`${fresh}/remote/api/openapi/made/${basename(path)}`, 'utf8');
+    writeFileSync(path, `${JSON.stringify(JSON.parse(made), null, 2)}\n`);
+  }
   run('the build of the console', process.execPath, ['scripts/console.mjs', `${fresh}/web`], cleanUp);
   const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
   for (const path of made) {

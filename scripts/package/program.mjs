@@ -22,8 +22,8 @@ export function makeProgram(home, { cpu, node }) {
   mkdirSync(home, { recursive: true });
   const dist = join(home, 'dist');
   cpSync('dist', dist, { recursive: true, filter: (path) => !/(\.map|\.d\.ts|\.ready)$/.test(path) });
-  cpSync('catalogue', join(home, 'catalogue'), { recursive: true });
-  cpSync('sunspec', join(home, 'sunspec'), { recursive: true });
+  for (const folder of ['catalogue', 'schema', 'sunspec'])
+    cpSync(folder, join(home, folder), { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(home, file));
   const install = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   run('npm', [...install, '--os=linux', '--libc=glibc', `--cpu=${cpu}`], home);

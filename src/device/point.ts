@@ -1,4 +1,5 @@
 import type { Reaction, ReactionDefinition } from './reactions/reaction.js';
+import type { BitNames } from './registers/bit-names.js';
 import type { ValueType } from './registers/cell-type.js';
 import type { RegisterImage } from './registers/image.js';
 import {
@@ -36,6 +37,8 @@ export interface PointDefinition {
   readonly description?: string;
   /** The texts for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
+  /** The names of its bits. */
+  readonly bits?: BitNames;
   /** True when the value is kept while the device has no supply. */
   readonly retain: boolean;
   /** False when the value is not available after a start; `isAway` may make it unavailable at other times. */

@@ -529,9 +529,8 @@ export class Changes {
   ): Promise<WantedLine | ChangeRefusal | undefined> {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
-    for (const name of this.#plant.devices.takenNames(devices.copies)) {
-      at.key('units').wrong(`there is a device ${name} that is no such copy`);
-    }
+    for (const { values } of devices.valued.values())
+      values.wrong('is for files: set the values of the copy once it is there');
     if (definition) {
       check?.(definition);
       this.#reportTooManyHosts(definition, at);

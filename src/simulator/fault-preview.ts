@@ -171,15 +171,36 @@ function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpReq
   };
 }
 
-/** The first register that a function reads, or that any function reads; undefined when there is none. */
-function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedValue, 'device'> | undefined {
-  for (const table of TABLES) {
+/** The tables that functions write; what clients may write is looked for first. */
+const WRITES: ReadonlyMap<number | undefined, (typeof TABLES)[number]> = new Map([
+  [5, 'coils'],
+  [15, 'coils'],
+  [6, 'holding'],
+  [16, 'holding'],
+  [22, 'holding'],
+  [23, 'holding'],
+]);
+
+/**
+ * The first register that a function reads or writes, or that any function reads; undefined when there is none.
+ */
+function firstDefined({ tables }: Device, code: number | undefined): FirstDefined | undefined {
+  const written = WRITES.get(code);
+  let readOnly: FirstDefined | undefined;
+  for (const table of written ? [written] : TABLES) {
     const { image, base, size } = tables[table].window;
-    for (let address = 0; address < size && (code ?? READS[table]) === READS[table]; address++)
-      if (image.typeAt(base + address) !== 'invalid') return { table, address, quantity: 1 };
+    const isMeant = written !== undefined || (code ?? READS[table]) === READS[table];
+    for (let address = 0; address < size && isMeant; address++) {
+      if (image.typeAt(base + address) === 'invalid') continue;
+      const first = { table, address, quantity: 1 };
+      if (!written || image.isWritable(base + address)) return first;
+      readOnly ??= first;
+    }
   }
-  return undefined;
+  return readOnly;
 }
+
+type FirstDefined = Pick<NamedValue, 'table' | 'address' | 'quantity'>;
 
 /** A made-up request, or why no client could send it. */
 export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): Result<PreviewRequest> {

@@ -8,7 +8,7 @@ import { IMPORT } from './commands/import.js';
 import { INSPECT } from './commands/inspect.js';
 import { LEARN } from './commands/learn.js';
 import { MONITOR } from './commands/monitor.js';
-import { CATALOGUE, CHECK, PORTS, RELOAD } from './commands/plain.js';
+import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import {
   type Given,
   type NamedCommand,
@@ -26,7 +26,7 @@ import { helpOn } from './help.js';
 
 /** The commands with a name, in the order in which messages list those that have an option. */
 const NAMED = [
-  ...[CHECK, IMPORT, CLONE, LEARN, FLEET, CATALOGUE],
+  ...[CHECK, IMPORT, CLONE, LEARN, FLEET, CATALOGUE, SCHEMA],
   ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE, INSPECT],
 ] as const;
 

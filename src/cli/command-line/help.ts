@@ -8,7 +8,7 @@ import { IMPORT } from './commands/import.js';
 import { INSPECT } from './commands/inspect.js';
 import { LEARN } from './commands/learn.js';
 import { MONITOR } from './commands/monitor.js';
-import { CATALOGUE, CHECK, PORTS, RELOAD } from './commands/plain.js';
+import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import type { Described, OptionTable } from './commands/scan.js';
 import { SELFTEST } from './commands/selftest.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
@@ -19,7 +19,7 @@ type Row = readonly [term: string, text: string];
 
 /** The commands as the help lists them. */
 const GROUPS: readonly (readonly [title: string, commands: readonly Described[]])[] = [
-  ['Describe devices', [CHECK, IMPORT, CLONE, LEARN, CATALOGUE]],
+  ['Describe devices', [CHECK, SCHEMA, IMPORT, CLONE, LEARN, CATALOGUE]],
   ['Prove something', [TEST, EXAMINE, INSPECT, SELFTEST]],
   ['Watch and operate', [MONITOR, PORTS, RELOAD, FLEET, EXTCAP]],
 ];

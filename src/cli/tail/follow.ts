@@ -20,6 +20,8 @@ export interface FollowOptions {
   /** The URL of `GET /api/v1/events` with its filters. */
   readonly url: URL;
   readonly token: string | undefined;
+  /** Begins after this event; with what comes when undefined. */
+  readonly after?: number | undefined;
   /** Stops following. */
   readonly signal: AbortSignal;
   /** Pause between two attempts to connect, in ms. */
@@ -38,11 +40,12 @@ const SILENCE_MS = 60_000;
 export async function* follow({
   url,
   token,
+  after: first,
   signal,
   retryMs,
 }: FollowOptions): AsyncGenerator<Followed, void> {
   let state: 'new' | 'connected' | 'lost' = 'new';
-  let after: number | undefined;
+  let after = first;
   let current = new AbortController();
   const next = () => {
     if (signal.aborted) return undefined;

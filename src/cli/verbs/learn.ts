@@ -11,7 +11,7 @@ import type { LearnCommand } from '../command-line/commands/learn.js';
 import { warningLog } from './log.js';
 import { Remote } from './remote.js';
 import { complain, note, OK, say } from './say.js';
-import { save, writeNativeFile } from './write-files.js';
+import { editorLineFor, save, writeNativeFile } from './write-files.js';
 
 const LARGEST_BYTES = 16 * 1024 * 1024;
 /** From so many requests on, what was learned is not asked them unless the user wants it. */
@@ -47,7 +47,11 @@ export async function learn(command: LearnCommand): Promise<number> {
     (learned.unused.length > 0 ? complain(learned.unused.join('\n')) : OK);
   if (code !== OK || output === undefined || scenario === undefined) return code;
   const configuration = relative(dirname(scenario), output);
-  const unwritten = save(scenario, writeScenario(learned.learned, configuration), force);
+  const unwritten = save(
+    scenario,
+    editorLineFor('scenario') + writeScenario(learned.learned, configuration),
+    force,
+  );
   if (unwritten !== undefined) return complain(unwritten);
   return say(`wrote ${scenario}; run it with modbus-sim test ${scenario}`);
 }

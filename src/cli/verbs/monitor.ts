@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ask, sendTo } from '../../common/rest-client/client.js';
 import { printable } from '../../common/rest-client/printable.js';
 import type { MonitorCommand } from '../command-line/commands/monitor.js';
 import { eventLine, type ShownEvent } from '../tail/event-line.js';
@@ -46,9 +47,14 @@ export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
   void stopSignal(OK, { reader: standardOutput() }).then(() => ending.abort());
   const print = printer(command.hex, ending.signal);
+  const before = command.last === undefined ? undefined : await lastEvents(command, command.last);
+  if (before && !EVENTS.safeParse(before.events).success)
+    return complain(`${command.url}: this is no modbus-sim`);
+  if (before) await print(before.events);
   const followed = follow({
-    url: eventsUrl(command),
+    url: filteredUrl('/api/v1/events', command),
     token: command.token,
+    after: before?.last,
     signal: ending.signal,
     retryMs: RETRY_MS,
   });
@@ -78,8 +84,24 @@ function tell(text: string): void {
   standardError().print(`${printable(text)}\n`);
 }
 
-function eventsUrl({ url, filters }: MonitorCommand): URL {
-  const events = new URL('/api/v1/events', url);
+/**
+ * The newest events that are kept, and the number of the newest of all; undefined where the simulator does not
+ * answer, which following it finds out again.
+ */
+async function lastEvents(command: MonitorCommand, count: number) {
+  const url = filteredUrl('/api/v1/traffic', command);
+  url.searchParams.set('limit', String(count));
+  const page = await ask<{ readonly events: readonly ShownEvent[]; readonly last: number }>(
+    sendTo(url.origin, command.token),
+    'GET',
+    `${url.pathname}${url.search}`,
+  );
+  return page.ok ? page.value : undefined;
+}
+
+/** The address of a list of traffic, with the filters of the command. */
+function filteredUrl(path: string, { url, filters }: MonitorCommand): URL {
+  const events = new URL(path, url);
   for (const [name, value] of Object.entries(filters)) events.searchParams.set(name, value);
   return events;
 }

@@ -25,6 +25,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./check.js')).check(command);
     case 'catalogue':
       return (await import('./catalogue.js')).catalogue(command);
+    case 'schema':
+      return (await import('./schema.js')).schema(command);
     case 'clone':
       return (await import('./clone.js')).clone(command);
     case 'fleet':

@@ -1,9 +1,6 @@
 import { resolve } from 'node:path';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
-import type { ConfigurationSource } from '../../files/config/load.js';
-import { servingProcess } from '../../modbus/transport/port/client-link.js';
-import { defaultLink } from '../../modbus/transport/port/open-port.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import { readTlsCredentials } from '../../modbus/transport/socket/tls-credentials.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
@@ -17,6 +14,7 @@ import { runService } from '../service/service.js';
 import { findServiceManager } from '../service/service-manager.js';
 import { openState } from '../service/state/open-state.js';
 import { ConfigurationFile } from './configuration-file.js';
+import { withoutTaken } from './demo-ports.js';
 import { DeskSupervisor } from './desk.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
@@ -28,8 +26,14 @@ export async function serve(command: ServeCommand): Promise<number> {
   const { source, api, log: logOptions } = command;
   const desk = new DeskSupervisor();
   const written = new ConfigurationFile(source, api);
-  const configuration = load(source, api, (loaded) => written.note(loaded));
-  if (!configuration) return FAILED;
+  const loaded = load(source, api, (result) => written.note(result));
+  if (!loaded) return FAILED;
+  const isPlainDemo = source.kind === 'demo' && !source.freePorts;
+  const choosesRest = api.httpPort !== undefined || api.defaultPort !== undefined;
+  const moved: string[] = [];
+  const configuration = isPlainDemo
+    ? await withoutTaken(loaded, !choosesRest, (text) => moved.push(text))
+    : loaded;
   const log = createLog(logOptions);
   if (!log.ok) return complain(log.error);
   const { files, ...rules } = configuration.api;
@@ -60,8 +64,9 @@ export async function serve(command: ServeCommand): Promise<number> {
   const started = await simulator.start(state?.lines);
   if (!started.ok) {
     await state?.keeper.cancel();
-    return complain(`${withFreePortsHint(started)}${demoHint(source)}`);
+    return complain(withFreePortsHint(started));
   }
+  for (const text of moved) say(text);
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
@@ -137,12 +142,4 @@ async function misbehave(context: CommandContext, id: string | undefined): Promi
 function stateDirectory({ directory, ofService }: StateOptions): string | undefined {
   const given = directory ?? ofService;
   return given && resolve(given);
-}
-
-/** A hint for a demo that can't start. Most often another demo is running: both use the same TCP port. */
-function demoHint({ kind }: ConfigurationSource): string {
-  const pid = kind === 'demo' ? servingProcess(defaultLink('demo')) : undefined;
-  return pid === undefined
-    ? ''
-    : `\nA demo is running already, process ${pid}: end that one, or start with a file of your own (--config FILE)`;
 }

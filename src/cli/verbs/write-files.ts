@@ -1,9 +1,12 @@
 import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { packageFile } from '../../common/package.js';
+import { editorLine } from '../../common/schema/editor-schema.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { loadNative } from '../../files/config/load.js';
 import { junitReport } from '../../testing/report/junit.js';
 import type { ReportView } from '../../testing/report/view.js';
+import type { SchemaCommand } from '../command-line/commands/plain.js';
 import type { Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
@@ -19,6 +22,11 @@ export function save(path: string, text: string, force: boolean): string | undef
   }
 }
 
+/** The line that names the schema in this package for editors. */
+export function editorLineFor(kind: SchemaCommand['of']): string {
+  return editorLine(packageFile(`schema/${kind}.json`).href);
+}
+
 /**
  * Checks a native file that the program has made, and writes it.
  * @param output path of the file; standard output when undefined
@@ -32,11 +40,12 @@ export function writeNativeFile(
 ): number {
   const loaded = loadNative(text, output === undefined ? '.' : dirname(resolve(output)));
   if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
+  const whole = editorLineFor('configuration') + text;
   if (output === undefined) {
-    standardOutput().print(text);
+    standardOutput().print(whole);
     return OK;
   }
-  const failure = save(output, text, force);
+  const failure = save(output, whole, force);
   if (failure !== undefined) return complain(failure);
   return say(`wrote ${output}${what}; serve it with modbus-sim --config ${output}`);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Work } from '../work.js';
 import type { Findings } from './findings.js';
-import { nearest, unknownName } from './nearest.js';
+import { nearest, synonymOf, unknownName } from './nearest.js';
 import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
 import { expectedMessage, type Path, quote } from './problem.js';
 
@@ -142,10 +142,12 @@ export class At {
         there.wrong(issue.message);
         break;
       case 'invalid_value':
-        there.#wrong(() => `${expectedMessage(issue.message, issue.input)}${meantText(issue)}`);
+        there.#wrong(
+          () => `${expectedMessage(issue.message, issue.input)}${meantText(issue)}${quotesText(issue)}`,
+        );
         break;
       default:
-        there.#wrong(() => expectedMessage(issue.message, issue.input));
+        there.#wrong(() => `${expectedMessage(issue.message, issue.input)}${quotesText(issue)}`);
     }
   }
 
@@ -159,15 +161,36 @@ function partOf(value: unknown, part: string | number): unknown {
   return sectionOf(value, String(part));
 }
 
-/** A word shorter than this many characters is like too many others, so no suggestion is made for it. */
+/** A word shorter than this many characters is like too many others, so only other names for it are suggested. */
 const SHORTEST_MEANT = 3;
 
 /** Returns the end of a message, `, did you mean "float32"?`; empty when no known value is near. */
 function meantText({ input, values }: z.core.$ZodIssueInvalidValue): string {
-  if (typeof input !== 'string' || input.length < SHORTEST_MEANT) return '';
+  if (typeof input !== 'string') return '';
   const known = values.filter((each) => typeof each === 'string');
-  const meant = nearest(input, known);
+  const meant = (input.length < SHORTEST_MEANT ? synonymOf : nearest)(input, known);
   return meant === undefined ? '' : `, did you mean ${quote(meant)}?`;
+}
+
+/** Returns the end of a message about a number, true or false that is text only because of its quotes. */
+function quotesText(issue: z.core.$ZodIssue): string {
+  const { input } = issue;
+  const written = typeof input === 'string' && /^(?:\d+|true|false)$/.test(input) ? input : undefined;
+  if (written === undefined || !takes(issue, written)) return '';
+  return ': write it without quotes';
+}
+
+/** True when the schema of an issue takes what stands in the quotes, as far as its type is concerned. */
+function takes(issue: z.core.$ZodIssue, written: string): boolean {
+  const isFlag = written === 'true' || written === 'false';
+  if (issue.code === 'invalid_type')
+    return (isFlag ? ['boolean'] : ['number', 'int']).includes(issue.expected);
+  if (issue.code === 'invalid_value')
+    return issue.values.some((value) => typeof value !== 'string' && String(value) === written);
+  return (
+    issue.code === 'invalid_union' &&
+    issue.errors.some(([first]) => first !== undefined && takes(first, written))
+  );
 }
 
 function isSame(a: z.core.$ZodIssue, b: z.core.$ZodIssue): boolean {

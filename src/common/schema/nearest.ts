@@ -20,12 +20,62 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 /**
- * Returns the known name that `name` most likely stands for: at most a third of its letters differ, or the
- * known name begins with it.
+ * What other programs and manuals call the things that files of this program name, without case and
+ * separators. The first of the names that is known at a place is meant.
+ */
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    uint16: 'u16 word ushort unsigned unsigned16 uint',
+    int16: 'i16 s16 short signed signed16 int integer',
+    uint32: 'u32 dword ulong unsigned32',
+    int32: 'i32 s32 long dint signed32',
+    uint64: 'u64 qword ulonglong',
+    int64: 'i64 s64 longlong lint',
+    float32: 'f32 float real single',
+    float64: 'f64 double lreal',
+    string: 'str text ascii char chars',
+    write: 'writable writeable rw readwrite readonly ro access',
+    address: 'register registers reg addr offset start',
+    quantity: 'count size number',
+    value: 'default initial init val values',
+    scale: 'factor multiplier gain scaling',
+    type: 'datatype format',
+    wordOrder: 'endian endianness swap wordswap',
+    baudRate: 'baud baudrate speed bitrate rate',
+    dataBits: 'bytesize bits databits',
+    path: 'port device dev tty com',
+    host: 'ip bind listen address interface',
+    units: 'slave slaves slaveid unit unitid id ids device devices server',
+    unit: 'slave slaveid unitid id',
+    none: 'n no off',
+    even: 'e',
+    odd: 'o',
+    server: 'slave',
+    monitor: 'listen sniff passive',
+    socket: 'tcp mbap',
+    discrete: 'discreteinputs di',
+    coils: 'coil do digitaloutputs',
+    holding: 'holdingregisters hr',
+    input: 'inputregisters ir',
+    serial: 'rtu port uart',
+    lines: 'ports buses connections servers',
+    devices: 'device slaves servers',
+    api: 'rest http web',
+  }).reduce((names, [meant, others]) => {
+    for (const other of others.split(' ')) names.set(other, [...(names.get(other) ?? []), meant]);
+    return names;
+  }, new Map<string, string[]>()),
+);
+
+/**
+ * Returns the known name that `name` most likely stands for: another name for the same thing, a name of which
+ * at most a third of the letters differ, or a known name that begins with it.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;
   const wanted = plain(name);
+  const meant = synonymOf(name, known);
+  if (meant !== undefined) return meant;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known.slice(0, MOST_COMPARED)) {
@@ -34,6 +84,11 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best ?? (name.length < 3 ? undefined : known.find((each) => plain(each).startsWith(wanted)));
+}
+
+/** Returns the known name for what others call `name`; undefined when there is none. */
+export function synonymOf(name: string, known: readonly string[]): string | undefined {
+  return SYNONYMS.get(plain(name))?.find((each) => known.includes(each));
 }
 
 /** Removes case and separators, which people get wrong most: baud_rate is baudRate. */

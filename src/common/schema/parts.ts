@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentAs } from './written-as.js';
+import { documentAs, type KeyNotes, noteKeys } from './written-as.js';
 
 /*
  * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts
@@ -7,17 +7,19 @@ import { documentAs } from './written-as.js';
  * adds what was found.
  */
 
-/** Makes a schema for a mapping with these keys and no others. */
-export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+/** Makes a schema for a mapping with these keys and no others. @param notes what the keys are for, for editors */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, notes?: KeyNotes<keyof Shape>) {
   const keys = Object.keys(shape).join(KEY_SEPARATOR);
-  return z.strictObject(shape, {
+  const schema = z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? keys : 'a mapping'),
   });
+  if (notes) noteKeys(schema, notes);
+  return schema;
 }
 
-/** Returns a shape in which several keys have the same schema. */
-export function each<Key extends string, Schema extends z.ZodType>(keys: readonly Key[], schema: Schema) {
-  return Object.fromEntries(keys.map((key) => [key, schema])) as { readonly [K in Key]: Schema };
+/** Returns a shape in which several keys have the same schema, or notes that are the same for several keys. */
+export function each<Key extends string, Part>(keys: readonly Key[], part: Part) {
+  return Object.fromEntries(keys.map((key) => [key, part])) as { readonly [K in Key]: Part };
 }
 
 /**
@@ -80,7 +82,7 @@ export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, e
     },
     encode: (output) => output,
   });
-  documentAs(codec, schema);
+  documentAs(codec, () => (schema instanceof z.ZodArray ? schema.max(max) : schema));
   return codec;
 }
 
@@ -132,6 +134,7 @@ export const WITHOUT_CONTROLS = [
 export const secret = z.custom<string>((value) => typeof value === 'string' && value !== '', {
   error: 'expected text of at least one character',
 });
+documentAs(secret, () => z.string().min(1));
 
 /**
  * A schema for an object of the device identification: ASCII, and short enough for one response (Application

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DURATION, milliseconds } from './milliseconds.js';
 import { UNLIMITED } from './parts.js';
+import { documentAs } from './written-as.js';
 
 /**
  * Makes a schema for a duration of the range, ends included, in ms: a plain number of milliseconds, or text
@@ -9,9 +10,12 @@ import { UNLIMITED } from './parts.js';
  */
 export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
   const atLeast = z.number({ error }).min(min, { error });
-  return z
+  const inRange = max === UNLIMITED ? atLeast : atLeast.max(max, { error });
+  const schema = z
     .union([z.number(), z.string().regex(DURATION, { error }).transform(milliseconds)], { error })
-    .pipe(max === UNLIMITED ? atLeast : atLeast.max(max, { error }));
+    .pipe(inRange);
+  documentAs(schema, () => z.union([inRange, z.string().regex(DURATION)]));
+  return schema;
 }
 
 function durationText(min: number, max: number): string {
@@ -31,12 +35,13 @@ const SIZE = /^(\d+(?:\.\d+)?)(KB|MB|GB)$/;
 export function size(min: number, max: number) {
   const error = `a size from ${min}MB to ${max}MB, such as ${min}MB, 64MB or 1GB`;
   const MB = UNITS.MB as number;
-  return z.union([z.number(), z.string().transform(bytesOf)], { error }).pipe(
-    z
-      .int({ error })
-      .min(min * MB, { error })
-      .max(max * MB, { error }),
-  );
+  const bytes = z
+    .int({ error })
+    .min(min * MB, { error })
+    .max(max * MB, { error });
+  const schema = z.union([z.number(), z.string().transform(bytesOf)], { error }).pipe(bytes);
+  documentAs(schema, () => z.union([bytes, z.string().regex(SIZE)]));
+  return schema;
 }
 
 /** Returns the bytes of a size, rounded to whole bytes; NaN for other text. */

@@ -89,10 +89,13 @@ export function numbersOf(written: number | string): number[] {
 }
 
 /** The schema of limits for a time: shorter than `below`, longer than `above`. */
-const limits = section({
-  below: duration(1).optional(),
-  above: duration(1).optional(),
-}).refine(({ below, above }) => (below === undefined) !== (above === undefined), {
+const limits = section(
+  {
+    below: duration(1).optional(),
+    above: duration(1).optional(),
+  },
+  { below: 'Shorter than this, in ms.', above: 'Longer than this, in ms.' },
+).refine(({ below, above }) => (below === undefined) !== (above === undefined), {
   error: 'expected either below or above',
 });
 

@@ -18,4 +18,4 @@ export const faultSchema = oneOfKinds('fault', '{delay: 100}', KINDS);
 export const writtenFault = z
   .union(Array.from(KINDS, ([name, { schema, does }]) => z.strictObject({ [name]: schema }).describe(does)))
   .meta({ id: 'Fault', description: 'One kind of fault. docs/faults.md explains each.' });
-documentAs(faultSchema, writtenFault);
+documentAs(faultSchema, () => writtenFault);

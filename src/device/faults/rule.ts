@@ -68,15 +68,14 @@ const doSchema = z.codec(z.unknown(), faultList, {
   encode: (faults) => faults,
 });
 
-documentAs(
-  doSchema,
+documentAs(doSchema, () =>
   z
     .union([writtenFault, z.array(writtenFault)])
     .describe('A fault, or a list of faults in the order in which they act.'),
 );
 
-/** The schema of a fault rule as written in the native file and over REST. */
-export const ruleSchema = section({
+/** The keys of a fault rule, each with its own schema. */
+export const ruleSection = section({
   name: nameSchema.describe('Letters, digits, dots, hyphens and underscores.'),
   enabled: flag.describe('`false` keeps the rule and switches it off (default: true).').optional(),
   when: conditionSchema
@@ -86,11 +85,14 @@ export const ruleSchema = section({
     .describe('Windows of time. The rule acts while one of them is open (default: always).')
     .optional(),
   do: doSchema.optional(),
-  [THEN]: section({
-    state: stateName,
-    for: duration(1).optional(),
-    requests: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
-  })
+  [THEN]: section(
+    {
+      state: stateName,
+      for: duration(1).optional(),
+      requests: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
+    },
+    { state: 'A name of your choice.', for: 'How long, in ms.', requests: 'For how many of its requests.' },
+  )
     .describe(
       'Puts the device into a state once the rule has acted: `for` a time, and for as many of its `requests` (default: until its supply is switched or it is reset).',
     )
@@ -98,7 +100,10 @@ export const ruleSchema = section({
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .describe('The same seed gives the same bytes for the same requests (default: random).')
     .optional(),
-})
+});
+
+/** The schema of a fault rule as written in the native file and over REST. */
+export const ruleSchema = ruleSection
   .refine(({ do: faults, then }) => faults !== undefined || then !== undefined, {
     error: 'missing, expected a fault, as in {delay: 100}, or a list of faults',
     path: ['do'],
@@ -139,12 +144,14 @@ export interface FaultRule {
   readonly seed?: number;
 }
 
-/** A value with a name: registers of a table of a device. */
+/** A value with a name, or a bit of it: registers of a table of a device. */
 export interface NamedValue {
   readonly device: string;
   readonly table: 'coils' | 'discrete' | 'input' | 'holding';
   readonly address: number;
   readonly quantity: number;
+  /** The number of the bit, and the name of its value in the device, where a bit has the name. */
+  readonly bit?: { readonly number: number; readonly of: string };
 }
 
 /** Finds the value of a name such as `meter.voltage`. A text says why there is none. */

@@ -9,8 +9,8 @@ const KINDS = Object.entries({ ...REFUSALS, ...EFFECTS });
 /** The keys of an entry that are reactions. */
 export const REACTIONS: readonly string[] = KINDS.map(([name]) => name);
 
-/** The kinds with their rows of docs/reactions.md. */
-export const REACTION_KINDS = KINDS.map(([name, { doc }]) => ({ name, ...doc }));
+/** The kinds with the schemas of their parameters, and with their rows of docs/reactions.md. */
+export const REACTION_KINDS = KINDS.map(([name, { doc, schema }]) => ({ name, schema, ...doc }));
 
 /** Reads the reactions in an entry. Those with mistakes are reported and left out. */
 export function readReactions(at: At, entry: Omit<ReactingEntry, 'reactions'>): ReactionDefinition[] {

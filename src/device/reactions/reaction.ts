@@ -116,6 +116,7 @@ export function reaction<Parameters>({
 }: ReactionKind<Parameters>) {
   return {
     doc,
+    schema,
     /**
      * Reads the reaction that is written at `at`. Undefined when it has mistakes, which are then reported.
      */

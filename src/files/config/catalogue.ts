@@ -17,26 +17,44 @@ import { DeviceNames } from './native/units.js';
 import { readConfigFile } from './text/read-file.js';
 
 /** One way in which real devices are wrong: a file of `catalogue/`, named after its identifier. */
-export interface Misbehaviour extends z.output<typeof entrySchema> {
+export interface Misbehaviour extends z.output<typeof catalogueEntrySchema> {
   readonly id: string;
 }
 
 const sentence = text('a sentence');
 
-const entrySchema = section({
-  title: sentence,
-  sees: sentence,
-  devices: z.array(sentence, { error: 'a list of devices' }).default([]),
-  sources: z
-    .array(section({ url: z.url({ error: 'a link' }), fact: sentence }), {
-      error: 'a list of links with facts',
-    })
-    .min(1, { error: 'at least one source' }),
-  robust: sentence,
-  manners: mannersSchema.optional(),
-  line: z.record(z.string(), z.unknown(), { error: 'settings of a line' }).optional(),
-  faults: z.array(z.record(z.string(), z.unknown()), { error: 'a list of fault rules' }).default([]),
-});
+export const catalogueEntrySchema = section(
+  {
+    title: sentence,
+    sees: sentence,
+    devices: z.array(sentence, { error: 'a list of devices' }).default([]),
+    sources: z
+      .array(
+        section(
+          { url: z.url({ error: 'a link' }), fact: sentence },
+          { url: 'Where it was reported.', fact: 'What was reported.' },
+        ),
+        {
+          error: 'a list of links with facts',
+        },
+      )
+      .min(1, { error: 'at least one source' }),
+    robust: sentence,
+    manners: mannersSchema.optional(),
+    line: z.record(z.string(), z.unknown(), { error: 'settings of a line' }).optional(),
+    faults: z.array(z.record(z.string(), z.unknown()), { error: 'a list of fault rules' }).default([]),
+  },
+  {
+    title: 'What real devices do.',
+    sees: 'What a client sees of it.',
+    devices: 'Devices that were reported to do it.',
+    sources: 'Who has reported it.',
+    robust: 'What a robust client does.',
+    manners: 'What a device does that a good one would not.',
+    line: 'Or settings of a line.',
+    faults: 'Or fault rules, without a device or line.',
+  },
+);
 
 const DIRECTORY = packageFile('catalogue/');
 const ENDING = '.yaml';
@@ -79,7 +97,7 @@ function read(id: string): Result<Misbehaviour> {
   if (!file.ok) return failure(formatProblems(name, file.problems));
   const findings = new Findings();
   const at = new At(file.source.value, findings);
-  const entry = at.check(entrySchema);
+  const entry = at.check(catalogueEntrySchema);
   for (const i of entry?.faults.keys() ?? []) checkRule(at.key('faults').key(i));
   const line = entry?.line && lineSettings(entry.line, at.key('line'));
   if (entry && !entry.manners && !line && entry.faults.length === 0)

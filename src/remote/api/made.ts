@@ -9,6 +9,9 @@ export const MADE_AT_BUILD = {
   'inspection.json': '/schemas/inspection',
   'line.json': '/schemas/line',
   'signals.json': '/signals',
+  'configuration.json': '/schemas/configuration',
+  'scenario.json': '/schemas/scenario',
+  'catalogue.json': '/schemas/catalogue',
 } as const;
 
 /** The directory in which the build puts these files. */
@@ -19,10 +22,13 @@ export const MADE_DIRECTORY = fileBesideCode('remote/api/openapi/made/');
  * program runs from its sources, it is made at the first request. Converting all schemas of zod takes a
  * second on a slow machine.
  */
-export function madeOnce(file: keyof typeof MADE_AT_BUILD, make: () => object): () => Promise<string> {
+export function madeOnce(
+  file: keyof typeof MADE_AT_BUILD,
+  make: () => object | Promise<object>,
+): () => Promise<string> {
   let text: Promise<string> | undefined;
   return () => {
-    text ??= readFile(new URL(file, MADE_DIRECTORY), 'utf8').catch(() => JSON.stringify(make()));
+    text ??= readFile(new URL(file, MADE_DIRECTORY), 'utf8').catch(async () => JSON.stringify(await make()));
     return text;
   };
 }

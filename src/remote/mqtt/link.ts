@@ -374,10 +374,10 @@ export class MqttLink {
     this.#reportNow(device, present);
     for (const [i, { name, ...now }] of present.entries()) {
       // The present value may be newer than this write; it is reported with its own write.
-      const { value, raw } = written[i]?.asWritten ?? now;
+      const { value, raw, label } = written[i]?.asWritten ?? { ...now, label: undefined };
       this.#broker.publish({
         topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
-        payload: JSON.stringify({ value, raw, line, client: client ?? null, time }),
+        payload: JSON.stringify({ value, raw, label, line, client: client ?? null, time }),
       });
     }
   }

@@ -1,5 +1,6 @@
 import type { Device } from '../../device/device.js';
 import { storedAs } from '../../device/mannered-answer.js';
+import type { BitNames } from '../../device/registers/bit-names.js';
 import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type { CommandContext } from './context.js';
@@ -16,6 +17,7 @@ export type NamedValue = readonly [
   order: ValueOrder,
   scale: number,
   unit: string | undefined,
+  bits: BitNames | undefined,
 ];
 
 /** Values of one type side by side, each of the same number of registers. */
@@ -84,12 +86,12 @@ interface Stored {
 function* namedIn(device: Device, { table, source, first, from, end }: Stored) {
   let seen = 0;
   for (const [name, { definition, image, location }] of device.points.named) {
-    const { address, cells, type, scale, unit } = definition;
+    const { address, cells, type, scale, unit, bits } = definition;
     const isMeant =
       definition.table === source && address >= first && address < end && address + cells > from;
     if (isMeant) {
       const order = image.orderAt(location.address);
-      yield [table, address - first, cells, name, type, order, scale, unit] satisfies NamedValue;
+      yield [table, address - first, cells, name, type, order, scale, unit, bits] satisfies NamedValue;
     } else if (++seen % MANY === 0) yield undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { setBits } from '../../device/registers/bit-names.js';
 import { shortestFloat32, type Value, valueOfWords } from '../../device/registers/value.js';
 import type { WrittenValues } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view-schema.js';
@@ -10,7 +11,7 @@ import { storedView } from './value-view.js';
 export interface WrittenValue {
   readonly name: string;
   /** The value; undefined when the client wrote only a part of it, or some of its bits. */
-  readonly asWritten: Pick<ValueView, 'value' | 'raw'> | undefined;
+  readonly asWritten: (Pick<ValueView, 'value' | 'raw'> & { readonly label?: string }) | undefined;
 }
 
 /** The known values in one table of a device. */
@@ -121,10 +122,10 @@ function wholeValues(
   return some > 0 ? [table, address, cells, some, type, order] : undefined;
 }
 
-/** Writes a value with its name: `voltage 230.1 V`, `serial "A17"`. */
-function namedText([, , , name, type, , scale, unit]: NamedValue, raw: Value): string {
-  const text = `${name} ${valueText(type, raw, scale)}`;
-  return unit === undefined ? text : `${text} ${unit}`;
+/** Writes a value with its name: `voltage 230.1 V`, `serial "A17"`, `status 9 (running, overload)`. */
+function namedText([, , , name, type, , scale, unit, bits]: NamedValue, raw: Value): string {
+  const text = `${name} ${valueText(type, raw, scale)}${unit === undefined ? '' : ` ${unit}`}`;
+  return bits ? `${text} (${setBits(bits, raw)})` : text;
 }
 
 function valueText(type: NamedValue[4], raw: Value, scale: number): string {
@@ -146,7 +147,12 @@ function namedBetween({ named }: TableValues, address: number, quantity: number)
 export function valuesWritten(written: WrittenValues, known: TableValues): WrittenValue[] {
   return namedBetween(known, written.address, written.values?.length ?? 1).map((value) => {
     const raw = rawIn(written, value);
-    return { name: value[3], asWritten: raw === undefined ? undefined : storedView(raw, value[6]) };
+    if (raw === undefined) return { name: value[3], asWritten: undefined };
+    const { 6: scale, 8: bits } = value;
+    return {
+      name: value[3],
+      asWritten: { ...storedView(raw, scale), ...(bits && { label: setBits(bits, raw) }) },
+    };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Write } from '../../device/registers/accesses.js';
+import { setBits } from '../../device/registers/bit-names.js';
 import type { RegisterImage } from '../../device/registers/image.js';
 import type { Value, ValueLocation } from '../../device/registers/value.js';
 import type { DeviceValue } from './device-value.js';
@@ -30,7 +31,7 @@ export function storedView(raw: Value, scale: number): Pick<ValueView, 'value' |
 export function viewRegister(value: DeviceValue): RegisterView {
   const { table, address, image, location, point } = value;
   const view = viewValue(value);
-  const { description, labels } = point?.definition ?? {};
+  const { description, labels, bits } = point?.definition ?? {};
   const signal = point?.placedSignal?.definition;
   return {
     table,
@@ -39,7 +40,9 @@ export function viewRegister(value: DeviceValue): RegisterView {
     ...view,
     writable: image.isWritable(location.address),
     description: description ?? null,
-    label: view.available ? (labels?.get(Number(view.raw)) ?? null) : null,
+    label: view.available
+      ? (labels?.get(Number(view.raw)) ?? (bits ? setBits(bits, image.valueAt(location)) : null))
+      : null,
     signal: signal ? { [signal.kind]: signal.written } : null,
     trouble: point?.signal?.trouble?.() ?? null,
     saturated: point?.saturated ?? 0,

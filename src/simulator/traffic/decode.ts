@@ -2,7 +2,9 @@ import { hex } from '../../modbus/protocol/bytes.js';
 import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
+import { hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { sentFrames } from '../../modbus/protocol/reply-plan.js';
+import { responseLength } from '../../modbus/protocol/rtu.js';
 import { type Message, requestMessage, type WrittenValues, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
 import type {
@@ -128,7 +130,8 @@ function decodeReply(event: ReplyEvent): Decoded {
     others.length === 0 ? '' : `, and ${others.length} more frame${others.length === 1 ? '' : 's'}`;
   const content = framing.decode(first);
   if (!content) {
-    return { message: about, text: `${unit(unitId)} ${request.name}: ${damageText(first, framing)}${more}` };
+    const damage = cutText(first, framing, asked) ?? damageText(first, framing);
+    return { message: about, text: `${unit(unitId)} ${request.name}: ${damage}${more}` };
   }
   const message = responseMessage(content.pdu, asked);
   const { refused } = event;
@@ -137,6 +140,15 @@ function decodeReply(event: ReplyEvent): Decoded {
   const isDone = message.exception === undefined && content.pdu[0] === asked[0];
   const written = isDone ? writtenBy(asked) : undefined;
   return { message, text: `${unit(content.unitId)} ${message.text}${reason}${more}`, written };
+}
+
+/** How much there is of a reply that was cut, as in `24 of 25 bytes`; undefined for any other damage. */
+function cutText(bytes: Uint8Array, framing: Framing, asked: Uint8Array): string | undefined {
+  if (framing.name !== 'rtu' || bytes[1] !== asked[0]) return undefined;
+  const whole = responseLength(bytes, 0, bytes.length);
+  // A byte count that is damaged itself would promise any length.
+  const isCut = typeof whole === 'number' && bytes.length < whole && hasQuantityOf(bytes.subarray(1), asked);
+  return isCut ? `${bytes.length} of ${whole} bytes` : undefined;
 }
 
 function whyNotSent({ report: { steps, ended } }: ReplyEvent): string {

@@ -52,6 +52,8 @@ export function readChanges(at: At, simulator: Simulator): ValueChange[] {
     const found = simulator.findValue(name);
     if (typeof found === 'string') return content.wrong(found) ?? [];
     const device = simulator.devices.get(found.device);
+    if (found.bit)
+      return content.wrong(`is a bit of ${found.device}.${found.bit.of}: set the whole value`) ?? [];
     const target = device && valueNamed(device, name.slice(found.device.length + 1));
     if (!target) return [];
     const why = whyUnchangeable(target);

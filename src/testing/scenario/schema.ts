@@ -22,51 +22,99 @@ const part = z.unknown().optional();
 const name = text('a name');
 const capture = text('the path of a pcapng file').optional();
 
-export const scenarioSchema = section({
-  name,
-  lines: part,
-  line: z.union([name, z.array(name).min(1)], { error: 'the name of a line, or a list of them' }).optional(),
-  seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
-  configuration: part,
-  devices: part,
-  parameters: part,
-  dut: part,
-  always: part,
-  capture,
-  steps: part,
-});
+export const scenarioSchema = section(
+  {
+    name,
+    lines: part,
+    line: z
+      .union([name, z.array(name).min(1)], { error: 'the name of a line, or a list of them' })
+      .optional(),
+    seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
+    configuration: part,
+    devices: part,
+    parameters: part,
+    dut: part,
+    always: part,
+    capture,
+    steps: part,
+  },
+  {
+    name: 'What the scenario is about.',
+    lines: 'Lines of its own, as in a configuration.',
+    line: 'The lines that it watches, and that its faults are for. Default: all.',
+    seed: 'The same seed makes the same faults. Default: random.',
+    configuration: 'The path of the configuration that it runs on.',
+    devices: 'Devices of its own, as in a configuration.',
+    parameters: 'First values of parameters: `$name` stands for one, `--set name=value` changes it.',
+    dut: 'The program under test.',
+    always: 'What must not come as long as the scenario runs.',
+    capture: 'Where the traffic is written to (pcapng).',
+    steps: 'What is done, and what must come, step by step.',
+  },
+);
 
 /** How far the clock of a device is put forward. */
 export const forwardSchema = duration(1, MOST_FORWARD_MS);
 
-export const dutSchema = section({
-  command: text('a command line'),
-  ready: text('text that the program prints when it is ready').optional(),
-  readyWithin: someTime.default(30_000),
-});
+export const dutSchema = section(
+  {
+    command: text('a command line'),
+    ready: text('text that the program prints when it is ready').optional(),
+    readyWithin: someTime.default(30_000),
+  },
+  {
+    command: 'Its command line.',
+    ready: 'Text that it prints when it is ready.',
+    readyWithin: 'How long that may take, in ms.',
+  },
+);
 
-export const alwaysSchema = section({ never: part });
+export const alwaysSchema = section({ never: part }, { never: 'A request, or a list of requests.' });
 
 const repeat = wholeNumber(1, MOST_STEPS, 'how often').optional();
 
 /** Steps that belong together, in place or from another file. */
-export const groupSchema = section({ name: name.optional(), repeat, steps: part });
+export const groupSchema = section(
+  { name: name.optional(), repeat, steps: part },
+  {
+    name: 'What the steps are about.',
+    repeat: 'How often they are done.',
+    steps: 'Steps that belong together.',
+  },
+);
 
-export const stepSchema = section({
-  name: name.optional(),
-  repeat,
-  fault: part,
-  set: part,
-  power: part,
-  clock: part,
-  dut: oneOf(['stop', 'start', 'restart']).optional(),
-  wait: someTime.optional(),
-  expect: part,
-  never: part,
-  within: someTime.optional(),
-  after: time.optional(),
-  capture,
-});
+export const stepSchema = section(
+  {
+    name: name.optional(),
+    repeat,
+    fault: part,
+    set: part,
+    power: part,
+    clock: part,
+    dut: oneOf(['stop', 'start', 'restart']).optional(),
+    wait: someTime.optional(),
+    expect: part,
+    never: part,
+    within: someTime.optional(),
+    after: time.optional(),
+    capture,
+  },
+  {
+    name: 'What the step is about.',
+    repeat: 'How often it is done.',
+    fault: 'Fault rules for as long as the step lasts.',
+    set: 'Values by name, as in {meter.voltage: 260}.',
+    power: 'The supply of devices, as in {meter: {off: 20s}}.',
+    clock: 'How far clocks of devices are put forward, as in {meter: 1h}.',
+    dut: 'Stops or starts the program under test.',
+    wait: 'Waits, in ms.',
+    expect: 'What must come: a request, or a list of requests in their order.',
+    never: 'What must not come meanwhile.',
+    within: 'How long the step waits, in ms. Default: 10 s.',
+    after: 'What is expected must not come sooner, in ms.',
+    capture: 'Where the traffic of the step is written to (pcapng).',
+  },
+);
 
 /** Keys that describe requests: those of `when` of a fault rule, what a request writes, and its answer. */
 const { line, unit, function: functionCode, address, name: valueName, quantity } = conditionSchema.shape;
@@ -85,14 +133,17 @@ const matcherShape = {
     .union(
       [
         oneOf(['ok']),
-        section({
-          exception: bounded(
-            z.union([exceptionCode, z.array(exceptionCode).min(1)], {
-              error: 'an exception code or a list of them',
-            }),
-            32,
-          ),
-        }),
+        section(
+          {
+            exception: bounded(
+              z.union([exceptionCode, z.array(exceptionCode).min(1)], {
+                error: 'an exception code or a list of them',
+              }),
+              32,
+            ),
+          },
+          { exception: 'An exception code, or a list of them.' },
+        ),
       ],
       { error: 'ok, or {exception: 2} with a code or a list of them' },
     )
@@ -101,28 +152,63 @@ const matcherShape = {
 
 const count = wholeNumber(1, MOST_TIMES, 'how often');
 
-export const neverSchema = section({ ...matcherShape, times: count.optional() });
+const ABOUT_REQUEST = {
+  write: 'What it writes: a name, or values by name.',
+  response: 'How it is answered: ok, or {exception: 2}.',
+};
 
-export const expectedSchema = section({
-  ...matcherShape,
-  same: z.literal(true, { error: 'true' }).optional(),
-  retry: section({ within: someTime.optional(), after: time.optional() }).optional(),
-  times: z
-    .union([count, section({ min: count.optional(), max: count.optional() })], {
-      error: 'a number of times, or {min, max}',
-    })
-    .optional(),
-  after: time.optional(),
-  every: someTime.optional(),
-  tolerance: time.optional(),
-  for: someTime.optional(),
-});
+export const neverSchema = section(
+  { ...matcherShape, times: count.optional() },
+  { ...ABOUT_REQUEST, times: 'How often it is too often. Default: 1.' },
+);
+
+export const expectedSchema = section(
+  {
+    ...matcherShape,
+    same: z.literal(true, { error: 'true' }).optional(),
+    retry: section(
+      { within: someTime.optional(), after: time.optional() },
+      { within: 'At most this long after the fault, in ms.', after: 'At least this long, in ms.' },
+    ).optional(),
+    times: z
+      .union(
+        [
+          count,
+          section({ min: count.optional(), max: count.optional() }, { min: 'At least.', max: 'At most.' }),
+        ],
+        {
+          error: 'a number of times, or {min, max}',
+        },
+      )
+      .optional(),
+    after: time.optional(),
+    every: someTime.optional(),
+    tolerance: time.optional(),
+    for: someTime.optional(),
+  },
+  {
+    ...ABOUT_REQUEST,
+    same: 'The request that the fault was for, once more.',
+    retry: 'The request that the fault was for is asked again, in that time.',
+    times: 'How often it comes, one after the other. Default: once or more.',
+    after: 'Not sooner after the one before, in ms.',
+    every: 'It comes again and again, at this interval in ms.',
+    tolerance: 'By how much that interval may vary, in ms.',
+    for: 'How long it is watched, in ms.',
+  },
+);
 
 export type ExpectedSource = z.output<typeof expectedSchema>;
 export type MatcherSource = Omit<z.output<typeof neverSchema>, 'times'>;
 
 /** The `power` of one device: `on`, `off` until a step says `on`, or off for a time. */
 export const powerSchema = z.union(
-  [oneOf(['on', 'off']), section({ off: someTime, boot: time.default(0) })],
+  [
+    oneOf(['on', 'off']),
+    section(
+      { off: someTime, boot: time.default(0) },
+      { off: 'How long it is off, in ms.', boot: 'How long the device boots after that, in ms.' },
+    ),
+  ],
   { error: 'on, off, or a time, as in {off: 20s}' },
 );

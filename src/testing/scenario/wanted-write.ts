@@ -1,7 +1,7 @@
 import type { At } from '../../common/schema/at.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { wordsOfValue } from '../../device/registers/value.js';
-import { parseChange, valueNamed } from '../../simulator/commands/device-value.js';
+import { type DeviceValue, parseChange, valueNamed } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { writtenBy } from '../../simulator/traffic/decode-request.js';
 import type { Seen } from './seen.js';
@@ -19,6 +19,8 @@ export interface WantedWrite {
   readonly words: readonly number[] | undefined;
   /** The number of registers or coils. */
   readonly quantity: number;
+  /** For each word, the bits that matter; all of them when absent. */
+  readonly mask?: readonly number[];
 }
 
 const EXPECTED = 'a name or names with values, as in {relay.coil: 1}, or addresses, as in {holding 5: 230}';
@@ -56,6 +58,7 @@ function isWord(value: unknown): value is number {
 
 function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite | undefined {
   const named = readName(name, at, simulator);
+  if (named?.bit !== undefined) return readBit(named.write, named.value, named.bit.number, at);
   const change = named && parseChange(named.value, at.value, false);
   if (!named || !change) return undefined;
   if ('expected' in change) return at.expected(change.expected);
@@ -64,21 +67,38 @@ function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite
   return { ...named.write, words };
 }
 
+/** Reads what a bit of a value has to be, as in {meter.status.overload: 1}: the other bits do not matter. */
+function readBit(
+  write: WantedWrite,
+  { image, location }: DeviceValue,
+  bit: number,
+  at: At,
+): WantedWrite | undefined {
+  if (![0, 1, true, false].includes(at.value as number)) return at.expected('0, 1, true or false');
+  const order = image.orderAt(location.address);
+  const wordsOf = (isOn: boolean) =>
+    wordsOfValue(location.type, isOn ? 1n << BigInt(bit) : 0n, location.cells, order);
+  return { ...write, words: wordsOf(Boolean(at.value)), mask: wordsOf(true) };
+}
+
 /** Finds a value by its name, such as `meter.voltage`. */
 function readName(name: string, at: At, simulator: Simulator) {
   const found = simulator.findValue(name);
   if (typeof found === 'string') return at.wrong(found);
-  const { device, table, address, quantity } = found;
+  const { device, table, address, quantity, bit } = found;
   if (table !== 'coils' && table !== 'holding') {
     return at.wrong(`${name} is in the table ${table}, which no client can write`);
   }
   const owner = simulator.devices.get(device);
-  const value = owner && valueNamed(owner, name.slice(device.length + 1));
-  return value && { value, write: { device, table, address, words: undefined, quantity } };
+  const value = owner && valueNamed(owner, bit?.of ?? name.slice(device.length + 1));
+  return value && { value, bit, write: { device, table, address, words: undefined, quantity } };
 }
 
 /** True when a request writes all that is wanted. */
-export function matchesWrite({ device, table, address, words, quantity }: WantedWrite, seen: Seen): boolean {
+export function matchesWrite(
+  { device, table, address, words, quantity, mask }: WantedWrite,
+  seen: Seen,
+): boolean {
   const written = writtenBy(seen.pdu);
   if (!written || (table !== undefined && written.table !== table)) return false;
   // A broadcast is for all devices of the line.
@@ -88,5 +108,10 @@ export function matchesWrite({ device, table, address, words, quantity }: Wanted
     const end = written.address + (values?.length ?? 1);
     return written.address < address + quantity && address < end;
   }
-  return words.every((word, i) => values?.[address + i - written.address] === word);
+  return words.every((word, i) => {
+    const found = values?.[address + i - written.address];
+    if (mask === undefined) return found === word;
+    const bits = mask[i] as number;
+    return bits === 0 || (found !== undefined && (found & bits) === word);
+  });
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
-import { run } from './run.js';
 
 /** The port of the demo's Modbus TCP line, which is always this one. */
 const DEMO_PORT = 5020;
@@ -18,7 +17,7 @@ function isFree(port: number): Promise<boolean> {
 }
 
 describe('modbus-sim without arguments', () => {
-  it('runs a demo: says where each line and REST is, serves there, and tells a second one which process has its ports', async (context) => {
+  it('runs a demo: says where each line and REST is, serves there, and a second one beside it chooses a free port and another link, and says so', async (context) => {
     if (!(await isFree(DEMO_PORT))) context.skip(`another program has port ${DEMO_PORT}`);
     const program = await startProgram({ args: ['--http_port', '0'] });
 
@@ -40,14 +39,13 @@ describe('modbus-sim without arguments', () => {
     await client.close();
     expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
 
-    const second = await run(['--http_port', '0'], program.directory);
-    expect(second.code).toBe(1);
-    expect(second.stderr).toContain(`/modbus-sim/demo: leads to a line that process ${program.pid} serves`);
-    expect(second.stderr).toMatch(
-      new RegExp(
-        `\nline lan: .*${DEMO_PORT}.*\nA demo is running already, process ${program.pid}: end that one`,
-      ),
+    const second = await startProgram({ args: ['--http_port', '0'], env: { TMPDIR: program.directory } });
+    expect(second.output.stdout).toContain(
+      `process ${program.pid} has the link of line demo, so here it is ${link}-${second.pid}\n` +
+        `port ${DEMO_PORT} is taken, so line lan is on a free one\n`,
     );
+    expect(second.output.stdout).toMatch(/^line lan: Modbus TCP on 127\.0\.0\.1:(?!5020)\d+, units 1, 2$/m);
+    expect(await second.stop()).toBe(0);
     expect(await program.stop()).toBe(0);
   });
 });

@@ -23,6 +23,7 @@ describe('modbus-sim import', () => {
   it('prints the file without -o', async () => {
     const { code, stdout } = await runHere(['import', newFile(MAP, 'meter.csv')]);
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^# yaml-language-server: \$schema=file:\/\/\/.+\/schema\/configuration\.json\n/);
     expect(stdout).toContain('\ndevices:\n  meter:\n    registers:\n');
   });
 

@@ -73,6 +73,18 @@ it('prints a frame in a line, with pause, direction, words, faults and bytes, of
   expect(output.error.split('\n')).toHaveLength(2);
 });
 
+it('begins with the last frames that are kept, of a rule or of what went wrong', async () => {
+  const program = await start();
+  for (const line of ['bench', 'other', 'bench', 'other']) await ask(program, line);
+  for (const filter of [['--rule', 'late'], ['--problems']]) {
+    const { child, output, exited } = await monitor(program.restUrl(), '--last', '1', ...filter);
+    await vi.waitFor(() => expect(output.out).toMatch(/ bench .* ← .*\[late: delay\]\n$/), LIMIT);
+    child.kill('SIGINT');
+    expect(await exited).toBe(0);
+    expect(output.out.trim().split('\n')).toHaveLength(1);
+  }
+});
+
 it('waits for a simulator that is started anew, says so, and shows what that one has done meanwhile', async () => {
   const first = await startProgram({ config });
   const url = first.restUrl();

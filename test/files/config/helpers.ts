@@ -16,6 +16,7 @@ import { nativeConfiguration } from '../../../src/files/config/native/file.js';
 import { type PymodbusChoice, pymodbusConfiguration } from '../../../src/files/config/pymodbus/file.js';
 import { recordingsIn } from '../../../src/files/config/recording-file.js';
 import { parseText } from '../../../src/files/config/text/parse-text.js';
+import { expectEditorToAgree } from '../../support/editor.js';
 
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`./${name}`, import.meta.url));
@@ -32,13 +33,16 @@ export function scratchFiles(): (name: string, content: string | Uint8Array) => 
   };
 }
 
-/** `path: message` of each mistake in a native file's text. */
+/** `path: message` of each mistake in a native file's text, about which the schema for editors has to agree. */
 export function nativeMistakes(text: string): string[] {
-  const at = cursor(dataOf(text));
+  const data = dataOf(text);
+  const at = cursor(data);
   const pymodbusDevices = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
   const devices = new NativeDeviceReader(pymodbusDevices, recordingsIn('/etc'));
   nativeConfiguration(at, { devices, api: {}, directory: '/etc' });
-  return mistakesOf(at);
+  const mistakes = mistakesOf(at);
+  expectEditorToAgree(data, mistakes);
+  return mistakes;
 }
 
 export function pymodbusMistakes(data: unknown, choice: PymodbusChoice = {}): string[] {

@@ -62,6 +62,8 @@ const typed = {
       { address: 10, type: 'int32', value: [-1, 2], wordOrder: 'little' },
       { address: 14, type: 'string', length: 2, value: 'A17' },
       { address: 16, type: 'float32', value: 50.02, name: 'frequency', unit: 'Hz' },
+      { address: 18, value: 9, name: 'status', bits: { 0: 'running', 3: 'overload', 4: 'fault' } },
+      { address: 19, name: 'alarms', bits: { 0: 'hot' } },
     ],
   },
 };
@@ -97,6 +99,7 @@ describe('the text of an event', () => {
     [6, 4, '7, 8, power -5 W'],
     [8, 8, 'power -5 W, 10–13 int32 -1 2, 14–15 string "A17"'],
     [16, 2, 'frequency 50.02 Hz'],
+    [18, 2, 'status 9 (running, overload), alarms 0 (none)'],
   ])('of the registers from %i on, %i of them, has %s', async (address, quantity, text) => {
     expect(await textOf(address, quantity)).toBe(text);
   });

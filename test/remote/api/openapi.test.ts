@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { JsonSchema } from '../../../src/common/schema/json-schema.js';
 import { isMapping } from '../../../src/common/schema/parts.js';
 import { achieved } from '../../../src/modbus/protocol/reply-plan.js';
 import { TAGS } from '../../../src/remote/api/openapi/tags.js';
-import { idOfReference, type JsonSchema } from '../../../src/remote/api/schema-json.js';
+import { idOfReference } from '../../../src/remote/api/schema-json.js';
 import { nativeSetup } from '../../support/configuration.js';
 import {
   type DocumentedOperation,

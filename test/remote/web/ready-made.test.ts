@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
-import type { ServedSchema } from '../../../src/remote/api/v1/program.js';
+import type { ServedSchema } from '../../../src/remote/api/v1/schemas.js';
 import { draftOf, readDraft } from '../../../src/remote/web/ui/schema-form/draft.js';
 import { shapeOf } from '../../../src/remote/web/ui/schema-form/shape.js';
 import { aimed, freeName, READY_MADE } from '../../../src/remote/web/views/faults/ready-made.js';

@@ -268,6 +268,17 @@ describe('a reply', () => {
     );
   });
 
+  it('that was cut says how much of it there is', () => {
+    const cut = (request: string, response: string, count: number) =>
+      textOf(replyEvent(request, '', { plan: sendPlan(piece(adu(response).subarray(0, count))) }));
+    expect(cut('03 0000 000a', '03 14 0001 0002 0003 0004 0005 0006 0007 0008 0009 000a', 24)).toBe(
+      'unit 17 read holding registers: 24 of 25 bytes',
+    );
+    expect(cut('06 0001 0002', '06 0001 0002', 6)).toBe('unit 17 write single register: 6 of 8 bytes');
+    // With another byte count than was asked for, nobody knows how long it was to be.
+    expect(cut(READ, '03 14 0001 0002 0003', 9)).toMatch(/CRC error/);
+  });
+
   it('in pieces is one frame, and sent twice it is two', () => {
     const whole = adu('03 02 0001');
     const pieces = sendPlan(piece(whole.subarray(0, 3)), piece(whole.subarray(3), true));

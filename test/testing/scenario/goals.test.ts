@@ -93,6 +93,10 @@ describe('an expectation', () => {
     ['any write of a value', { write: 'meter.limit' }, '06 00 0a 12 34', true],
     ['a write by address', { write: { 'holding 1': [2, 3] } }, '10 00 00 00 03 06 00 01 00 02 00 03', true],
     ['a write to another table', { write: { 'coils 0': 1 } }, '06 00 00 00 01', false],
+    ['a bit by name', { name: 'meter.status.overload' }, '03 00 0c 00 01', true],
+    ['a bit that is set among others', { write: { 'meter.status.overload': 1 } }, '06 00 0c 00 0a', true],
+    ['a bit that is not set', { write: { 'meter.status.overload': 1 } }, '06 00 0c 00 02', false],
+    ['a bit that is cleared', { write: { 'meter.status.overload': 0 } }, '06 00 0c 00 01', true],
     ['a write to another device', { write: { 'relay.coil': 1 } }, '05 00 00 ff 00', false],
   ])('finds %s', (_, expected, pdu, isMeant) => {
     const goal = goalOf(expected);

@@ -15,6 +15,7 @@ export const BENCH = {
         holding: [
           { address: 0, value: 230, name: 'voltage', write: true },
           { address: 10, type: 'float32', value: 1, name: 'limit', write: true },
+          { address: 12, name: 'status', bits: { 0: 'running', 3: 'overload' }, write: true },
         ],
         input: [{ address: 0, value: 1, name: 'current' }],
       },

@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import { command } from './scan.js';
-import { DEFAULT_URL, flag, REMOTE_OPTIONS, text } from './values.js';
+import { DEFAULT_URL, flag, numberFrom, REMOTE_OPTIONS, text } from './values.js';
 
 /** Print what passes the lines of a running simulator. */
 export interface MonitorCommand {
@@ -11,10 +11,15 @@ export interface MonitorCommand {
   readonly url: string;
   readonly token?: string;
   /** Filters in the form of `GET /api/v1/events`, which checks them. */
-  readonly filters: Readonly<Partial<Record<'line' | 'unit' | 'function', string>>>;
+  readonly filters: Readonly<Partial<Record<'line' | 'unit' | 'function' | 'rule' | 'problems', string>>>;
+  /** How many of the newest events that are kept are printed first. */
+  readonly last?: number;
   /** Whether the bytes of each event are shown, too. */
   readonly hex: boolean;
 }
+
+/** The most events that an answer of `GET /api/v1/traffic` has. */
+const MOST_LAST = 100_000;
 
 export const MONITOR = command({
   name: 'monitor',
@@ -25,14 +30,19 @@ export const MONITOR = command({
     line: text('NAME', 'only frames of this line'),
     unit: text('N', 'only frames to or from this unit'),
     function: text('N', 'only frames with this function code'),
+    rule: text('NAME', 'only frames on which this fault rule acted'),
+    problems: flag(
+      'only what went wrong: damage, exceptions, replies that a fault changed or that are missing',
+    ),
+    last: numberFrom('N', 'print the last N that are kept first', 'a number', [1, MOST_LAST]),
     hex: flag('with the bytes'),
     ...REMOTE_OPTIONS,
   },
   parse({ words: [word], values, token: tokenInEnvironment }): Result<MonitorCommand> {
     if (word !== undefined) return failure(`monitor takes options only, got ${quote(word)}`);
-    const { line, unit, function: code, hex = false } = values;
+    const { line, unit, function: code, rule, problems, last, hex = false } = values;
     const { url = DEFAULT_URL, token = tokenInEnvironment } = values;
-    const filters = compact({ line, unit, function: code });
-    return success(compact({ kind: 'monitor' as const, url, token, filters, hex }));
+    const filters = compact({ line, unit, function: code, rule, problems: problems && 'true' });
+    return success(compact({ kind: 'monitor' as const, url, token, filters, last, hex }));
   },
 });

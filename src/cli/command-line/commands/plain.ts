@@ -43,6 +43,30 @@ export const CHECK = command({
   },
 });
 
+/** The kinds of files that have a schema. */
+const FILE_KINDS = ['configuration', 'scenario', 'catalogue'] as const;
+
+/** Print the schema of a kind of file. */
+export interface SchemaCommand {
+  readonly kind: 'schema';
+  readonly of: (typeof FILE_KINDS)[number];
+}
+
+export const SCHEMA = command({
+  name: 'schema',
+  words: '[KIND]',
+  summary: 'print the JSON Schema of a file, for editors',
+  details:
+    'KIND is configuration (default), scenario or catalogue. Draft 07; schema/configuration.json and so on in the package are the same.',
+  options: {},
+  parse({ words: [of = 'configuration', ...more] }): Result<SchemaCommand> {
+    const kind = FILE_KINDS.find((each) => each === of);
+    return kind && more.length === 0
+      ? success({ kind: 'schema', of: kind })
+      : failure(`schema takes one of ${FILE_KINDS.join(', ')}`);
+  },
+});
+
 /** List the serial ports. */
 interface PortsCommand {
   readonly kind: 'ports';

@@ -90,9 +90,15 @@ export const DAMAGE = {
 
   drop: fault({
     does: 'Loses n bytes at random, or the byte after the first `at` ones, as a UART does that is read too late.',
-    schema: z.union([wholeNumber(1, MAX_EXACT, 'a number of bytes'), section({ at: offset })], {
-      error: 'a number of bytes, or {at: 5} for the one after the first five',
-    }),
+    schema: z.union(
+      [
+        wholeNumber(1, MAX_EXACT, 'a number of bytes'),
+        section({ at: offset }, { at: 'How many bytes come before it.' }),
+      ],
+      {
+        error: 'a number of bytes, or {at: 5} for the one after the first five',
+      },
+    ),
     apply: (plan, lost, context) =>
       mapFrames(plan, context, 'no frame that is longer', (frame) => {
         if (typeof lost !== 'number' && lost.at >= frame.length) return undefined;
@@ -103,9 +109,18 @@ export const DAMAGE = {
 
   insert: fault({
     does: 'Puts n random bytes, or those of a hexadecimal text, inside the frame: at random, or after its first `at` bytes.',
-    schema: z.union([someBytes, section({ at: offset, bytes: someBytes })], {
-      error: 'a number of bytes, hexadecimal text in quotes as in "00", or {at: 5, bytes: "00"}',
-    }),
+    schema: z.union(
+      [
+        someBytes,
+        section(
+          { at: offset, bytes: someBytes },
+          { at: 'How many bytes come before them.', bytes: 'How many, or which.' },
+        ),
+      ],
+      {
+        error: 'a number of bytes, hexadecimal text in quotes as in "00", or {at: 5, bytes: "00"}',
+      },
+    ),
     apply(plan, what, context) {
       const { at, bytes } =
         typeof what === 'object' && 'bytes' in what ? what : { at: undefined, bytes: what };

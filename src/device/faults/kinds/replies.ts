@@ -31,11 +31,12 @@ const SPOILS_ECHO = new Map(
 const echoSchema = z.union([z.literal(true), oneOfKinds('damage of an echo', '{corrupt: 3}', SPOILS_ECHO)], {
   error: `true, or one of ${[...SPOILS_ECHO.keys()].join(', ')} with its parameters, as in {corrupt: 3}`,
 });
-documentAs(
-  echoSchema,
+documentAs(echoSchema, () =>
   z.union([
     z.literal(true),
-    ...Array.from(SPOILS_ECHO, ([name, { schema }]) => z.strictObject({ [name]: schema })),
+    ...Array.from(SPOILS_ECHO, ([name, { schema, does }]) =>
+      z.strictObject({ [name]: schema.describe(does) }),
+    ),
   ]),
 );
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isMapping, section } from '../../../common/schema/parts.js';
 import { expectedMessage, type Path } from '../../../common/schema/problem.js';
 import { duration } from '../../../common/schema/units.js';
+import { documentAs } from '../../../common/schema/written-as.js';
 import { type Expression, parseExpression } from '../../signals/expression/parse.js';
 import { looksUntil, looksWithin } from '../../signals/looks.js';
 import { MAX_DELAY, MIN_PERIOD, type Pace, type Signal } from '../../signals/signal.js';
@@ -40,6 +41,10 @@ const targets = z.unknown().transform((input, context): readonly Target[] => {
   });
 });
 
+documentAs(targets, () =>
+  z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).meta({ minProperties: 1 }),
+);
+
 /** Reactions that make a write have consequences. */
 export const EFFECTS = {
   pulse: reaction({
@@ -67,7 +72,10 @@ export const EFFECTS = {
     schema: z.union(
       [
         z.literal(true, { error: LATCH }).transform(() => ({ every: EVERY })),
-        section({ every: duration(MIN_PERIOD, MAX_DELAY) }),
+        section(
+          { every: duration(MIN_PERIOD, MAX_DELAY) },
+          { every: 'How often its signal is looked at, in ms.' },
+        ),
       ],
       { error: LATCH },
     ),
@@ -102,9 +110,18 @@ export const EFFECTS = {
 
   onWrite: reaction({
     schema: z
-      .array(section({ set: targets, after: duration(0, MAX_DELAY).default(0) }), {
-        error: 'a list of changes, as in [{set: {ready: 1}, after: 2s}]',
-      })
+      .array(
+        section(
+          { set: targets, after: duration(0, MAX_DELAY).default(0) },
+          {
+            set: 'Values by name, as in {ready: 1, level: "setpoint / 2"}.',
+            after: 'How long after the write, in ms.',
+          },
+        ),
+        {
+          error: 'a list of changes, as in [{set: {ready: 1}, after: 2s}]',
+        },
+      )
       .min(1, { error: 'at least one change' })
       .max(MAX_STEPS, { error: `at most ${MAX_STEPS} changes` }),
     doc: {

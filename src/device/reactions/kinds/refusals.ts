@@ -12,7 +12,10 @@ const REGISTER = `the name of a value, or an address of the holding registers fr
 /** Reactions that refuse a write. */
 export const REFUSALS = {
   limits: reaction({
-    schema: section({ min: number.optional(), max: number.optional() })
+    schema: section(
+      { min: number.optional(), max: number.optional() },
+      { min: 'The least value that is accepted.', max: 'The greatest.' },
+    )
       .refine(({ min, max }) => min !== undefined || max !== undefined, {
         error: 'expected min, max or both',
       })
@@ -61,19 +64,22 @@ export const REFUSALS = {
   }),
 
   password: reaction({
-    schema: section({
-      register: z.union(
-        [
-          text(REGISTER),
-          z
-            .int({ error: REGISTER })
-            .min(0, { error: REGISTER })
-            .max(ADDRESS_SPACE - 1, { error: REGISTER }),
-        ],
-        { error: REGISTER },
-      ),
-      value: z.int({ error: 'a whole number' }),
-    }),
+    schema: section(
+      {
+        register: z.union(
+          [
+            text(REGISTER),
+            z
+              .int({ error: REGISTER })
+              .min(0, { error: REGISTER })
+              .max(ADDRESS_SPACE - 1, { error: REGISTER }),
+          ],
+          { error: REGISTER },
+        ),
+        value: z.int({ error: 'a whole number' }),
+      },
+      { register: 'A name, or an address of the holding registers.', value: 'What it must hold.' },
+    ),
     doc: {
       entry: '`password: {register, value}`',
       effect:

@@ -9,14 +9,24 @@ import { MAX_DELAY, MIN_PERIOD, type Pace, type Signal, signal } from '../signal
 /** Signals that are made from other values. */
 export const DERIVED = {
   counter: signal({
-    schema: section({
-      from: number.default(0),
-      perSecond: number.optional(),
-      integral: text('the name of the value to add up').optional(),
-      per: duration(MIN_PERIOD).default(1000),
-      every: duration(MIN_PERIOD).default(1000),
-      rollover: numberFrom(Number.MIN_VALUE, UNLIMITED, 'the value that is 0 again').optional(),
-    }).refine(({ perSecond, integral }) => (perSecond === undefined) !== (integral === undefined), {
+    schema: section(
+      {
+        from: number.default(0),
+        perSecond: number.optional(),
+        integral: text('the name of the value to add up').optional(),
+        per: duration(MIN_PERIOD).default(1000),
+        every: duration(MIN_PERIOD).default(1000),
+        rollover: numberFrom(Number.MIN_VALUE, UNLIMITED, 'the value that is 0 again').optional(),
+      },
+      {
+        from: 'The first value.',
+        perSecond: 'How much it counts in a second.',
+        integral: 'Or the name of a value to add up.',
+        per: 'The time in which the named value counts once, in ms: 1h makes kWh of kW.',
+        every: 'In which steps it is added up where its exact integral is not known, in ms.',
+        rollover: 'At this value it is 0 again.',
+      },
+    ).refine(({ perSecond, integral }) => (perSecond === undefined) !== (integral === undefined), {
       error: 'expected either perSecond or integral',
     }),
     fits: 'numbers',
@@ -60,11 +70,18 @@ export const DERIVED = {
   }),
 
   follows: signal({
-    schema: section({
-      name: text('the name of the value to follow'),
-      after: duration(0, MAX_DELAY).default(0),
-      slew: numberFrom(Number.MIN_VALUE, UNLIMITED, 'a change per second').optional(),
-    }),
+    schema: section(
+      {
+        name: text('the name of the value to follow'),
+        after: duration(0, MAX_DELAY).default(0),
+        slew: numberFrom(Number.MIN_VALUE, UNLIMITED, 'a change per second').optional(),
+      },
+      {
+        name: 'The value of the same device that is followed.',
+        after: 'How much later, in ms.',
+        slew: 'How much it changes in a second at most.',
+      },
+    ),
     fits: 'numbers and bits',
     doc: {
       entry: '`follows: {name, after, slew}`',

@@ -26,13 +26,22 @@ const jsonPath = z
 /** Signals whose values come from outside the simulator. */
 export const OUTSIDE = {
   mqtt: signal({
-    schema: section({
-      topic: topicName,
-      json: jsonPath.optional(),
-      scale: number.default(1),
-      start: number.default(0),
-      stale: duration(1).optional(),
-    }),
+    schema: section(
+      {
+        topic: topicName,
+        json: jsonPath.optional(),
+        scale: number.default(1),
+        start: number.default(0),
+        stale: duration(1).optional(),
+      },
+      {
+        topic: 'The topic of the broker.',
+        json: 'The path to the number in a payload that is JSON.',
+        scale: 'The value is the number times this.',
+        start: 'The value until the first number came.',
+        stale: 'Not available when nothing came for this time, in ms.',
+      },
+    ),
     fits: 'numbers and bits',
     doc: {
       entry: '`mqtt: {topic, json, scale, start, stale}`',

@@ -22,12 +22,20 @@ interface Playback extends TrackSource {
 /** Signals whose course is written down in advance, as a line, a list or a recording. */
 export const PLANNED = {
   ramp: signal({
-    schema: section({
-      from: number,
-      to: number,
-      over: duration(MIN_PERIOD),
-      then: oneOf(['hold', 'repeat', 'bounce']).default('hold'),
-    }),
+    schema: section(
+      {
+        from: number,
+        to: number,
+        over: duration(MIN_PERIOD),
+        then: oneOf(['hold', 'repeat', 'bounce']).default('hold'),
+      },
+      {
+        from: 'The first value.',
+        to: 'The last value.',
+        over: 'The time from one to the other, in ms.',
+        then: 'What comes then.',
+      },
+    ),
     fits: 'numbers',
     doc: {
       entry: '`ramp: {from, to, over, then}`',
@@ -45,9 +53,15 @@ export const PLANNED = {
 
   steps: signal({
     schema: z
-      .array(section({ value: number, for: duration(MIN_PERIOD).optional() }), {
-        error: 'a list of steps, as in [{value: 1, for: 20s}, {value: 0, for: 1m}]',
-      })
+      .array(
+        section(
+          { value: number, for: duration(MIN_PERIOD).optional() },
+          { value: 'The value of the step.', for: 'How long it lasts, in ms. Without it, for ever.' },
+        ),
+        {
+          error: 'a list of steps, as in [{value: 1, for: 20s}, {value: 0, for: 1m}]',
+        },
+      )
       .min(1, { error: 'at least one step' })
       .max(MAX_STEPS, { error: `at most ${MAX_STEPS} steps; a longer list is a file for playback` })
       .superRefine((list, context) => {
@@ -66,13 +80,22 @@ export const PLANNED = {
   }),
 
   playback: signal({
-    schema: section({
-      file: text('the path of a CSV file'),
-      column: text('the name of a column'),
-      time: text('the name of the column with the times').default('time'),
-      loop: flag.default(false),
-      speed: numberFrom(0, 1_000_000, 'a speed').default(1),
-    }),
+    schema: section(
+      {
+        file: text('the path of a CSV file'),
+        column: text('the name of a column'),
+        time: text('the name of the column with the times').default('time'),
+        loop: flag.default(false),
+        speed: numberFrom(0, 1_000_000, 'a speed').default(1),
+      },
+      {
+        file: 'The path of a CSV file.',
+        column: 'The column with the values.',
+        time: 'The column with the times: seconds, or ISO 8601.',
+        loop: 'Whether it begins again at the end.',
+        speed: 'How many times as fast it is played.',
+      },
+    ),
     fits: 'numbers and bits',
     doc: {
       entry: '`playback: {file, column, time, loop, speed}`',

@@ -6,7 +6,14 @@ import { MIN_PERIOD, signal } from '../signal.js';
 /** Signals that move by chance. The same seed gives the same values at the same times. */
 export const RANDOM = {
   noise: signal({
-    schema: section({ around: number, amplitude: number, every: duration(MIN_PERIOD).default(100) }),
+    schema: section(
+      { around: number, amplitude: number, every: duration(MIN_PERIOD).default(100) },
+      {
+        around: 'The middle.',
+        amplitude: 'The most that a value is away from it.',
+        every: 'How often there is a new value, in ms.',
+      },
+    ),
     fits: 'numbers',
     doc: {
       entry: '`noise: {around, amplitude, every}`',
@@ -19,12 +26,20 @@ export const RANDOM = {
   }),
 
   walk: signal({
-    schema: section({
-      step: numberFrom(0, UNLIMITED, 'the largest step'),
-      min: number,
-      max: number,
-      every: duration(MIN_PERIOD).default(1000),
-    }).refine(({ min, max }) => min <= max, { path: ['max'], error: 'expected max to be at least min' }),
+    schema: section(
+      {
+        step: numberFrom(0, UNLIMITED, 'the largest step'),
+        min: number,
+        max: number,
+        every: duration(MIN_PERIOD).default(1000),
+      },
+      {
+        step: 'The largest step.',
+        min: 'The lower end.',
+        max: 'The upper end.',
+        every: 'The time of a step, in ms.',
+      },
+    ).refine(({ min, max }) => min <= max, { path: ['max'], error: 'expected max to be at least min' }),
     fits: 'numbers',
     doc: {
       entry: '`walk: {step, min, max, every}`',

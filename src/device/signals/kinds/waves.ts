@@ -38,8 +38,15 @@ const waveShape = {
   phase: number.default(0),
 };
 
+const ABOUT_WAVE = {
+  period: 'The time of a cycle, in ms.',
+  amplitude: 'From the middle to a peak.',
+  offset: 'The middle.',
+  phase: 'Where the first cycle begins, in degrees.',
+};
+
 /** The schema of the parameters of a wave: period in ms, phase in degrees. */
-const waveSchema = section(waveShape);
+const waveSchema = section(waveShape, ABOUT_WAVE);
 
 /** Signals that repeat: offset + amplitude times a shape between -1 and 1, cycle after cycle. */
 export const WAVES = {
@@ -54,7 +61,10 @@ export const WAVES = {
   ),
 
   square: signal({
-    schema: section({ ...waveShape, duty: numberFrom(0, 1, 'a share').default(0.5) }),
+    schema: section(
+      { ...waveShape, duty: numberFrom(0, 1, 'a share').default(0.5) },
+      { ...ABOUT_WAVE, duty: 'The share of a cycle at the upper value.' },
+    ),
     fits: 'numbers and bits',
     doc: {
       entry: '`square: {period, amplitude, offset, phase, duty}`',

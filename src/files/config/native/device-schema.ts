@@ -18,10 +18,16 @@ import { MIN_PERIOD } from '../../../device/signals/signal.js';
 
 /** The schemas of a device, without those of the entries of its tables. */
 
-export const identitySchema = section({
-  ...each(IDENTITY_NAMES, identityText.optional()),
-  ...readApart('extended'),
-});
+export const identitySchema = section(
+  {
+    ...each(IDENTITY_NAMES, identityText.optional()),
+    ...readApart('extended'),
+  },
+  {
+    ...each(IDENTITY_NAMES, 'Text of function 43/14.'),
+    extended: 'Private objects by identifier, 128 to 255: a text, or `{bytes: "01 02 ff"}`.',
+  },
+);
 
 /** The keys that a device may have besides registers. */
 const extras = {
@@ -29,18 +35,48 @@ const extras = {
   ...readApart('manners', 'like'),
 };
 
+const aboutExtras = {
+  identity: 'What functions 43/14 and 17 tell about the device.',
+  exceptionStatus: 'Up to eight coils for function 7, the first in the lowest bit.',
+  serverId: 'What function 17 answers.',
+  files: 'Files by number, for functions 20 and 21.',
+  queues: 'FIFO queues by address, for function 24: a list of words, or a signal that feeds it.',
+  manners: 'What it does that a good device would not.',
+  like: 'An entry of the catalogue whose mistakes it has: `modbus-sim catalogue` lists them.',
+};
+
 /** A device with registers of its own. */
-export const deviceSections = section({
-  ...extras,
-  ...readApart('registers', 'clock', 'seed'),
-  ...readApart('real', 'writes', 'whenSilent', 'fallback', 'pause', 'shadow'),
-});
+export const deviceSections = section(
+  {
+    ...extras,
+    ...readApart('registers', 'clock', 'seed'),
+    ...readApart('real', 'writes', 'whenSilent', 'fallback', 'pause', 'shadow'),
+  },
+  {
+    ...aboutExtras,
+    registers: 'The values of the device, in four tables.',
+    clock: 'The clock by which its signals move.',
+    seed: 'The same seed gives the same random values. Default: 0.',
+    real: 'A real device that answers here (docs/real-devices.md).',
+    writes: '`true` lets clients write to the real device.',
+    whenSilent: 'What a client gets while the real device does not answer: nothing, or exception 0B.',
+    fallback: 'The simulated device that answers while the real one does not.',
+    pause: 'Silence before each request to the real device, in ms.',
+    shadow: '`true` keeps the values of real replies in the registers of the fallback, or in its own.',
+  },
+);
 
 /** The settings of the clock of a device. */
-export const clockSchema = section({
-  speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
-  paused: flag.optional(),
-});
+export const clockSchema = section(
+  {
+    speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
+    paused: flag.optional(),
+  },
+  {
+    speed: 'How fast it goes: 60 makes a minute of a second. Default: 1.',
+    paused: 'Whether it stands still.',
+  },
+);
 
 export const seedSchema = wholeNumber(0, MAX_SEED, 'a seed');
 
@@ -52,37 +88,66 @@ export const exceptionStatusSchema = z
 
 const idError = { error: 'a byte, 0 to 255, or a list of 1 to 64 bytes' };
 
-export const serverIdSchema = section({
-  id: z.union(
-    [wholeNumber(0, 255), z.array(wholeNumber(0, 255), idError).min(1, idError).max(64, idError)],
-    idError,
-  ),
-  running: flag.default(true),
-  additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
-});
+export const serverIdSchema = section(
+  {
+    id: z.union(
+      [wholeNumber(0, 255), z.array(wholeNumber(0, 255), idError).min(1, idError).max(64, idError)],
+      idError,
+    ),
+    running: flag.default(true),
+    additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
+  },
+  { id: 'A byte, or up to 64 of them.', running: 'The run indicator.', additional: 'Text behind it.' },
+);
 
-export const fileSchema = section({
-  records: wholeNumber(1, MAX_RECORDS).default(MAX_RECORDS),
-  write: flag.default(false),
-  values: z.array(word, { error: 'a list of words' }).default([]),
-});
+export const fileSchema = section(
+  {
+    records: wholeNumber(1, MAX_RECORDS).default(MAX_RECORDS),
+    write: flag.default(false),
+    values: z.array(word, { error: 'a list of words' }).default([]),
+  },
+  {
+    records: 'How many records (words) it has.',
+    write: 'Whether function 21 may write it.',
+    values: 'The first records; the others are 0.',
+  },
+);
 
 /** A FIFO queue that a signal feeds. */
-export const fedQueueSchema = section({
-  ...readApart('signal'),
-  every: duration(MIN_PERIOD),
-  seed: seedSchema.optional(),
-});
+export const fedQueueSchema = section(
+  {
+    ...readApart('signal'),
+    every: duration(MIN_PERIOD),
+    seed: seedSchema.optional(),
+  },
+  {
+    signal: 'What the words are.',
+    every: 'How often a word is added, in ms.',
+    seed: 'Of the random values of the signal.',
+  },
+);
 
 export const queueSchema = z
   .array(word, { error: 'a list of words' })
   .max(0xffff, { error: 'at most 65535 words' });
 
 /** A device that refers to a device of a pymodbus file. */
-export const pymodbusReferenceSchema = section({
-  ...extras,
-  pymodbus: text('the path of a pymodbus file'),
-  device: text('the name of a device in that file').optional(),
-});
+export const pymodbusReferenceSchema = section(
+  {
+    ...extras,
+    pymodbus: text('the path of a pymodbus file'),
+    device: text('the name of a device in that file').optional(),
+  },
+  {
+    ...aboutExtras,
+    pymodbus: 'A file of pymodbus.simulator with its registers.',
+    device: 'Which device of that file, if it has several.',
+  },
+);
 
-export const tableSections = section(readApart('coils', 'discrete', 'holding', 'input'));
+export const tableSections = section(readApart('coils', 'discrete', 'holding', 'input'), {
+  coils: 'Bits that clients read (function 1) and write (5, 15).',
+  discrete: 'Discrete inputs: bits that clients read (function 2).',
+  holding: 'Words that clients read (function 3) and write (6, 16, 22, 23).',
+  input: 'Words that clients read (function 4).',
+});

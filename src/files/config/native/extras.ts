@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { compact } from '../../../common/compact.js';
 import type { At } from '../../../common/schema/at.js';
 import { hexadecimal, identityText, isMapping, section } from '../../../common/schema/parts.js';
@@ -73,7 +74,13 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
   });
 }
 
-const binaryObject = section({ bytes: hexadecimal(244, 'an object', '01 02 ff') });
+const binaryObject = section(
+  { bytes: hexadecimal(244, 'an object', '01 02 ff') },
+  { bytes: 'The object as hexadecimal text.' },
+);
+
+/** The documented form of an object of the identification. */
+export const objectSchema = z.union([identityText, binaryObject]);
 
 export function readIdentity(at: At): Identity {
   if (at.value === undefined) return {};

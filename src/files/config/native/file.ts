@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { compact } from '../../../common/compact.js';
-import type { At } from '../../../common/schema/at.js';
+import { At } from '../../../common/schema/at.js';
+import { Findings } from '../../../common/schema/findings.js';
+import { unknownName } from '../../../common/schema/nearest.js';
 import { isMapping, sectionOf } from '../../../common/schema/parts.js';
 import { pathText } from '../../../common/schema/problem.js';
 import { atOnce, type Work } from '../../../common/work.js';
@@ -62,21 +64,20 @@ export function* readingConfiguration(at: At, context: NativeContext): Work<Conf
   at.check(fileSections);
   const devices = needsDevices(at)
     ? yield* readDevices(at.key('devices'), context)
-    : { names: [], definitions: [] };
+    : { names: [], definitions: [], at: at.key('devices') };
   const names = new DeviceNames(devices.names);
   const start = readOption(at.key('start'), startSchema);
   const lines = yield* readLines(at.key('lines'), compact({ devices: names, directory, start }));
-  const copies = copiedDevices(devices.definitions, names, at.key('devices'));
+  const copies = [
+    ...copiedDevices(devices.definitions, names),
+    ...(yield* readingValuedCopies(devices, names, context.devices)),
+  ];
+  const sourceAt = (device: string) => at.key('devices').key(names.sourceOf(device) ?? device);
   yield;
   for (const { device, issue } of realProblems([...devices.definitions, ...copies], lines))
-    at.key('devices')
-      .key(names.copies.get(device) ?? device)
-      .below(issue.path)
-      .wrong(issue.message);
+    sourceAt(device).below(issue.path).wrong(issue.message);
   yield;
-  reportManners([...devices.definitions, ...copies], lines, (name) =>
-    at.key('devices').key(names.copies.get(name) ?? name),
-  );
+  reportManners([...devices.definitions, ...copies], lines, sourceAt);
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = yield* readFaults(
     at.key('faults'),
@@ -129,10 +130,14 @@ function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefin
   return at.value === undefined ? undefined : at.check(schema);
 }
 
-function* readDevices(
-  file: At,
-  { devices: reader, mostModelPoints }: NativeContext,
-): Work<{ names: string[]; definitions: DeviceDefinition[] }> {
+/** The devices of a file, and their entries with the registers of models in place. */
+interface ReadDevices {
+  readonly names: readonly string[];
+  readonly definitions: readonly DeviceDefinition[];
+  readonly at: At;
+}
+
+function* readDevices(file: At, { devices: reader, mostModelPoints }: NativeContext): Work<ReadDevices> {
   const written = file.entries('devices by name') ?? [];
   const values: [string, unknown][] = [];
   for (const [name, content] of written) {
@@ -155,7 +160,7 @@ function* readDevices(
     yield* reportingDependencies(definitions.flatMap(pointsOf), network, (device) => at.key(device));
     yield* reportingReactionUses(definitions, network, (device) => at.key(device));
   }
-  return { names: entries.map(([name]) => name), definitions };
+  return { names: entries.map(([name]) => name), definitions, at };
 }
 
 function* readLines(at: At, context: LineContext): Work<LineDefinition[]> {
@@ -189,17 +194,61 @@ function likeEntry(content: At): At {
 }
 
 /** The copies that units ask for. A copy has the settings of its source and shares its layouts. */
-function copiedDevices(
-  definitions: readonly DeviceDefinition[],
-  names: DeviceNames,
-  devices: At,
-): DeviceDefinition[] {
+function copiedDevices(definitions: readonly DeviceDefinition[], names: DeviceNames): DeviceDefinition[] {
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));
   return Array.from(names.copies).flatMap(([name, source]) => {
-    if (names.has(name)) devices.key(name).wrong(`is also the name of a copy of ${source}`);
     const definition = byName.get(source);
     return definition ? [{ ...definition, name, copyOf: source }] : [];
   });
+}
+
+/** Reads the copies with values of their own: devices with the entry of their source and other values in it. */
+function* readingValuedCopies(
+  { definitions, at }: ReadDevices,
+  { valued }: DeviceNames,
+  reader: NativeDeviceReader,
+): Work<DeviceDefinition[]> {
+  const right = new Set(definitions.map(({ name }) => name));
+  const copies: DeviceDefinition[] = [];
+  for (const [name, { source, unit, values }] of valued) {
+    if (!right.has(source)) continue;
+    const changed = withValues(at.key(source).value, values, unit);
+    if (!changed) continue;
+    const entry = new At(changed, new Findings());
+    const definition = yield* reader.reading(name, entry);
+    for (const { path, message } of entry.findings.listed) {
+      const name = entry.below(path.slice(0, 3)).key('name').value;
+      values.key(String(name)).wrong(message);
+    }
+    if (definition) copies.push(definition);
+    yield;
+  }
+  return copies;
+}
+
+/** The entry of a device with other values; undefined after reporting names that the device does not have. */
+function withValues(device: unknown, values: At, unit: number): object | undefined {
+  const left = new Set(Object.keys(values.value as object));
+  const known: string[] = [];
+  const tables = Object.entries((sectionOf(device, 'registers') ?? {}) as object).map(([table, entries]) => {
+    const changed = (entries as unknown[]).map((entry) => {
+      const name = sectionOf(entry, 'name');
+      if (typeof name !== 'string') return entry;
+      known.push(name);
+      if (!left.delete(name)) return entry;
+      const value = inUnit(values.key(name).value, unit);
+      return { ...(entry as object), value };
+    });
+    return [table, changed];
+  });
+  for (const name of left) values.key(name).wrong(unknownName('name', name, known));
+  return left.size > 0 ? undefined : { ...(device as object), registers: Object.fromEntries(tables) };
+}
+
+/** A value with the unit identifier in place of `{unit}` in its texts. */
+function inUnit(value: unknown, unit: number): unknown {
+  if (Array.isArray(value)) return value.map((each) => inUnit(each, unit));
+  return typeof value === 'string' ? value.replaceAll('{unit}', String(unit)) : value;
 }
 
 function reportManners(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bounded, flag, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
+import { bounded, each, flag, oneOf, section, wholeNumber } from '../../../common/schema/parts.js';
 import type { Issue } from '../../../common/schema/problem.js';
 import { duration } from '../../../common/schema/units.js';
 import type { Lock, Manners } from '../../../device/manners.js';
@@ -8,21 +8,31 @@ import type { LineDefinition } from '../configuration.js';
 
 const address = wholeNumber(0, 0xffff, 'an address');
 
-const most = section({
-  registers: wholeNumber(1, 125, 'a quantity of registers').optional(),
-  bits: wholeNumber(1, 2000, 'a quantity of bits').optional(),
-  otherwise: z
-    .union([wholeNumber(1, 255), oneOf(['silence', 'cut'])], {
-      error: 'an exception code from 1 to 255, silence or cut',
-    })
-    .default(3),
-});
+const most = section(
+  {
+    registers: wholeNumber(1, 125, 'a quantity of registers').optional(),
+    bits: wholeNumber(1, 2000, 'a quantity of bits').optional(),
+    otherwise: z
+      .union([wholeNumber(1, 255), oneOf(['silence', 'cut'])], {
+        error: 'an exception code from 1 to 255, silence or cut',
+      })
+      .default(3),
+  },
+  {
+    registers: 'The most registers of a request.',
+    bits: 'The most bits of a request.',
+    otherwise: 'What a request for more gets.',
+  },
+);
 
 const holes = z.union(
   [
     oneOf(['exception', 'silence', 'shift']),
-    section({ fill: wholeNumber(0, 0xffff, 'a word') }),
-    section({ unless: oneOf(['all']) }),
+    section(
+      { fill: wholeNumber(0, 0xffff, 'a word') },
+      { fill: 'The word in place of undefined registers.' },
+    ),
+    section({ unless: oneOf(['all']) }, { unless: 'Exception 02 only if every address is undefined.' }),
   ],
   { error: 'exception, silence, shift, {fill: 0} or {unless: all}' },
 );
@@ -46,16 +56,25 @@ const sharedMemory = bounded(
   2,
 );
 
-const firsts = section({
-  holding: address.optional(),
-  input: address.optional(),
-  coils: address.optional(),
-  discrete: address.optional(),
-});
+const firsts = section(
+  {
+    holding: address.optional(),
+    input: address.optional(),
+    coils: address.optional(),
+    discrete: address.optional(),
+  },
+  each(TABLE_NAMES, 'The file address that is sent as 0.'),
+);
 
 const connectPause = z
   .union(
-    [duration(1), section({ for: duration(1), otherwise: oneOf(['silence', 'deaf']).default('silence') })],
+    [
+      duration(1),
+      section(
+        { for: duration(1), otherwise: oneOf(['silence', 'deaf']).default('silence') },
+        { for: 'How long, in ms.', otherwise: 'What a request in that time gets.' },
+      ),
+    ],
     {
       error: 'a time such as 1s, or {for: 1s, otherwise: deaf}',
     },
@@ -65,7 +84,13 @@ const connectPause = z
   );
 
 const lock: z.ZodType<Lock, unknown> = z.union(
-  [oneOf(['function', 'address', 'value']), section({ reconnect: duration(1) })],
+  [
+    oneOf(['function', 'address', 'value']),
+    section(
+      { reconnect: duration(1) },
+      { reconnect: 'A connection that comes sooner than this after the last one, in ms.' },
+    ),
+  ],
   { error: 'function, address, value or {reconnect: 1s}' },
 );
 
@@ -92,9 +117,12 @@ export const mannersSchema = section({
   sharedMemory: sharedMemory
     .describe('Tables that are the same registers; those of the first one are used.')
     .optional(),
-  addresses: section({
-    first: z.union([address, firsts], { error: 'an address, or an address for each table' }),
-  })
+  addresses: section(
+    {
+      first: z.union([address, firsts], { error: 'an address, or an address for each table' }),
+    },
+    { first: 'The file address that is sent as 0.' },
+  )
     .describe('File address that is sent as 0 on the wire, such as 1, or {holding: 40001, input: 30001}.')
     .optional(),
   pauseBefore: duration(1)
@@ -105,13 +133,19 @@ export const mannersSchema = section({
       'Answers nothing for this time after a client connects. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
     )
     .optional(),
-  sleeps: section({ after: duration(1), wakes: wholeNumber(1, 100, 'a number of requests').default(1) })
+  sleeps: section(
+    { after: duration(1), wakes: wholeNumber(1, 100, 'a number of requests').default(1) },
+    { after: 'The time without a request, in ms.', wakes: 'How many requests only wake it.' },
+  )
     .describe('Sleeps after the time `after` without a request. The next `wakes` requests only wake it.')
     .optional(),
-  locksUp: section({
-    on: z.array(lock, { error: 'a list' }).min(1, { error: 'at least one' }).max(4, { error: 'at most 4' }),
-    for: z.union([duration(1), oneOf(['power'])], { error: 'a time such as 60s, or power' }),
-  })
+  locksUp: section(
+    {
+      on: z.array(lock, { error: 'a list' }).min(1, { error: 'at least one' }).max(4, { error: 'at most 4' }),
+      for: z.union([duration(1), oneOf(['power'])], { error: 'a time such as 60s, or power' }),
+    },
+    { on: 'After which requests.', for: 'How long, in ms, or until its supply is switched.' },
+  )
     .describe(
       'Silent for the time `for`, or until its supply is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
     )
@@ -121,7 +155,10 @@ export const mannersSchema = section({
       'Answers requests to unit 0 on serial lines, reads too, with its own unit identifier or with 0. Where several devices of a line do, the first is heard.',
     )
     .optional(),
-  firstReply: section({ slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') })
+  firstReply: section(
+    { slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') },
+    { slow: 'How late, in ms.', on: 'Of what it is the first.' },
+  )
     .describe('The first reply after the start of the device, or of a connection, is late.')
     .optional(),
 }) satisfies z.ZodType<Manners, unknown>;

@@ -6,6 +6,7 @@ import type { At } from '../../../common/schema/at.js';
 import { flag, oneOf, secret, section, text } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { duration } from '../../../common/schema/units.js';
+import { documentAs } from '../../../common/schema/written-as.js';
 import type { MqttDefinition } from '../configuration.js';
 
 const URL_TEXT = 'the address of a broker, such as mqtts://broker:8883';
@@ -27,32 +28,64 @@ const sparkplugName = z
   .string({ error: SPARKPLUG_TEXT })
   .regex(/^[^/+#\p{Cc}]{1,256}$/u, { error: SPARKPLUG_TEXT });
 
-const mqttSchema = section({
-  url,
-  username: text('the name of a user').optional(),
-  password: secret.optional(),
-  ca: text('the path of certificates of authorities (PEM)').optional(),
-  cert: text('the path of a certificate (PEM)').optional(),
-  key: text('the path of its private key (PEM)').optional(),
-  client: text('a client identifier').max(256).optional(),
-  topic: z
-    .string({ error: TOPIC_TEXT })
-    .regex(TOPIC, { error: TOPIC_TEXT })
-    .prefault(() => `modbus-sim/${hostname()}`),
-  qos: oneOf([0, 1, 2]).default(1),
-  labels: z
-    .record(z.string(), label, { error: LABELS })
-    .refine((labels) => Object.keys(labels).length <= 64, { error: 'at most 64 labels' })
-    .default({}),
-  commands: oneOf(['none', 'read', 'all']).default('none'),
-  publish: section({ values: flag.default(true), every: duration(100).default(1000) }).prefault({}),
-  sample: duration(100).optional(),
-  homeAssistant: flag.default(false),
-  sparkplug: z.preprocess(
-    (written) => (typeof written === 'boolean' ? (written ? {} : undefined) : written),
-    section({ group: sparkplugName.default('modbus-sim'), node: sparkplugName.optional() }).optional(),
-  ),
-});
+const sparkplugSchema = section(
+  { group: sparkplugName.default('modbus-sim'), node: sparkplugName.optional() },
+  { group: 'The group of the node.', node: 'The name of the node. Default: the end of the topic.' },
+);
+const sparkplug = z.preprocess(
+  (written) => (typeof written === 'boolean' ? (written ? {} : undefined) : written),
+  sparkplugSchema.optional(),
+);
+documentAs(sparkplug, () => z.union([z.boolean(), sparkplugSchema]));
+
+export const mqttSchema = section(
+  {
+    url,
+    username: text('the name of a user').optional(),
+    password: secret.optional(),
+    ca: text('the path of certificates of authorities (PEM)').optional(),
+    cert: text('the path of a certificate (PEM)').optional(),
+    key: text('the path of its private key (PEM)').optional(),
+    client: text('a client identifier').max(256).optional(),
+    topic: z
+      .string({ error: TOPIC_TEXT })
+      .regex(TOPIC, { error: TOPIC_TEXT })
+      .prefault(() => `modbus-sim/${hostname()}`),
+    qos: oneOf([0, 1, 2]).default(1),
+    labels: z
+      .record(z.string(), label, { error: LABELS })
+      .refine((labels) => Object.keys(labels).length <= 64, { error: 'at most 64 labels' })
+      .default({}),
+    commands: oneOf(['none', 'read', 'all']).default('none'),
+    publish: section(
+      { values: flag.default(true), every: duration(100).default(1000) },
+      {
+        values: 'Whether values are published.',
+        every: 'The shortest time between two messages of one value, in ms.',
+      },
+    ).prefault({}),
+    sample: duration(100).optional(),
+    homeAssistant: flag.default(false),
+    sparkplug,
+  },
+  {
+    url: 'The address of the broker.',
+    username: 'The user of the broker.',
+    password: 'Its password. MODBUS_SIM_MQTT_PASSWORD in the environment overrides it.',
+    ca: 'Certificates of authorities that sign that of the broker (PEM).',
+    cert: 'The certificate of this client (PEM).',
+    key: 'Its private key (PEM).',
+    client: 'The client identifier. Default: a new one for each connection.',
+    topic: 'What topics begin with. Default: modbus-sim/ and the name of this machine.',
+    qos: 'The quality of service.',
+    labels: 'Labels of this bench, by which `fleet` finds it.',
+    commands: 'What others may do over the broker.',
+    publish: 'Whether values are published, and how often.',
+    sample: 'How often one event of the traffic is published, in ms. Default: never.',
+    homeAssistant: 'Whether Home Assistant finds the values.',
+    sparkplug: 'Whether the bench is a Sparkplug B edge node, and which.',
+  },
+);
 
 /** Reads the broker of a native file; undefined when there is none, and after reporting mistakes. */
 export function nativeMqtt(at: At, directory: string): MqttDefinition | undefined {

@@ -2,16 +2,19 @@ import { compact } from '../../../common/compact.js';
 import { At } from '../../../common/schema/at.js';
 import { fileFindings } from '../../../common/schema/findings.js';
 import { isMapping } from '../../../common/schema/parts.js';
+import { expectedMessage } from '../../../common/schema/problem.js';
 import { isOpen, scheduleSchema } from '../../../device/faults/condition.js';
 import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
 import { REACTIONS, readReactions } from '../../../device/reactions/kinds.js';
-import type { ValueType } from '../../../device/registers/cell-type.js';
+import type { BitNames } from '../../../device/registers/bit-names.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
 import { parseValue } from '../../../device/registers/parse-value.js';
-import { usualSentinel, type Value, withoutSentinel } from '../../../device/registers/value.js';
+import { integerRange, usualSentinel, type Value, withoutSentinel } from '../../../device/registers/value.js';
 import { signalSchema } from '../../../device/signals/kinds.js';
 import type { TableName } from '../../../device/tables.js';
 import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
+import { NAME, NAME_TEXT } from './registers-schema.js';
 
 /** The keys of an entry that give a value a meaning or make it move. */
 export const POINT_KEYS: readonly string[] = [
@@ -20,6 +23,7 @@ export const POINT_KEYS: readonly string[] = [
   'scale',
   'description',
   'labels',
+  'bits',
   'retain',
   'available',
   'unavailable',
@@ -50,6 +54,7 @@ export function* pointsOf(
   if (mover && movedBy.length > 1) at.key(mover).wrong('a register has an action or a signal, or it follows');
   const signal = readEntrySignal(at, type, recordings);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
+  const bits = value.bits === undefined ? undefined : readBits(at.key('bits'), type);
   const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
   const { writable = false } = entry;
   const availability = readAvailability(entry);
@@ -58,7 +63,7 @@ export function* pointsOf(
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   const shared = {
     ...{ table, cells, type, scale, retain },
-    ...compact({ name, unit, description, labels, signal }),
+    ...compact({ name, unit, description, labels, bits, signal }),
     ...availability,
     ...(reactions.length > 0 && { reactions }),
   };
@@ -162,6 +167,23 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
   if (!plays) return { definition };
   const opened = recordings(plays);
   return opened.ok ? { definition, openTrack: opened.openTrack } : at.key(kind).wrong(opened.message);
+}
+
+/** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire and in the value. */
+function readBits(at: At, type: ValueType): BitNames | undefined {
+  const range = integerRange(type);
+  if (type === 'bit' || !range) return at.wrong(`only whole numbers have names of bits, and not ${type}`);
+  const most = 16 * CELLS_PER_VALUE[type as Exclude<ValueType, 'string'>] - 1;
+  const names = new Map<string, number>();
+  for (const [key, content] of at.entries('names by the numbers of bits, such as {0: running}') ?? []) {
+    const { value: name } = content;
+    if (!/^\d{1,2}$/.test(key) || Number(key) > most)
+      content.wrong(expectedMessage(`a bit from 0 to ${most}`, key));
+    else if (typeof name !== 'string' || !NAME.test(name)) content.expected(NAME_TEXT);
+    else if (names.has(name)) content.wrong(`bit ${names.get(name)} has the name ${name} already`);
+    else names.set(name, Number(key));
+  }
+  return Array.from(names, ([name, bit]) => [bit, name] as const);
 }
 
 function readLabels(at: At): ReadonlyMap<number, string> {

@@ -13,7 +13,7 @@ import type {
   SocketLineDefinition,
 } from '../configuration.js';
 import { readPort } from './line.js';
-import { serialLineSchema } from './line-schema.js';
+import { ABOUT_PORT, serialLineSchema } from './line-schema.js';
 
 /**
  * The longest timeout, in ms: longer than any device takes, and short enough that nobody takes the line for
@@ -24,25 +24,37 @@ const LONGEST_TIMEOUT = 60_000;
 const { path, baudRate, dataBits, parity, stopBits, rs485 } = serialLineSchema.shape.serial.shape;
 
 const targetShape = {
-  serial: section({ path, baudRate, dataBits, parity, stopBits, rs485 }).optional(),
-  tcp: section({
-    host: text('a host name or an address'),
-    port: wholeNumber(1, 65535).default(502),
-  }).optional(),
+  serial: section({ path, baudRate, dataBits, parity, stopBits, rs485 }, ABOUT_PORT).optional(),
+  tcp: section(
+    {
+      host: text('a host name or an address'),
+      port: wholeNumber(1, 65535).default(502),
+    },
+    { host: 'Its host name or address.', port: 'Its TCP port.' },
+  ).optional(),
   framing: oneOf(['rtu', 'ascii', 'socket']).optional(),
 };
 
 /** How a server is reached: `real` of a device, without what is asked of the server. */
 export const realTargetSchema = section(targetShape);
 
-const realSchema = section({
-  ...targetShape,
-  unit: wholeNumber(0, 255, 'a unit identifier').optional(),
-  timeout: duration(1, LONGEST_TIMEOUT).default(1000),
-});
+export const realSchema = section(
+  {
+    ...targetShape,
+    unit: wholeNumber(0, 255, 'a unit identifier').optional(),
+    timeout: duration(1, LONGEST_TIMEOUT).default(1000),
+  },
+  {
+    serial: 'The port that it is on.',
+    tcp: 'Where it listens.',
+    framing: 'How its frames are made. Default: rtu on a port, socket on TCP.',
+    unit: 'Its unit identifier. Default: the one that the client asks for.',
+    timeout: 'How long it may take to answer, in ms.',
+  },
+);
 
 /** The keys that stand beside `real`. */
-const besideReal = z.object({
+export const besideReal = z.object({
   writes: flag.default(false),
   whenSilent: oneOf(['silence', 'exception']).default('silence'),
   fallback: text('the name of a device').optional(),
@@ -66,7 +78,7 @@ export function readReal(device: At): RealDefinition | undefined {
   }
   for (const key of SIMULATED)
     if (device.key(key).value !== undefined) device.key(key).wrong('the real device answers this itself');
-  const beside = device.fitting(besideReal);
+  const beside = device.check(besideReal) ?? device.fitting(besideReal);
   const real = at.check(realSchema);
   const target = real && readTarget(at, real);
   if (!target) return undefined;

@@ -23,18 +23,33 @@ import { ADDRESSES } from './registers-schema.js';
 const BASES = [40_000, 0, 50_000];
 const MOST_MODELS = 64;
 
-const modelSchema = section({
-  model: wholeNumber(1, 65_534, 'the number of a model'),
-  values: z.record(z.string(), z.unknown(), { error: 'values by the names of points' }).default({}),
-  repeat: z
-    .record(z.string(), wholeNumber(0, MOST_REPEATS), { error: 'how often each group is there, by its name' })
-    .default({}),
-});
+export const modelSchema = section(
+  {
+    model: wholeNumber(1, 65_534, 'the number of a model'),
+    values: z.record(z.string(), z.unknown(), { error: 'values by the names of points' }).default({}),
+    repeat: z
+      .record(z.string(), wholeNumber(0, MOST_REPEATS), {
+        error: 'how often each group is there, by its name',
+      })
+      .default({}),
+  },
+  {
+    model: 'The number of the model.',
+    values: 'Values by the names of points.',
+    repeat: 'How often each repeating group is there.',
+  },
+);
 
-const sunspecSchema = section({
-  models: z.unknown(),
-  base: oneOf(BASES).default(BASES[0] as number),
-});
+export const sunspecSchema = section(
+  {
+    models: z.unknown(),
+    base: oneOf(BASES).default(BASES[0] as number),
+  },
+  {
+    models: 'Numbers of models, such as [1, 103], or {model: 103, values: {A: 12}}.',
+    base: 'The address of the marker.',
+  },
+);
 
 /** The most entries of the models of a device that is added over REST. */
 export const MOST_ENTRIES_OVER_REST = 1000;

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { section, text } from '../../../common/schema/parts.js';
@@ -12,6 +14,8 @@ export class DeviceNames {
   readonly names: readonly string[];
   /** The source of each copy, by the name of the copy. */
   readonly copies = new Map<string, string>();
+  /** The copies with values of their own, which are devices of their own, by their names. */
+  readonly valued = new Map<string, ValuedCopy>();
   readonly #names: ReadonlySet<string>;
 
   constructor(names: readonly string[]) {
@@ -25,12 +29,24 @@ export class DeviceNames {
 
   /**
    * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line
-   * that asks for it.
+   * that asks for it. A device that has the name of the copy is used instead.
+   * @param values the values that the copy has in place of those of the device
    */
-  copy(name: string, unit: number): string {
+  copy(name: string, unit: number, values: At): string {
     const copy = `${name}-${unit}`;
-    this.copies.set(copy, name);
+    if (this.has(copy)) return copy;
+    const before = this.valued.get(copy);
+    const isNew = before === undefined && !this.copies.has(copy);
+    if (!isNew && !isDeepStrictEqual(before?.values.value, values.value))
+      values.wrong(`${copy} has other values on another line`);
+    else if (values.value === undefined) this.copies.set(copy, name);
+    else if (isNew) this.valued.set(copy, { source: name, unit, values });
     return copy;
+  }
+
+  /** The device that a copy was made of; undefined for what is no copy. */
+  sourceOf(copy: string): string | undefined {
+    return this.copies.get(copy) ?? this.valued.get(copy)?.source;
   }
 
   /**
@@ -42,11 +58,34 @@ export class DeviceNames {
   }
 }
 
+/** A copy that has some values of its own. */
+export interface ValuedCopy {
+  readonly source: string;
+  readonly unit: number;
+  /** Values by name; `{unit}` in a text stands for the unit identifier. */
+  readonly values: At;
+}
+
 const UNIT_TEXT = /^(?:0|[1-9]\d{0,2})$/;
 const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 
 /** Units with this value get a copy of the device each; with a plain name, they share its registers. */
-export const copySchema = section({ copyOf: text('the name of a device') });
+export const copySchema = section(
+  { copyOf: text('the name of a device') },
+  { copyOf: 'The device of which each of these units has a copy of its own.' },
+);
+
+/** The same for units, whose copies may have values of their own. */
+export const unitCopySchema = section(
+  {
+    copyOf: copySchema.shape.copyOf,
+    values: z.record(z.string(), z.unknown(), { error: 'values by their names' }).optional(),
+  },
+  {
+    copyOf: 'The device of which each of these units has a copy of its own.',
+    values: 'Values of the copies by name; `{unit}` in a text is the unit identifier.',
+  },
+);
 
 const NO_COPIES =
   'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
@@ -62,8 +101,11 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
   for (const [key, content] of entries ?? []) {
     const units = unitsOf(key, isSocket);
     if (units.length === 0) {
-      const allowed = isSocket ? '0 to 255' : '1 to 247';
-      content.wrong(expectedMessage(`a unit identifier from ${allowed}, a range or *`, key));
+      const expected = `a unit identifier from ${isSocket ? '0 to 255' : '1 to 247'}, a range or *`;
+      const isBroadcast = !isSocket && /^0(?:-|$)/.test(key);
+      content.wrong(
+        `${isBroadcast ? '0 is the broadcast, which every device takes and none answers: ' : ''}${expectedMessage(expected, key)}`,
+      );
     }
     const device = readDevice(content, devices);
     if (!device) continue;
@@ -71,8 +113,9 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
     const twice = units.find((unit) => known.has(unit));
     if (twice !== undefined) content.wrong(`unit identifier ${twice} is in another entry already`);
     for (const unit of units) {
-      if (unit !== '*') known.set(unit, device.copy ? devices.copy(device.name, unit) : device.name);
-      else if (device.copy) content.wrong(NO_COPIES);
+      if (unit !== '*')
+        known.set(unit, device.values ? devices.copy(device.name, unit, device.values) : device.name);
+      else if (device.values) content.wrong(NO_COPIES);
       else known.set(unit, device.name);
     }
   }
@@ -82,14 +125,14 @@ export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): Unit
 function readDevice(
   content: At,
   devices: DeviceNames,
-): { readonly name: string; readonly copy: boolean } | undefined {
+): { readonly name: string; readonly values?: At } | undefined {
   const copy = typeof content.value === 'object' && content.value !== null;
-  if (copy && !content.check(copySchema)) return undefined;
+  if (copy && !content.check(unitCopySchema)) return undefined;
   const at = copy ? content.key('copyOf') : content;
   const name = at.value;
   if (typeof name !== 'string') return at.expected('the name of a device');
   if (!devices.has(name)) return at.wrong(unknownName('device', name, devices.names));
-  return { name, copy };
+  return { name, ...(copy && { values: content.key('values') }) };
 }
 
 /**

@@ -2,7 +2,8 @@ import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLPars
 import { failure, type Result, success } from '../../../common/result.js';
 import { DEEPEST } from '../../../common/schema/parts.js';
 import type { Issue, Problem } from '../../../common/schema/problem.js';
-import { Locator, position } from './locate.js';
+import { Locator } from './locate.js';
+import { syntaxProblems, TOO_DEEP } from './syntax-problems.js';
 import { NodeReader } from './yaml-nodes.js';
 
 /** The data of a file, and the position of each part of it. */
@@ -48,8 +49,6 @@ export function parseText(text: string, mostValues?: number, foreignTags = false
   return { ok: true, source: { value, locate: (issues) => locator.locate(issues) }, tags: reader.tags };
 }
 
-const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
-
 function failed(message: string): ParsedText {
   return { ok: false, problems: [{ path: '', message }] };
 }
@@ -89,75 +88,4 @@ function compose(tokens: readonly CST.Token[], length: number): Document.Parsed 
   const [first, second] = composer.compose(tokens, true, length);
   if (second) first?.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''));
   return first as Document.Parsed;
-}
-
-type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
-
-/** The library's message for a missing bracket, at the place where the library noticed it. */
-const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
-
-/**
- * The problems of a text: one for each position, because further errors at the same position only follow from
- * the first.
- */
-function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
-  const problems = new Map<number, Problem>();
-  const report = (offset: number, message: string) => {
-    if (!problems.has(offset)) problems.set(offset, { path: '', message, ...position(lines, offset) });
-  };
-  const isMissing = ({ message }: Mistake) => MISSING_BRACKET.test(message);
-  const unclosed = mistakes.some(isMissing) ? findUnclosed(text) : undefined;
-  if (unclosed) report(unclosed.offset, `this ${unclosed.bracket} is not closed`);
-  for (const mistake of mistakes) {
-    const { code, message, pos } = mistake;
-    if (!unclosed || !isMissing(mistake)) report(pos[0], SAID[code] ?? message);
-  }
-  return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
-}
-
-const SAID: Readonly<Record<string, string>> = {
-  MULTIPLE_DOCS: 'more than one document in the file',
-  RESOURCE_EXHAUSTION: TOO_DEEP,
-};
-
-/** A bracket that is opened and not closed. */
-interface Unclosed {
-  readonly bracket: '{' | '[';
-  readonly offset: number;
-}
-
-const CLOSED_BY = { '{': '}', '[': ']' } as const;
-
-/** Markers that the library's lexer inserts: the beginning of a document, an early end, a scalar. */
-const DOCUMENT = '\x02';
-const FLOW_END = '\x18';
-const SCALAR = '\x1f';
-
-/**
- * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line
- * or the end of the file. When a closing bracket begins a line and is indented less than the line of the
- * innermost open bracket, it belongs to another bracket, so the innermost one is not closed.
- */
-function findUnclosed(text: string): Unclosed | undefined {
-  const open: (Unclosed & { readonly indent: number })[] = [];
-  let offset = 0;
-  let lineStart = 0;
-  /** Spaces before the first lexeme of the line; undefined before that lexeme. */
-  let indent: number | undefined;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === FLOW_END && open.length > 0) return open.at(-1);
-    if (lexeme === DOCUMENT || lexeme === FLOW_END || lexeme === SCALAR) continue;
-    const beginsLine = indent === undefined && lexeme.trim() !== '';
-    if (beginsLine) indent = offset - lineStart;
-    if (lexeme === '{' || lexeme === '[') open.push({ bracket: lexeme, offset, indent: indent ?? 0 });
-    if (lexeme === '}' || lexeme === ']') {
-      const innermost = open.pop();
-      const isFurtherOut = beginsLine && innermost && (indent ?? 0) < innermost.indent;
-      if (innermost && (isFurtherOut || CLOSED_BY[innermost.bracket] !== lexeme)) return innermost;
-    }
-    const newline = lexeme.lastIndexOf('\n');
-    if (newline >= 0) [lineStart, indent] = [offset + newline + 1, undefined];
-    offset += lexeme.length;
-  }
-  return open.at(-1);
 }

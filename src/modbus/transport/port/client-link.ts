@@ -1,5 +1,7 @@
 import {
+  lstat,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -9,6 +11,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 
 /*
  * The symbolic link by which clients find a virtual line. Another program may have something under the same
@@ -35,6 +38,34 @@ export function createClientLink(link: string, target: string): string | undefin
   } catch (error) {
     return `${link}: the link to the virtual line can't be made: ${(error as Error).message}`;
   }
+}
+
+/** How often a link is looked for, in ms. */
+const LOOK = 1000;
+
+/**
+ * Makes the link again where somebody has removed it or its directory, because clients reconnect by it. What
+ * somebody else has put in its place is left alone.
+ * @returns a function that ends this
+ */
+export function keepClientLink(link: string, target: string): () => void {
+  let isKept = true;
+  const look = setInterval(() => {
+    lstat(link, (error) => {
+      if (!isKept || error?.code !== 'ENOENT') return;
+      try {
+        mkdirSync(dirname(link), { recursive: true, mode: 0o755 });
+      } catch {
+        // What is in the way of the directory may go away again.
+        return;
+      }
+      createClientLink(link, target);
+    });
+  }, LOOK).unref();
+  return () => {
+    isKept = false;
+    clearInterval(look);
+  };
 }
 
 /** Removes the link when it still leads to this pseudo-terminal. */

@@ -13,10 +13,20 @@ const ROOT = 0;
 
 /**
  * Returns the directory of the links. A service of systemd has a /tmp of its own, which no client sees, so
- * its links are in its runtime directory.
+ * its links are in its runtime directory. Where another user of this machine has the usual directory, each
+ * user has one of his own, `/tmp/modbus-sim-1001`.
  */
 function directory(): string {
-  return process.env.RUNTIME_DIRECTORY ?? join(tmpdir(), 'modbus-sim');
+  const { RUNTIME_DIRECTORY } = process.env;
+  if (RUNTIME_DIRECTORY !== undefined) return RUNTIME_DIRECTORY;
+  const usual = join(tmpdir(), 'modbus-sim');
+  return otherOwner(usual) === undefined ? usual : `${usual}-${process.geteuid?.() ?? ''}`;
+}
+
+/** The user who has a directory, who could lead clients elsewhere; undefined for this user, root, or nobody. */
+function otherOwner(path: string): number | undefined {
+  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+  return owner === process.geteuid?.() || owner === ROOT ? undefined : owner;
 }
 
 /**
@@ -39,10 +49,10 @@ function makeDefaultDirectory(): string | undefined {
     if (!lstatSync(path, { throwIfNoEntry: false })) mkdirSync(path, { mode: 0o755 });
     const found = lstatSync(path);
     if (!found.isDirectory()) return `${path}: is not a directory, so virtual lines have no links there`;
-    // The owner of the directory could lead clients elsewhere.
-    return found.uid === process.geteuid?.() || found.uid === ROOT
+    const owner = otherOwner(path);
+    return owner === undefined
       ? undefined
-      : `${path}: belongs to another user (${found.uid}), so virtual lines have no links there`;
+      : `${path}: belongs to another user (${owner}), so virtual lines have no links there`;
   } catch (error) {
     return `${path}: can't be made: ${(error as Error).message}`;
   }
@@ -77,6 +87,16 @@ async function openReal(settings: SerialSettings, listener: PortListener): Promi
     : openRealPort(settings, listener);
 }
 
+/** Says where the link is, where it is not in the usual directory. */
+function elsewhereNotes(): string[] {
+  const usual = join(tmpdir(), 'modbus-sim');
+  const owner = otherOwner(usual);
+  const isUsual = process.env.RUNTIME_DIRECTORY !== undefined || owner === undefined;
+  return isUsual
+    ? []
+    : [`${usual} belongs to another user (${owner}), so the links of virtual lines are in ${directory()}`];
+}
+
 async function openVirtual(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const pacing = pacingOf(settings);
   const options = pacing ? { pacing } : {};
@@ -87,7 +107,7 @@ async function openVirtual(settings: SerialSettings, listener: PortListener): Pr
     problem === undefined
       ? await openVirtualPort({ ...options, link: linkOf(settings) }, listener)
       : { ok: false, error: problem };
-  if (linked.ok) return linked;
+  if (linked.ok) return { ...linked, notes: [...linked.notes, ...elsewhereNotes()] };
   // Nobody asked for this link. If it can't be made, or another user has the directory, the line works
   // without it.
   const unlinked = await openVirtualPort(options, listener);

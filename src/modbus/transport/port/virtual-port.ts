@@ -1,7 +1,7 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { ptyAdapter } from './adapter.js';
-import { createClientLink, removeClientLink } from './client-link.js';
+import { createClientLink, keepClientLink, removeClientLink } from './client-link.js';
 import { IN_CLOSE_WRITE, loadLibc } from './libc.js';
 import { type PacedLane, type Pacing, startPacedLane } from './pacing.js';
 import { NOTHING, newPoller, READABLE } from './poller.js';
@@ -118,6 +118,7 @@ function runPort(
     stopWatching?.();
     stream.destroy();
     pty.close();
+    stopKeeping?.();
     if (link !== undefined) removeClientLink(link, pty.path);
   };
   const gone = (reason: string): void => {
@@ -126,6 +127,7 @@ function runPort(
     listener.onClose(`${pty.path}: ${reason}`);
   };
   clientSides.add(pty.path);
+  const stopKeeping = link === undefined ? undefined : keepClientLink(link, pty.path);
   const stopWatching = closings?.watch(pty.path, output.onClientClosed);
   stream.on('data', receive);
   setPacing(options.pacing);

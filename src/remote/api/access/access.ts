@@ -49,7 +49,11 @@ const SESSION_PATH = '/api/v1/session';
  * Requests that need no token, as `METHOD PATH`, besides the pages of the console. Every other request needs
  * one, even if its path does not exist.
  */
-const OPEN: ReadonlySet<string> = new Set(['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`]);
+const OPEN: ReadonlySet<string> = new Set([
+  ...['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`],
+  // An editor has no token, and the schemas of files say nothing about this bench.
+  ...['configuration', 'scenario', 'catalogue'].map((name) => `GET /api/v1/schemas/${name}`),
+]);
 
 /** Whether a request needs no token. @param method in capital letters */
 export function isOpen(method: string, url: string): boolean {

@@ -1,5 +1,6 @@
+import type { JsonSchema } from '../../../common/schema/json-schema.js';
 import { isOpen } from '../access/access.js';
-import { Components, type JsonSchema } from '../schema-json.js';
+import { Components } from '../schema-json.js';
 import type { Operation } from './operation.js';
 import { type MediaType, media, type Response, type ResponseReference, Responses } from './responses.js';
 import { TAGS } from './tags.js';

@@ -1,5 +1,6 @@
+import type { JsonSchema } from '../../../common/schema/json-schema.js';
 import { isMapping } from '../../../common/schema/parts.js';
-import type { Components, JsonSchema } from '../schema-json.js';
+import type { Components } from '../schema-json.js';
 
 /**
  * An example of a schema: its first one, or one that is made of the examples of its parts. Undefined if a

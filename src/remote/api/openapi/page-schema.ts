@@ -1,5 +1,6 @@
+import type { JsonSchema } from '../../../common/schema/json-schema.js';
 import { isMapping } from '../../../common/schema/parts.js';
-import { idOfReference, type JsonSchema } from '../schema-json.js';
+import { idOfReference } from '../schema-json.js';
 import { type Html, html, prose } from './html.js';
 
 /** A schema as HTML: its type in words, and a list of its fields if it has some. */

@@ -1,11 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import type { z } from 'zod';
+import type { JsonSchema } from '../../../common/schema/json-schema.js';
 import type { DescribedContent } from '../../../simulator/commands/declared.js';
 import { CODES, refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { failure, failureSchema } from '../failure.js';
 import { errorBody, PROBLEM_TYPE, problemDetails } from '../problem.js';
-import { type Components, idOfReference, type JsonSchema } from '../schema-json.js';
+import { type Components, idOfReference } from '../schema-json.js';
 import { type CommonError, commonErrors } from './common-errors.js';
 import { exampleOf } from './example.js';
 import type { Operation } from './operation.js';

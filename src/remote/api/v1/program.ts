@@ -1,56 +1,20 @@
 import { z } from 'zod';
-import { ruleSchema } from '../../../device/faults/rule.js';
-import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
-import { refusal } from '../../../simulator/commands/refusal.js';
+import { editorLine } from '../../../common/schema/editor-schema.js';
 import { seenSchema, statusSchema } from '../../../simulator/commands/schemas/mqtt.js';
-import { failures } from '../../../simulator/commands/schemas/problem.js';
 import type { PortView } from '../../../simulator/commands/schemas/program.js';
 import { type PortStatus, portStatuses } from '../../../simulator/ports.js';
-import { orderSchema } from '../../../testing/examination-order-schema.js';
-import { inspectionOrderSchema } from '../../../testing/inspection-order-schema.js';
-import { JSON_TYPE, refuse, sendText } from '../answers.js';
+import { refuse, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import { madeOnce } from '../made.js';
-import { Components, type JsonSchema } from '../schema-json.js';
 import type { DeskPart, Routes } from './route.js';
 
-/** The schemas from which forms are made. */
-const SCHEMAS = {
-  'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
-  examination: madeOnce('examination.json', () => convert(orderSchema)),
-  inspection: madeOnce('inspection.json', () => convert(inspectionOrderSchema)),
-  line: madeOnce('line.json', () => convert(z.object(LINE_SCHEMAS))),
-} as const;
-
-const isKnown = (name: string): name is keyof typeof SCHEMAS => Object.hasOwn(SCHEMAS, name);
-
-const params = z.object({
-  name: z.string().meta({
-    description: `One of ${Object.keys(SCHEMAS).join(', ')}.`,
-    examples: Object.keys(SCHEMAS),
-  }),
-});
-
-const schemaAnswer = z
-  .object({
-    schema: z.record(z.string(), z.unknown()).describe('JSON Schema (2020-12).'),
-    components: z.object({ schemas: z.record(z.string(), z.unknown()) }).describe('What `$ref` refers to.'),
-  })
-  .describe('A schema with all that it refers to.');
-
-/** A schema as this interface serves it, with the components that it refers to. */
-export interface ServedSchema {
-  readonly schema: JsonSchema;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
-}
-
-/** The configuration is sent as the text that it is. */
+/** The configuration is sent as the text that it is, with the address of its schema for editors. */
 export function configurationPart(desk: ApiContext): DeskPart {
   return {
     handle: async (request, reply) => {
       const text = await desk.rpc.list('program.configuration', undefined);
       if (!text.ok) return refuse(request, reply, text);
-      return sendText(reply, 'application/yaml; charset=utf-8', joined(text.value));
+      const schema = `${request.protocol}://${request.host}/api/v1/schemas/configuration`;
+      return sendText(reply, 'application/yaml; charset=utf-8', joined(editorLine(schema), text.value));
     },
   };
 }
@@ -82,30 +46,9 @@ export function mqttRoutes(desk: ApiContext): Routes {
   };
 }
 
-/** `/api/v1/schemas`: the schemas of bodies for those who make forms. */
-export const SCHEMA_ROUTES: Routes = {
-  'GET /schemas/:name': {
-    summary: 'Get the schema of a body',
-    description: 'The same as in `openapi.json`, and alone: a form can be made of it.',
-    params,
-    handle: async (request, reply) => {
-      const { name } = request.params as z.infer<typeof params>;
-      if (isKnown(name)) return reply.type(JSON_TYPE).send(await SCHEMAS[name]());
-      const message = `no schema ${name}, expected one of ${Object.keys(SCHEMAS).join(', ')}`;
-      return refuse(request, reply, refusal('path.unknown', 'name', message));
-    },
-    response: { 200: schemaAnswer, ...failures(404) },
-  },
-};
-
-async function* joined(texts: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+async function* joined(before: string, texts: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  yield before;
   for await (const parts of texts) yield parts.join('');
-}
-
-function convert(schema: z.ZodType): ServedSchema {
-  const components = new Components();
-  const converted = components.convert(schema, 'input');
-  return { schema: converted, components: { schemas: components.schemas } };
 }
 
 function viewPort({ path, stableNames, adapter, hints, usb, lines }: PortStatus): PortView {

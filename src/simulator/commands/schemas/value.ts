@@ -37,7 +37,12 @@ const registerViewSchema = valueViewSchema
     registers: z.number().describe('Registers that the value takes.'),
     writable: z.boolean(),
     description: z.string().nullable(),
-    label: z.string().nullable().describe('The word for the raw value; null while it is not available.'),
+    label: z
+      .string()
+      .nullable()
+      .describe(
+        'The word for the raw value, or the names of its bits that are set; null while it is not available.',
+      ),
     signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
     trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),

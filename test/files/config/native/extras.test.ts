@@ -102,7 +102,7 @@ describe('mistakes in it are told with their path', () => {
     [
       'exceptionStatus: [0, 65536, "1", 1.5]',
       'exceptionStatus[1]: expected a whole number from 0 to 65535, got 65536',
-      'exceptionStatus[2]: expected a whole number from 0 to 65535, got "1"',
+      'exceptionStatus[2]: expected a whole number from 0 to 65535, got "1": write it without quotes',
       'exceptionStatus[3]: expected a whole number from 0 to 65535, got 1.5',
     ],
     [
@@ -141,7 +141,7 @@ describe('mistakes in it are told with their path', () => {
     ],
     [
       'files: {1: {readonly: true}}',
-      'files.1.readonly: unknown key "readonly" (known: records, write, values)',
+      'files.1.readonly: unknown key "readonly", did you mean "write"? (known: records, write, values)',
     ],
     ['queues: 5', 'queues: expected FIFO queues by address, got 5'],
     ['queues: {65536: []}', 'queues.65536: expected a number from 0 to 65535, got "65536"'],
@@ -162,7 +162,7 @@ describe('mistakes in it are told with their path', () => {
 
   it.each([
     ['256', 'id', '256'],
-    ['"1"', 'id', '"1"'],
+    ['"1"', 'id', '"1": write it without quotes'],
     ['[]', 'id', 'an empty list'],
     ['[1, -1]', 'id[1]', '-1'],
     [`[${Array(65).fill(1)}]`, 'id', 'a list'],

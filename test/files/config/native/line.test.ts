@@ -103,7 +103,10 @@ describe('a line in the native file', () => {
 
   it.each<[object, string]>([
     [{ serial: { path: '/dev/x' }, framing: 'socket' }, 'framing: expected rtu or ascii, got "socket"'],
-    [{ tcp: {}, framing: 'mbap' }, 'framing: expected socket, rtu or ascii, got "mbap"'],
+    [
+      { tcp: {}, framing: 'mbap' },
+      'framing: expected socket, rtu or ascii, got "mbap", did you mean "socket"?',
+    ],
     [{ tls: { key: 'k' } }, 'tls.cert: missing, expected the path of a certificate (PEM)'],
     [
       { udp: { idleTimeout: 5 } },
@@ -140,7 +143,7 @@ describe('a line in the native file', () => {
     ...REFUSED_UNASKED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
-      'units.0: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
   ])('tells what is wrong with %j', (value, message) => {
     expect(lineOf(value).mistakes).toContain(message);

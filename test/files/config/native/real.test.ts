@@ -63,6 +63,14 @@ describe('a mistake', () => {
       { ...spare, writes: true },
     ],
     [
+      'a wrong value beside it',
+      [
+        'devices.meter.whenSilent: expected silence or exception, got "exeption", did you mean "exception"?',
+        'devices.meter.shadow: expected true or false, got 5',
+      ],
+      { real: TCP, whenSilent: 'exeption', shadow: 5 },
+    ],
+    [
       'what a real device answers itself',
       ['devices.meter.identity: the real device answers this itself'],
       { real: TCP, identity: { vendorName: 'x' } },

@@ -206,7 +206,7 @@ describe('a mistake in a line', () => {
     ],
     [
       serial('baudRate: "9600"'),
-      'lines.b.serial.baudRate: expected a whole number from 50 to 4000000, got "9600"',
+      'lines.b.serial.baudRate: expected a whole number from 50 to 4000000, got "9600": write it without quotes',
     ],
     [serial('dataBits: 7'), 'lines.b.serial.dataBits: expected 8 (7 is for framing ascii), got 7'],
     [serial('stopBits: 1.5'), 'lines.b.serial.stopBits: expected 1 or 2, got 1.5'],
@@ -259,7 +259,7 @@ describe('a mistake in a line', () => {
     ],
     [
       units('serial: {path: virtual}', '{0: m}'),
-      'lines.b.units.0: expected a unit identifier from 1 to 247, a range or *, got "0"',
+      'lines.b.units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
     [
       units('serial: {path: virtual}', '{248: m}'),

@@ -71,6 +71,13 @@ describe('signals in a native file', () => {
     ],
     [['{address: 0, name: a, labels: {x: off}}'], `${AT}.labels.x: expected a whole number`],
     [['{address: 0, name: a, labels: {0: 1}}'], `${AT}.labels.0: expected text, got 1`],
+    [['{address: 0, name: a, bits: {16: off}}'], `${AT}.bits.16: expected a bit from 0 to 15, got "16"`],
+    [['{address: 0, name: a, bits: {0: on off}}'], `${AT}.bits.0: expected a name of letters`],
+    [['{address: 0, name: a, bits: {0: x, 3: x}}'], `${AT}.bits.3: bit 0 has the name x already`],
+    [
+      ['{address: 0, name: a, type: float32, bits: {0: x}}'],
+      `${AT}.bits: only whole numbers have names of bits, and not float32`,
+    ],
     [['{address: 0, name: a, seed: -1}'], `${AT}.seed: expected a seed from 0 to 4294967295, got -1`],
     [
       ['{address: 0, name: a, action: random, signal: {steps: [{value: 1}]}}'],

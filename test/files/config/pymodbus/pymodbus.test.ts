@@ -570,7 +570,7 @@ describe('a mistake in a server of a pymodbus file', () => {
     ],
     [
       server({ ...tcp, port: '5020' }),
-      ['server_list.s.port: expected a whole number from 0 to 65535, got "5020"'],
+      ['server_list.s.port: expected a whole number from 0 to 65535, got "5020": write it without quotes'],
     ],
     [
       server({ ...tcp, host: undefined }),

@@ -57,6 +57,43 @@ describe('a missing brace or bracket is told where it was opened', () => {
   });
 });
 
+describe('a mistake of syntax is told in plain words', () => {
+  it.each<[name: string, lines: string[], expected: string[]]>([
+    [
+      'of a line that is indented too little',
+      ['lines:', '  lan:', '    tcp: {port: 5020}', '   units: {1: meter}'],
+      ['4:1: this line is indented by 3 spaces; the lines around it by 2 or 4'],
+    ],
+    [
+      'of a line that is indented too far',
+      ['lines:', '  lan:', '    tcp: {port: 5020}', '     units: {1: meter}'],
+      ['4:1: this line is indented by 5 spaces; the lines around it by 4'],
+    ],
+    [
+      'of an item of a list',
+      ['a:', '  - b: 1', '    c: |', '         a text', '        # of two lines', ' - b: 2'],
+      ['6:1: this line is indented by 1 space; the lines around it by 0 or 2'],
+    ],
+    ['of a tab', ['a:', '\tb: 1'], ['2:1: a tab at the beginning of the line: indent it with spaces']],
+    [
+      'of several, each at its place',
+      ['a:', '  b: 1', 'c: d: e', 'f:', '   g: 1', '  h: 2', 'i: @x'],
+      [
+        '3:4: a second colon with a space in one line: put the value in quotes, or its keys in {}',
+        '6:1: this line is indented by 2 spaces; the lines around it by 0 or 3',
+        '7:4: a value can’t begin with this character: put it in quotes',
+      ],
+    ],
+    [
+      'of a key without its colon',
+      ['a: 1', 'b 2', 'c: 3'],
+      ['2:1: expected a key, a colon and a space, as in "key: value"'],
+    ],
+  ])('%s', (_, lines, expected) => {
+    expect(problemsOf(...lines)).toEqual(expected);
+  });
+});
+
 describe('merge keys', () => {
   const dataOf = (...lines: string[]) => {
     const parsed = parseText(`${lines.join('\n')}\n`);

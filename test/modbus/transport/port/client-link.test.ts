@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   createClientLink,
+  keepClientLink,
   removeClientLink,
   servingProcess,
 } from '../../../../src/modbus/transport/port/client-link.js';
@@ -48,6 +49,16 @@ describe('the link to a virtual line', () => {
     expect(realpathSync(link)).toBe(path);
     removeClientLink(link, path);
     expect(lstatSync(link, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it('is made again when somebody removes it, with its directory, while the line is open', async () => {
+    const { path } = await newPty();
+    const inside = join(directory, 'lines', 'line');
+    mkdirSync(join(directory, 'lines'));
+    createClientLink(inside, path);
+    onTestFinished(keepClientLink(inside, path));
+    rmSync(join(directory, 'lines'), { recursive: true });
+    await expect.poll(() => existsSync(inside) && realpathSync(inside)).toBe(path);
   });
 
   it('takes the place of one that a killed program left behind', async () => {

@@ -252,7 +252,10 @@ describe('Set', () => {
     [{ port: {} }, 'port: expected the path of a serial port, or a port number, got a mapping'],
     [{ host: '127.0.0.1' }, 'host: only a line with a socket has this'],
     [{ units: { 1: 'x' } }, 'units.1: unknown device "x"'],
-    [{ units: { 0: 'meter' } }, 'units.0: expected a unit identifier from 1 to 247'],
+    [
+      { units: { 0: 'meter' } },
+      'units.0: 0 is the broadcast, which every device takes and none answers: expected a unit identifier from 1 to 247',
+    ],
     [{ units: 'meter' }, 'units: expected unit identifiers'],
     [{ units: null }, 'units: missing, expected unit identifiers'],
     [

@@ -57,6 +57,31 @@ describe('a fault rule for the name of a value', () => {
     expect(acted).toEqual(requests);
   });
 
+  it('acts on the requests that touch the value of a bit with a name', async () => {
+    const entry = { address: 40, name: 'status', bits: { 3: 'overload' } };
+    const meter = { registers: { holding: [entry, { address: 41 }] } };
+    const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
+    const running = await startSimulator(
+      nativeSetup({ devices: { meter }, lines, faults: [mute('meter.status.overload')] }),
+    );
+    const client = running.client();
+    for (const pdu of ['03 0028 0001', '03 0029 0001'])
+      client.send(SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf(pdu) }));
+    expect((await client.responsesOf(2)).map(({ pdu }) => pdu[0])).toEqual([0x83, 3]);
+    const refused = await running.rest.send<{ detail: string }>('POST', '/api/v1/faults', {
+      ...mute('meter.status.overlaod'),
+      name: 'other',
+    });
+    expect(JSON.stringify(refused.body)).toContain(
+      'unknown bit of meter.status \\"overlaod\\", did you mean',
+    );
+    const { body } = await running.rest.send<{ registers: readonly { label: string }[] }>(
+      'GET',
+      '/api/v1/devices/meter/registers?names=status',
+    );
+    expect(body.registers.map(({ label }) => label)).toEqual(['none']);
+  });
+
   it('means the value of its name after a reset, also in a device that was replaced', async () => {
     const device = (address: number) => ({
       registers: {

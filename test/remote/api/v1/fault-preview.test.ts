@@ -21,6 +21,19 @@ const SETUP = nativeSetup({
   },
 });
 
+const WRITABLE = nativeSetup({
+  devices: {
+    meter: {
+      registers: {
+        coils: [{ address: 4 }, { address: 7, write: true }],
+        holding: [{ address: 2 }, { address: 9, write: true }],
+        input: [{ address: 1 }],
+      },
+    },
+  },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+});
+
 const SPARSE = nativeSetup({
   devices: { meter: { registers: { input: [{ address: 30, type: 'float32', value: 1, name: 'voltage' }] } } },
   lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
@@ -166,5 +179,17 @@ describe('the preview of a fault rule', () => {
   ])('refuses %j like %j', async (rule, like, path) => {
     const { status, body } = await preview(await startSimulator(SETUP), rule, like);
     expect([status, body.problems[0]?.path]).toEqual([400, path]);
+  });
+
+  it.each([
+    [5, '05 00 07'],
+    [15, '0f 00 07'],
+    [6, '06 00 09'],
+    [16, '10 00 09'],
+  ])('for function %i writes a register that is there and that clients may write', async (code, begins) => {
+    const running = await startSimulator(WRITABLE);
+    const { body } = await preview(running, { when: { function: code }, do: { delay: 5 } });
+    expect(body.request.bytes.split(' ').slice(7).join(' ')).toMatch(new RegExp(`^${begins}`));
+    expect(body.matches).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import type { ServedSchema } from '../../../api/v1/program.js';
+import type { ServedSchema } from '../../../api/v1/schemas.js';
 
 type JsonSchema = ServedSchema['schema'];
 

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
-import type { ServedSchema } from '../../../api/v1/program.js';
+import type { ServedSchema } from '../../../api/v1/schemas.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
@@ -15,7 +15,8 @@ import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
 import { say } from '../../ui/toast.js';
 import { Preview } from './preview.js';
 import { aimed, freeName, likeThis, READY_MADE } from './ready-made.js';
-import { change, rules, written } from './rules.js';
+import { change, rules } from './rules.js';
+import { written } from './texts.js';
 
 type Event = Exclude<StreamedView, { kind: 'left out' }>;
 

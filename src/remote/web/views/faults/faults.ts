@@ -9,7 +9,8 @@ import { count, timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';
 import { Catalogue } from './catalogue.js';
 import { Editor } from './editor.js';
-import { change, conditionText, faultsText, followRules, rules, stateOf, written } from './rules.js';
+import { change, followRules, rules } from './rules.js';
+import { conditionText, faultsText, stateOf, thenText, written } from './texts.js';
 import './faults.css';
 
 /** The view `/faults`: the rules with their counts, and a form for a rule. */
@@ -60,6 +61,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
     </div>
     <p class="mono long">${conditionText(rule)}</p>
     <p class="mono long">${faultsText(rule)}</p>
+    ${thenText(rule) === '' ? null : html`<p class="mono long">${thenText(rule)}</p>`}
     <dl>
       <div><dt>hits</dt><dd>${count(hits)}</dd></div>
       <div><dt>matches</dt><dd>${count(matches)}</dd></div>

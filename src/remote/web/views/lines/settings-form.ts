@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Answer, RemoteRefusal } from '../../../../common/rest-client/client.js';
-import type { ServedSchema } from '../../../api/v1/program.js';
+import type { ServedSchema } from '../../../api/v1/schemas.js';
 import { resource } from '../../resource.js';
 import { Button, Field, into, Refused, useRequest } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';

@@ -41,7 +41,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
-      <${Fact} term="editable">${why === undefined ? 'yes' : `no: ${why}`}<//>
+      <${Fact} term="here you may">${why === undefined ? 'change it' : `only read: ${why}`}<//>
     </dl>
     <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
     ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}

@@ -10,7 +10,7 @@ import { followTouches } from './flashes.js';
 import { Grid } from './grid.js';
 import { MissingRegisters } from './missing.js';
 import { followRegisters, problem } from './reading.js';
-import { addressOf, defined, devices, followDevices, size, TABLES, target } from './state.js';
+import { addressOf, defined, devices, followDevices, size, TABLES, target, usualDevice } from './state.js';
 import './registers.css';
 
 /** The view `/registers/DEVICE/TABLE`: a table of a device, to read and to change. */
@@ -55,11 +55,12 @@ export function RegistersView() {
 }
 
 /**
- * Chooses a device and a table if the address has none: the first device, and its table with most to show.
+ * Chooses a device and a table if the address has none: the usual device, and its table with most to show.
  */
 function leadSomewhere(): void {
   const [name, table] = route.peek().parts;
-  const device = devices.current.peek()?.find((each) => name === undefined || each.name === name);
+  const all = devices.current.peek();
+  const device = name === undefined ? usualDevice(all) : all?.find((each) => each.name === name);
   const tables = defined.peek();
   if (!device || !tables || table !== undefined) return;
   // Many registers that are close together show more than few that are far apart.

@@ -28,8 +28,13 @@ export const devices = resource(
   lineUp,
 );
 
-/** The device of the address; without one, the first device. */
-const deviceName = computed(() => route.value.parts[0] ?? devices.current.value?.[0]?.name);
+/** The device of the address; without one, the first device that a line serves. */
+const deviceName = computed(() => route.value.parts[0] ?? usualDevice(devices.current.value)?.name);
+
+/** The device that the view begins with: the first one that a line serves, or the first of all. */
+export function usualDevice(all: readonly DeviceView[] = []): DeviceView | undefined {
+  return all.find(({ lines }) => Object.keys(lines).length > 0) ?? all[0];
+}
 
 /** That device, with the addresses that it defines. */
 const single = resource(

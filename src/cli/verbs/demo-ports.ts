@@ -1,0 +1,45 @@
+import { createServer } from 'node:net';
+import type { ApiDefinition, Configuration, LineDefinition } from '../../files/config/configuration.js';
+import { servingProcess } from '../../modbus/transport/port/client-link.js';
+import { defaultLink } from '../../modbus/transport/port/open-port.js';
+
+/**
+ * Moves what the demo can't have, because another program has it, to free ports and another link.
+ * @param mayMoveRest false when the user has chosen the port of REST
+ * @param say gets a sentence for each that was moved
+ */
+export async function withoutTaken(
+  configuration: Configuration,
+  mayMoveRest: boolean,
+  say: (text: string) => void,
+): Promise<Configuration> {
+  const lines: LineDefinition[] = [];
+  for (const line of configuration.lines) lines.push(await withoutTakenOf(line, say));
+  const { api } = configuration;
+  const moves = mayMoveRest && (await isTaken(api));
+  if (moves) say(`port ${api.port} is taken, so REST is on a free one`);
+  return { ...configuration, lines, api: moves ? { ...api, port: 0 } : api };
+}
+
+async function withoutTakenOf(line: LineDefinition, say: (text: string) => void): Promise<LineDefinition> {
+  const { name } = line;
+  if (line.kind === 'serial') {
+    const process = servingProcess(defaultLink(name));
+    if (process === undefined) return line;
+    const link = defaultLink(`${name}-${globalThis.process.pid}`);
+    say(`process ${process} has the link of line ${name}, so here it is ${link}`);
+    return { ...line, link };
+  }
+  if (!(await isTaken(line))) return line;
+  say(`port ${line.port} is taken, so line ${name} is on a free one`);
+  return { ...line, port: 0 };
+}
+
+/** True when nobody can listen at this address now, because another program does. */
+function isTaken({ host, port }: Pick<ApiDefinition, 'host' | 'port'>): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EADDRINUSE'));
+    server.listen(port, host, () => server.close(() => resolve(false)));
+  });
+}

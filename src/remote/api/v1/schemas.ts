@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { editorSchema } from '../../../common/schema/editor-schema.js';
+import type { JsonSchema } from '../../../common/schema/json-schema.js';
+import { ruleSchema } from '../../../device/faults/rule.js';
+import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { failures } from '../../../simulator/commands/schemas/problem.js';
+import { orderSchema } from '../../../testing/examination-order-schema.js';
+import { inspectionOrderSchema } from '../../../testing/inspection-order-schema.js';
+import { JSON_TYPE, refuse } from '../answers.js';
+import { madeOnce } from '../made.js';
+import { Components } from '../schema-json.js';
+import type { Route, Routes } from './route.js';
+
+/** The schemas from which forms are made. */
+const SCHEMAS = {
+  'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
+  examination: madeOnce('examination.json', () => convert(orderSchema)),
+  inspection: madeOnce('inspection.json', () => convert(inspectionOrderSchema)),
+  line: madeOnce('line.json', () => convert(z.object(LINE_SCHEMAS))),
+} as const;
+
+const isKnown = (name: string): name is keyof typeof SCHEMAS => Object.hasOwn(SCHEMAS, name);
+
+const params = z.object({
+  name: z.string().meta({
+    description: `One of ${Object.keys(SCHEMAS).join(', ')}.`,
+    examples: Object.keys(SCHEMAS),
+  }),
+});
+
+const schemaAnswer = z
+  .object({
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema (2020-12).'),
+    components: z.object({ schemas: z.record(z.string(), z.unknown()) }).describe('What `$ref` refers to.'),
+  })
+  .describe('A schema with all that it refers to.');
+
+/** A schema as this interface serves it, with the components that it refers to. */
+export interface ServedSchema {
+  readonly schema: JsonSchema;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+/** The schemas of whole files, for editors. The texts are JSON. What makes them is loaded only where no build has. */
+export const EDITOR_SCHEMAS = {
+  configuration: madeOnce('configuration.json', async () => {
+    const { configurationForm } = await import('../../../files/config/native/forms.js');
+    return editorSchema('Configuration of modbus-sim', configurationForm());
+  }),
+  scenario: madeOnce('scenario.json', async () => {
+    const { PARAMETER, scenarioForm } = await import('../../../testing/scenario/forms.js');
+    return editorSchema('Scenario of modbus-sim', scenarioForm(), PARAMETER);
+  }),
+  catalogue: madeOnce('catalogue.json', async () => {
+    const { catalogueForm } = await import('../../../files/config/native/forms.js');
+    return editorSchema('Entry of the catalogue of modbus-sim', catalogueForm());
+  }),
+} as const;
+
+const editorRoute = (name: keyof typeof EDITOR_SCHEMAS): Route => ({
+  summary: `Get the schema of a ${name === 'catalogue' ? 'file of the catalogue' : `${name} file`}`,
+  description:
+    'JSON Schema, draft 07, of the whole file, for editors: `# yaml-language-server: $schema=URL` in its first line. `modbus-sim schema` prints the same.',
+  handle: async (_, reply) => reply.type(JSON_TYPE).send(await EDITOR_SCHEMAS[name]()),
+  response: { 200: z.record(z.string(), z.unknown()).describe('JSON Schema, draft 07.') },
+});
+
+/** `/api/v1/schemas`: the schemas of files for editors, and of bodies for those who make forms. */
+export const SCHEMA_ROUTES: Routes = {
+  'GET /schemas/configuration': editorRoute('configuration'),
+  'GET /schemas/scenario': editorRoute('scenario'),
+  'GET /schemas/catalogue': editorRoute('catalogue'),
+  'GET /schemas/:name': {
+    summary: 'Get the schema of a body',
+    description: 'The same as in `openapi.json`, and alone: a form can be made of it.',
+    params,
+    handle: async (request, reply) => {
+      const { name } = request.params as z.infer<typeof params>;
+      if (isKnown(name)) return reply.type(JSON_TYPE).send(await SCHEMAS[name]());
+      const message = `no schema ${name}, expected one of ${Object.keys(SCHEMAS).join(', ')}`;
+      return refuse(request, reply, refusal('path.unknown', 'name', message));
+    },
+    response: { 200: schemaAnswer, ...failures(404) },
+  },
+};
+
+function convert(schema: z.ZodType): ServedSchema {
+  const components = new Components();
+  const converted = components.convert(schema, 'input');
+  return { schema: converted, components: { schemas: components.schemas } };
+}

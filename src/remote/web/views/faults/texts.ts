@@ -1,0 +1,73 @@
+import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
+
+/** The key `then` of a rule, as `device/faults/rule.ts` names it. */
+const THEN = 'then';
+
+/** A rule as a user writes it, without counts and state. */
+export function written({ name, enabled, when, schedule, do: faults, seed, ...others }: RuleView): object {
+  const becomes = others[THEN];
+  return {
+    ...{ name, ...(!enabled && { enabled }), when, ...(schedule && { schedule }) },
+    ...(faults.length > 0 && { do: faults }),
+    ...(becomes && { [THEN]: becomes }),
+    seed,
+  };
+}
+
+/** The state of a rule. `spent`: it has acted as often as it may. `not now`: its times do not allow it. */
+export function stateOf({ enabled, open, remaining }: RuleView): 'armed' | 'not now' | 'spent' | 'off' {
+  if (!enabled) return 'off';
+  if (remaining === 0) return 'spent';
+  return open ? 'armed' : 'not now';
+}
+
+/** The conditions of a rule in words: `line lan · function 3, 4 · count 1`. */
+export function conditionText({ when, schedule }: Pick<RuleView, 'when' | 'schedule'>): string {
+  const parts = Object.entries(when).map(
+    ([key, value]) => `${key} ${valueText(TIMES.has(key) ? inUnits(value) : value)}`,
+  );
+  if (schedule) parts.push(`schedule ${schedule.map((window) => valueText(inUnits(window))).join(', ')}`);
+  return parts.length > 0 ? parts.join(' · ') : 'every request';
+}
+
+/** The conditions that are times, or limits of times, in ms. */
+const TIMES = new Set(['from', 'for', 'connected', 'pause']);
+
+/** Times in ms with their units, also those in a mapping: `250 ms`, `20 s`. */
+function inUnits(value: unknown): unknown {
+  if (typeof value === 'number') return value >= 1000 ? `${value / 1000} s` : `${value} ms`;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inUnits(each)]));
+}
+
+/** The state that a rule puts its device into, in words: `then state wrote for 5 s`. Empty without one. */
+export function thenText(rule: Pick<RuleView, typeof THEN>): string {
+  const { state, for: ms, requests } = rule[THEN] ?? {};
+  if (state === undefined) return '';
+  const time = ms === undefined ? '' : ` for ${inUnits(ms)}`;
+  return `then state ${state}${time}${requests === undefined ? '' : ` for ${requests} requests`}`;
+}
+
+/** The faults of a rule in words: `delay 250, crc invert`. */
+export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
+  const parts = faults
+    .flatMap((fault) => Object.entries(fault))
+    .map(([kind, value]) => (value === true ? kind : `${kind} ${valueText(value)}`));
+  return listText(parts);
+}
+
+/** Most parts of a list that are shown; the others are counted. The form has all of them. */
+const MOST_SHOWN = 12;
+
+/** A list in words: `a, b … 40 more`. */
+function listText(parts: readonly string[]): string {
+  const more = parts.length - MOST_SHOWN;
+  return more > 0 ? `${parts.slice(0, MOST_SHOWN).join(', ')} … ${more} more` : parts.join(', ');
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return listText(value.map(valueText));
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.entries(value).map(([key, each]) => `${key} ${valueText(each)}`);
+  return `(${parts.join(', ')})`;
+}

@@ -1,0 +1,62 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import { editorSchema } from '../../src/common/schema/editor-schema.js';
+import { catalogueForm, configurationForm } from '../../src/files/config/native/forms.js';
+import { PARAMETER, scenarioForm } from '../../src/testing/scenario/forms.js';
+
+const FORMS = {
+  configuration: () => editorSchema('Configuration', configurationForm()),
+  scenario: () => editorSchema('Scenario', scenarioForm(), PARAMETER),
+  catalogue: () => editorSchema('Catalogue', catalogueForm()),
+};
+
+/** The schemas that editors get, by the kind of file. */
+export const EDITOR = FORMS;
+
+const compiled = new Map<keyof typeof FORMS, ValidateFunction>();
+
+/** What an editor underlines in a file of a kind: nothing when the list is empty. */
+export function underlined(kind: keyof typeof FORMS, data: unknown): string[] {
+  let validate = compiled.get(kind);
+  if (!validate) {
+    const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+    validate = ajv.compile(FORMS[kind]());
+    compiled.set(kind, validate);
+  }
+  if (validate(withoutBigints(data))) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+/** Editors know no integers beyond those of a double. */
+function withoutBigints(data: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? Number(value) : value)) ?? 'null',
+  );
+}
+
+/** Mistakes that only reading can know, such as names that nothing has, and values that do not go together. */
+const BEYOND = [
+  /unknown (?:name|device|line|point|entry of the catalogue|parameter)/,
+  // What a value may be depends on the type beside it, or on another key.
+  /\((?:bits?|u?int\d\d|float\d\d)[,)]|expected (?:text of at most|numbers that|a coil, got|a bit from|at least t3)| which is |for framing ascii/,
+  /the number of values|at most max|a read above|a multiple of|fills seven registers|\.reads: missing/,
+  /expected at most \d+ words \(records\)|: line \d+: /,
+];
+
+/**
+ * Throws when an editor and `check` do not agree about a configuration: when the editor underlines what is right, or
+ * takes what has a mistake of its structure.
+ * @param mistakes `path: message` of each mistake that `check` reports
+ */
+export function expectEditorToAgree(data: unknown, mistakes: readonly string[]): void {
+  const found = underlined('configuration', data);
+  if (mistakes.length === 0 && found.length > 0)
+    throw new Error(`an editor underlines what is right:\n${found.join('\n')}`);
+  const structural = mistakes.filter(isStructural);
+  if (structural.length > 0 && found.length === 0)
+    throw new Error(`an editor takes what check refuses:\n${structural.join('\n')}`);
+}
+
+function isStructural(mistake: string): boolean {
+  if (BEYOND.some((pattern) => pattern.test(mistake))) return false;
+  return /: (?:unknown (?:key|kind of)|missing, expected|expected .*, got )/.test(mistake);
+}
