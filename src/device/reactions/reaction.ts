@@ -73,7 +73,7 @@ export interface Use {
 }
 
 /** The least and the greatest value; without an end when absent. */
-export interface Limits {
+interface Limits {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
 }

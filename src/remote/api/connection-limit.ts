@@ -21,7 +21,7 @@ export const BACKLOG = 32;
 const limits = new WeakMap<object, number>();
 
 /** Most connections that a server may have. */
-export function connectionLimit(server: object): number {
+function connectionLimit(server: object): number {
   return limits.get(server) ?? MAX_CONNECTIONS;
 }
 

@@ -581,7 +581,9 @@ export const ROWS: readonly Row[] = [
   {
     id: 'slower-than-default',
     played: {
-      faults: [{ name: 'slow', when: { probability: 0.2 }, do: { delay: { ms: 2500, jitter: 100 } }, seed: 3 }],
+      faults: [
+        { name: 'slow', when: { probability: 0.2 }, do: { delay: { ms: 2500, jitter: 100 } }, seed: 3 },
+      ],
     },
     naive: [
       'asks ten times with a time-out of 2 s (some replies take 2.5 s here)',
