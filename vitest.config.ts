@@ -19,7 +19,7 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
  * global names for themselves, count what their process has open, or need a process that has loaded no kernel timer, have one of their own.
  */
 const ALONE = [
-  'test/modbus/transport/port/{kernel-timer,libc,real-port-run}.test.ts',
+  'test/modbus/transport/port/{kernel-timer,libc,real-port-run,windows}.test.ts',
   'test/modbus/transport/socket/udp-failure.test.ts',
 ];
 

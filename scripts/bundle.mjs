@@ -46,7 +46,7 @@ const packages = {
       return isInside && !path.startsWith('node:') ? undefined : { path, external: true };
     });
     // Zod's messages in fifty languages, of which it uses English.
-    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+    onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
     }));
   },

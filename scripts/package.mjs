@@ -1,6 +1,6 @@
 /**
- * Makes the Debian packages: npm run package [-- ARCHITECTURE...], in build/packages/. The same commit makes the same
- * bytes.
+ * Makes the Debian packages and the ZIP file for Windows: npm run package [-- ARCHITECTURE... | windows], in
+ * build/packages/. The same commit makes the same bytes.
  *
  * By dpkg-deb alone: what debhelper makes depends on the Debian release that it runs on (that of Debian 12 puts units into
  * /lib, where those of Debian 13 must not be), and here it would be left with three short scripts to write.
@@ -12,6 +12,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './package/program.mjs';
 import { makeTree, sizeOf } from './package/tree.mjs';
+import { makeZip } from './package/windows.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -20,6 +21,8 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
  * @type {Readonly<Record<string, string>>}
  */
 const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
+const WINDOWS = 'windows';
+const ALL = [...Object.keys(CPUS), WINDOWS];
 
 const help = execFileSync(process.execPath, ['dist/main.js', 'help', 'all'], { encoding: 'utf8' });
 
@@ -66,11 +69,18 @@ function control(root, architecture) {
   chmodSync(path, 0o644);
 }
 
-const architectures = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CPUS);
+const architectures = process.argv.length > 2 ? process.argv.slice(2) : ALL;
 for (const architecture of architectures) {
+  if (architecture === WINDOWS) {
+    const folder = `modbus-sim-${npmVersion}-windows-x64`;
+    const zip = `build/packages/${folder}.zip`;
+    makeZip('build/windows', { file: zip, folder, time });
+    console.log(zip);
+    continue;
+  }
   const cpu = CPUS[architecture];
   if (cpu === undefined) {
-    console.error(`no such architecture: ${architecture} (known: ${Object.keys(CPUS).join(', ')})`);
+    console.error(`no such architecture: ${architecture} (known: ${ALL.join(', ')})`);
     process.exit(2);
   }
   const root = `build/${architecture}`;

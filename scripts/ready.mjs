@@ -17,7 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -86,14 +86,14 @@ function install(withDev) {
 }
 
 /**
- * Every file below a folder, as paths from the root.
+ * Every file below a folder, as paths from the root, with slashes on every system.
  * @param {string} folder
  * @returns {string[]}
  */
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true })
     .flatMap((entry) => {
-      const path = join(folder, entry.name);
+      const path = `${folder}/${entry.name}`;
       return entry.isDirectory() ? filesBelow(path) : [path];
     })
     .sort();

@@ -1,7 +1,7 @@
 /**
  * Makes everything of a release in build/release/: node scripts/release.mjs [--draft] [--base IMAGE]
  *
- * - the npm package, the Debian packages for arm64, armhf and amd64
+ * - the npm package, the Debian packages for arm64, armhf and amd64, the ZIP file for Windows
  * - the image of the container for this machine's architecture, where podman is there; --base names another base for it
  *   than the Containerfile does
  * - the package for Python, where python3 has build and hatchling

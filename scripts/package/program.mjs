@@ -13,12 +13,13 @@ import { basename, join } from 'node:path';
 
 /**
  * Makes a directory of the built program and the packages that it needs, for a kind of machine that may be another than
- * this one: no npm and no compiler are needed there. The Debian packages and the image of the container have it.
+ * this one: no npm and no compiler are needed there. The Debian packages, the image of the container and the ZIP file
+ * for Windows have it.
  * @param {string} home The directory, which must not exist.
- * @param {{cpu: string, node: string}} target Node's name for the machine (arm64, arm, x64), and the interpreter that
- *   dist/main.js names.
+ * @param {{os?: string, cpu: string, node?: string}} target Node's names for the system and the machine (arm64, arm,
+ *   x64), and the interpreter that dist/main.js names, where a file can name one.
  */
-export function makeProgram(home, { cpu, node }) {
+export function makeProgram(home, { os = 'linux', cpu, node }) {
   mkdirSync(home, { recursive: true });
   const dist = join(home, 'dist');
   cpSync('dist', dist, { recursive: true, filter: (path) => !/(\.map|\.d\.ts|\.ready)$/.test(path) });
@@ -26,11 +27,13 @@ export function makeProgram(home, { cpu, node }) {
     cpSync(folder, join(home, folder), { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(home, file));
   const install = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  run('npm', [...install, '--os=linux', '--libc=glibc', `--cpu=${cpu}`], home);
+  const libc = os === 'linux' ? ['--libc=glibc'] : [];
+  run('npm', [...install, `--os=${os}`, ...libc, `--cpu=${cpu}`], home);
   for (const leftOver of ['package-lock.json', 'node_modules/.bin']) {
     rmSync(join(home, leftOver), { recursive: true, force: true });
   }
-  prune(join(home, 'node_modules'), cpu);
+  prune(join(home, 'node_modules'), `${os}-${cpu}`);
+  if (node === undefined) return;
   const main = join(dist, 'main.js');
   writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*/, `#!${node}`));
 }
@@ -44,17 +47,15 @@ const NOT_NEEDED =
 
 /**
  * @param {string} directory
- * @param {string} cpu
+ * @param {string} machine as packages with binaries for several machines name it: linux-x64
  */
-function prune(directory, cpu) {
+function prune(directory, machine) {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     const isForeign =
-      basename(directory) === 'prebuilds'
-        ? entry.name !== `linux-${cpu}`
-        : /^musl_|\.musl\.node$/.test(entry.name);
+      basename(directory) === 'prebuilds' ? entry.name !== machine : /^musl_|\.musl\.node$/.test(entry.name);
     if (isForeign || NOT_NEEDED.test(entry.name)) rmSync(path, { recursive: true });
-    else if (entry.isDirectory()) prune(path, cpu);
+    else if (entry.isDirectory()) prune(path, machine);
     // A command of the package: no other file loads it.
     else if (!NEEDED.test(entry.name) || readFileSync(path, 'latin1').startsWith('#!')) rmSync(path);
   }

@@ -10,7 +10,7 @@ import { FRAMINGS } from '../modbus/protocol/framings.js';
 import { silence } from '../modbus/protocol/reply-plan.js';
 import { characterTime } from '../modbus/protocol/timing.js';
 import { type Clock, systemClock } from '../modbus/transport/clock.js';
-import { realPathOf } from '../modbus/transport/port/adapter.js';
+import { portBehind } from '../modbus/transport/port/port-path.js';
 import { SerialLine } from '../modbus/transport/serial/serial-line.js';
 import { SocketLine } from '../modbus/transport/socket/socket-line.js';
 import type {
@@ -402,7 +402,7 @@ export class Line implements LineHandler {
 }
 
 function followed(path: string): string {
-  return realPathOf(path) ?? path;
+  return portBehind(path) ?? path;
 }
 
 /**

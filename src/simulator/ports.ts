@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path';
-import { realPathOf } from '../modbus/transport/port/adapter.js';
+import { resolve } from 'node:path';
+import { HERE } from '../common/platform.js';
 import { consoleHint, listPorts, type PortInfo } from '../modbus/transport/port/list-ports.js';
+import { isWindowsName, portBehind } from '../modbus/transport/port/port-path.js';
 
 /** A serial port of this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {
@@ -19,10 +20,10 @@ interface UsedPort {
  * @param root the directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
 export async function portStatuses(used: readonly UsedPort[], root = '/'): Promise<PortStatus[]> {
-  const users = used.map(({ name, path }) => ({ name, device: realPathOf(join(root, path)) }));
+  const users = used.map(({ name, path }) => ({ name, device: portBehind(path, root) }));
   const ports = await listPorts(root);
   return ports.map((port) => {
-    const device = realPathOf(join(root, port.path));
+    const device = portBehind(port.path, root);
     return {
       ...port,
       lines: users.filter((user) => user.device === device).map(({ name }) => name),
@@ -39,12 +40,15 @@ const NAMES_OF_PORTS =
  * name of a port that may still be plugged in. It could be somebody's terminal, and what is typed there would
  * be read and answered. The answer for other paths does not show whether something exists there.
  */
-export async function whyNoPort(path: string, root = '/'): Promise<string | undefined> {
+export async function whyNoPort(path: string, root = '/', platform = HERE): Promise<string | undefined> {
+  if (platform.isWindows) {
+    return isWindowsName(path) ? undefined : `expected the name of a serial port such as COM5, got ${path}`;
+  }
   const wanted = resolve(path);
-  const device = realPathOf(join(root, wanted));
+  const device = portBehind(wanted, root);
   if (device === undefined && NAMES_OF_PORTS.test(wanted)) return undefined;
   const ports = await listPorts(root);
-  const isListed = device !== undefined && ports.some((port) => realPathOf(join(root, port.path)) === device);
+  const isListed = device !== undefined && ports.some((port) => portBehind(port.path, root) === device);
   if (isListed) return consoleHint(wanted, root);
   return `expected virtual, a port that GET /api/v1/ports lists, or the name of one that is to come (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`;
 }

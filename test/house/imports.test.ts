@@ -85,7 +85,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   },
   transport: {
     knows: ['protocol'],
-    knowsFiles: ['src/common/descriptors.ts'],
+    knowsFiles: ['src/common/descriptors.ts', 'src/common/platform.ts'],
     external: /^(node:.+|serialport|@serialport\/.+|koffi|asn1js)$/,
     why: 'it carries bytes and time only and never knows a device or a fault',
   },
@@ -200,6 +200,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
   },
   selftest: {
     knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
+    knowsFiles: ['src/common/platform.ts'],
     external: /^node:.+$/,
     why: 'it asks the lines of a simulator as a client does, and measures what comes',
   },

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { HERE } from '../../common/platform.js';
 import { makeDirectory } from '../../files/config/make-directory.js';
 import type { ExtcapRequest, RunningAt } from '../command-line/commands/extcap.js';
 import { Remote } from './remote.js';
@@ -62,10 +63,10 @@ async function capture({
 
 /** Installs a program in Wireshark's extcap directory that calls this one. */
 function installExtcap(directory = extcapDirectory()): number {
-  const file = join(directory, 'modbus-sim');
+  const file = join(directory, HERE.isWindows ? 'modbus-sim.bat' : 'modbus-sim');
   try {
     makeDirectory(directory);
-    writeFileSync(file, wrapper(process.execPath, realpathSync(process.argv[1] as string)));
+    writeFileSync(file, extcapWrapper(process.execPath, realpathSync(process.argv[1] as string)));
     chmodSync(file, 0o755);
   } catch (error) {
     return complain(
@@ -76,7 +77,9 @@ function installExtcap(directory = extcapDirectory()): number {
   return say(`installed ${file}; Wireshark lists the lines of a running simulator at its next start`);
 }
 
-function wrapper(node: string, program: string): string {
+/** The program that Wireshark starts: a script of the shell, or of cmd.exe. */
+export function extcapWrapper(node: string, program: string, { isWindows } = HERE): string {
+  if (isWindows) return `@"${node}" "${program}" extcap %*\r\n`;
   return `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(program)} extcap "$@"\n`;
 }
 

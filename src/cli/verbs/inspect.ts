@@ -25,6 +25,7 @@ import type { InspectRequest, InspectWanted } from '../command-line/commands/ins
 import { load } from './load.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
+import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, reportsProblem, save, writeNativeFile, writeReports } from './write-files.js';
 
 /** The exit code when the command is wrong, or nothing answers. */
@@ -52,7 +53,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
   let stop = (): void => {};
   let isStopped = false;
   // Values that were written are put back first; a second signal ends the program at once.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of STOP_SIGNALS) {
     process.once(signal, () => {
       isStopped = true;
       stop();

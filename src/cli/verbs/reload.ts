@@ -1,9 +1,14 @@
+import { HERE } from '../../common/platform.js';
 import type { ReloadCommand } from '../command-line/commands/plain.js';
 import { askForReload } from '../service/reload-socket.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 
 /** Has a running service read its configuration again, and prints what was changed and what was not. */
-export async function reload({ directory }: ReloadCommand): Promise<number> {
+export async function reload({ directory }: ReloadCommand, { isLinux, name } = HERE): Promise<number> {
+  if (!isLinux)
+    return complain(
+      `only a service of systemd reads its file again, and this is ${name}: change lines and devices by REST or in the console, or start the program again`,
+    );
   const answer = await askForReload(directory);
   if (!answer.ok) return complain(answer.error);
   const { warnings, done, refused } = answer.value;

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
+import { HERE } from '../../common/platform.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
+import { demoNote } from '../../files/config/demo.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import { readTlsCredentials } from '../../modbus/transport/socket/tls-credentials.js';
@@ -86,6 +88,8 @@ export async function serve(command: ServeCommand): Promise<number> {
     return complain(served.error);
   }
   say(`REST on ${served.addresses.join(' and ')}`);
+  const demo = source.kind === 'demo' ? demoNote(HERE, served.addresses[0] ?? '') : undefined;
+  if (demo !== undefined) say(demo);
   if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
   const file = sourceName(source);

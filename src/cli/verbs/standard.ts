@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Outlet } from './outlet.js';
 
@@ -55,8 +55,8 @@ function standardOutlet(name: 'stdout' | 'stderr'): Outlet {
     const own = ownTerminal(fd);
     return openOutlet(own ?? fd, own === undefined);
   }
-  const stats = fstatSync(fd);
-  return openOutlet(fd, !(stats.isFIFO() || stats.isSocket()));
+  const stats = statsOf(fd);
+  return openOutlet(fd, !(stats?.isFIFO() || stats?.isSocket()));
 }
 
 /**
@@ -92,6 +92,15 @@ function isControlling(fd: number): boolean {
 }
 
 function isSame(one: number, other: number): boolean {
-  const [a, b] = [fstatSync(one), fstatSync(other)];
-  return a.dev === b.dev && a.ino === b.ino;
+  const [a, b] = [statsOf(one), statsOf(other)];
+  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
+}
+
+/** What is behind a descriptor; undefined where Windows does not say, as of a file that may only be written. */
+function statsOf(fd: number): Stats | undefined {
+  try {
+    return fstatSync(fd);
+  } catch {
+    return undefined;
+  }
 }

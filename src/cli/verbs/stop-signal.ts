@@ -5,9 +5,9 @@ const STOP_LIMIT_MS = 1500;
 
 /**
  * The stop signals. SIGHUP means that the terminal was closed. Under a service manager it is no stop signal:
- * it asks for a reload.
+ * it asks for a reload. SIGBREAK is Ctrl-Break of Windows; no other system has it.
  */
-const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'];
 export const SERVICE_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
 /**

@@ -1,3 +1,4 @@
+import { HERE, type Platform } from '../../common/platform.js';
 import { At } from '../../common/schema/at.js';
 import type { Findings } from '../../common/schema/findings.js';
 import type { ApiOverrides } from './api-definition.js';
@@ -54,24 +55,38 @@ const SWITCH = {
   },
 };
 
-const DEMO = {
-  devices: { meter: METER, switch: SWITCH },
-  lines: {
-    demo: {
-      serial: { path: 'virtual', baudRate: 9600, parity: 'none' },
-      units: { 1: 'meter', 2: 'switch' },
-    },
-    lan: { tcp: { host: '127.0.0.1', port: 5020 }, units: { 1: 'meter', 2: 'switch' } },
-  },
-  api: { host: '127.0.0.1', port: 8080 },
-};
+/** The line of the demo that speaks RTU: a virtual one, or where there is none, TCP. */
+function rtuLine({ isLinux }: Platform): object {
+  return isLinux
+    ? { serial: { path: 'virtual', baudRate: 9600, parity: 'none' } }
+    : { tcp: { host: '127.0.0.1', port: 5021 }, framing: 'rtu' };
+}
+
+/**
+ * Says what the demo lacks on a system without virtual lines, and where its console is; undefined on Linux.
+ * @param address of REST
+ */
+export function demoNote({ name, isLinux, isWindows }: Platform, address: string): string | undefined {
+  if (isLinux) return undefined;
+  const pair = isWindows ? ' com0com makes a pair of COM ports for a line of your own.' : '';
+  return `console: ${address}/\nThere is no virtual serial line on ${name}: line demo speaks RTU over TCP.${pair}`;
+}
 
 /**
  * Builds the configuration of the built-in demo with the code that reads native files. Only `api` can have
  * mistakes.
  */
-export function demoConfiguration(api: ApiOverrides, findings: Findings): Configuration {
+export function demoConfiguration(api: ApiOverrides, findings: Findings, platform = HERE): Configuration {
+  const units = { 1: 'meter', 2: 'switch' };
+  const demo = {
+    devices: { meter: METER, switch: SWITCH },
+    lines: {
+      demo: { ...rtuLine(platform), units },
+      lan: { tcp: { host: '127.0.0.1', port: 5020 }, units },
+    },
+    api: { host: '127.0.0.1', port: 8080 },
+  };
   const noPymodbus = () => ({ ok: false, messages: [], warnings: [] }) as const;
   const devices = new NativeDeviceReader(noPymodbus, recordingsIn('.'));
-  return nativeConfiguration(new At(DEMO, findings), { devices, api, directory: '.' });
+  return nativeConfiguration(new At(demo, findings), { devices, api, directory: '.' });
 }

@@ -1,10 +1,11 @@
 import { dirname, resolve } from 'node:path';
+import { HERE, type Platform, whyNotVirtual } from '../../common/platform.js';
 import { At } from '../../common/schema/at.js';
 import { type Findings, fileFindings } from '../../common/schema/findings.js';
 import { formatProblems, type Issue, type Problem, pathText } from '../../common/schema/problem.js';
 import { atOnce, type Work } from '../../common/work.js';
 import type { ApiOverrides } from './api-definition.js';
-import type { Configuration } from './configuration.js';
+import type { Configuration, LineDefinition } from './configuration.js';
 import { demoConfiguration } from './demo.js';
 import { onFreePorts } from './free-ports.js';
 import { NativeDeviceReader, type PymodbusDevices } from './native/device.js';
@@ -58,15 +59,31 @@ function loadFrom(source: ConfigurationSource, api: ApiOverrides): LoadResult {
       return resultOf(configuration, findings, unlocated);
     }
     case 'native':
-      return loadNativeFile(source.file, api);
+      return loadNativeFile(source.file, api, source.freePorts ? undefined : HERE);
     case 'pymodbus':
       return loadPymodbus({ ...source, ...api });
   }
 }
 
-/** Loads a native file. Relative paths of pymodbus files in it begin at its directory. */
-export function loadNativeFile(file: string, api: ApiOverrides = {}): LoadResult {
-  return build(readConfigFile(file), (at) => buildNative(dirname(resolve(file)), at, api));
+/**
+ * Loads a native file. Relative paths of pymodbus files in it begin at its directory.
+ * @param platform the system that its lines are for; undefined where they are moved to free ports
+ */
+export function loadNativeFile(file: string, api: ApiOverrides = {}, platform?: Platform): LoadResult {
+  return build(readConfigFile(file), (at) => {
+    const configuration = buildNative(dirname(resolve(file)), at, api);
+    if (platform) reportVirtual(configuration.lines, at.key('lines'), platform);
+    return configuration;
+  });
+}
+
+/** Reports each virtual line of a file on a system that has none. */
+function reportVirtual(lines: readonly LineDefinition[], at: At, platform: Platform): void {
+  const why = whyNotVirtual(platform);
+  if (why === undefined) return;
+  for (const line of lines)
+    if (line.kind === 'serial' && line.path === 'virtual')
+      at.key(line.name).key('serial').key('path').wrong(why);
 }
 
 /**
@@ -106,14 +123,14 @@ export function loadPymodbus({ file, ...choice }: PymodbusChoice & { readonly fi
 }
 
 /** Checks a file of either kind. In a pymodbus file, all servers and devices are checked. */
-export function checkFile(file: string, api: ApiOverrides = {}): CheckResult {
+export function checkFile(file: string, api: ApiOverrides = {}, platform = HERE): CheckResult {
   const parsed = readConfigFile(file);
   if (!parsed.ok) return { ...parsed, warnings: [] };
   const { value, locate } = parsed.source;
   const findings = fileFindings();
   const at = new At(value, findings);
   if (isPymodbus(at)) checkPymodbus(at);
-  else buildNative(dirname(resolve(file)), at, api);
+  else reportVirtual(buildNative(dirname(resolve(file)), at, api).lines, at.key('lines'), platform);
   const warnings = locate(findings.warnings);
   return findings.count === 0
     ? { ok: true, warnings }

@@ -142,7 +142,7 @@ export function importText(
   extras: ImportExtras = {},
 ): Imported | string {
   const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
-  const name = (file.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
+  const name = (file.split(/[/\\]/).at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
   const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
     if (from !== undefined) return unknownName('kind of file', from, kinds);

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import system, { dirname, join, type PlatformPath, resolve } from 'node:path';
 import { isMapping, sectionOf } from '../../common/schema/parts.js';
 import type { LineDefinition } from '../../files/config/configuration.js';
 import { whyNoPort } from '../ports.js';
@@ -90,9 +90,17 @@ async function wrongLink(
   return message === undefined ? undefined : refusal('file.outside', 'serial.link', message);
 }
 
-function isIn(root: string, path: string): boolean {
+/**
+ * True for the directory itself and what is below it.
+ * @param paths how the system writes paths
+ */
+export function isIn(
+  root: string,
+  path: string,
+  { relative, isAbsolute, sep }: Pick<PlatformPath, 'relative' | 'isAbsolute' | 'sep'> = system,
+): boolean {
   const way = relative(root, path);
-  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** The path without symbolic links. The end of the path need not exist yet. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { HERE } from '../../common/platform.js';
 import type { DutDefinition } from './dut-definition.js';
 import { durationText } from './words.js';
 
@@ -58,11 +59,7 @@ export class Dut {
     { ready, readyWithin }: DutDefinition,
     { command, directory, giveUp }: { command: string; directory: string; giveUp: Promise<unknown> },
   ): Promise<DutStart> {
-    const process = spawn('/bin/sh', ['-c', command], {
-      cwd: directory,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const process = spawn(command, { ...IN_SHELL, cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
     let isReady = () => {};
     const said = new Promise<void>((resolve) => {
       isReady = resolve;
@@ -126,9 +123,26 @@ export class Dut {
   }
 }
 
-/** Signals a program that was started in a process group of its own, and all that it has started. */
-export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+/**
+ * Options to start a command line in the shell of the system, /bin/sh or cmd.exe, in a process group of its own.
+ * Windows has no such groups; there `detached` would open a window.
+ */
+export const IN_SHELL = { shell: true, detached: !HERE.isWindows, windowsHide: true } as const;
+
+/**
+ * Signals a program that was started with `IN_SHELL`, and all that it has started. Windows has no signal that a
+ * program could answer, so all of them are ended there.
+ */
+export function signalGroup(
+  { pid }: Pick<ChildProcess, 'pid'>,
+  signal: NodeJS.Signals,
+  platform = HERE,
+): void {
   if (pid === undefined) return;
+  if (platform.isWindows) {
+    spawn('taskkill', ['/pid', `${pid}`, '/t', '/f'], { stdio: 'ignore' }).on('error', () => {});
+    return;
+  }
   try {
     process.kill(-pid, signal);
   } catch {

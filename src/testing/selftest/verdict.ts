@@ -1,3 +1,4 @@
+import { HERE } from '../../common/platform.js';
 import { timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import type { SerialTimes } from '../../modbus/transport/serial/behaviour.js';
 import type { Measurements } from './measure.js';
@@ -53,9 +54,10 @@ function portRows({ port }: Measurements): string[] {
 }
 
 /**
- * A real-time class helps where the kernel has no short time slices, and where all threads share one core.
+ * A real-time class of Linux helps where its kernel has no short time slices, and where all threads share one core.
  */
 function scheduler({ slice, cores }: Measurements): string {
+  if (!HERE.isLinux) return `the classes and time slices of ${HERE.name}, left as they are`;
   const isEnough = slice.kind === 'realtime' || (slice.kind === 'short' && cores > 1);
   const advice = '; beside other work a real-time class helps: chrt --reset-on-fork --rr 20 COMMAND';
   return timeSliceText(slice) + (isEnough ? '' : advice);

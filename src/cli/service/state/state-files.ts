@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promises } from 'node:fs';
 import { join } from 'node:path';
+import { HERE, type Platform } from '../../../common/platform.js';
 import { makeDirectory } from '../../../files/config/make-directory.js';
 import { loadLibc } from '../../../modbus/transport/port/libc.js';
 import { lockHolder } from '../../../modbus/transport/port/port-path.js';
@@ -39,12 +40,14 @@ const NO_SUM = '0'.repeat(SUM_LENGTH);
 export class StateFiles {
   readonly directory: string;
   readonly #fs: FileSystem;
+  readonly #platform: Platform;
   #locked: promises.FileHandle | undefined;
   #isStarted = false;
 
-  constructor(directory: string, fs: FileSystem = promises) {
+  constructor(directory: string, fs: FileSystem = promises, platform = HERE) {
     this.directory = directory;
     this.#fs = fs;
+    this.#platform = platform;
   }
 
   /**
@@ -137,8 +140,9 @@ export class StateFiles {
     return undefined;
   }
 
-  /** Flushes the directory, so that new names outlive a loss of power. */
+  /** Flushes the directory, so that new names outlive a loss of power. Windows opens no directory. */
   async sync(): Promise<void> {
+    if (this.#platform.isWindows) return;
     const directory = await this.#fs.open(this.directory, 'r');
     try {
       await directory.sync();

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { HERE, type Platform } from '../../../common/platform.js';
 
 /** What carries the bytes between the wire and the kernel, and how long it may hold them back. */
 export interface Adapter {
@@ -72,7 +73,8 @@ export function outputHold({ kind }: Adapter, characterTime: number): number {
  * @param path the port's path or a link to it, such as /dev/serial/by-id/…
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
-export function identifyAdapter(path: string, root = '/'): Adapter {
+export function identifyAdapter(path: string, root = '/', platform = HERE): Adapter {
+  if (!platform.isLinux) return unseenAdapter(platform);
   const device = realPathOf(join(root, path)) ?? path;
   if (dirname(device).endsWith('/dev/pts')) return ptyAdapter;
   const entry = join(root, 'sys/class/tty', basename(device));
@@ -96,6 +98,22 @@ export function identifyAdapter(path: string, root = '/'): Adapter {
     default:
       return uart16550(entry, driver) ?? unknownAdapter(driver);
   }
+}
+
+/**
+ * Describes a port of a system that does not show what is behind it. It may be as slow as any adapter that is
+ * known.
+ */
+export function unseenAdapter({ name, isWindows }: Platform): Adapter {
+  return {
+    kind: 'unknown',
+    name: `serial port (${name} does not show the adapter)`,
+    fifoCharacters: ptyAdapter.fifoCharacters,
+    latencyMs: UNKNOWN_USB_LATENCY,
+    ...(isWindows && {
+      hint: 'an FTDI adapter holds bytes back for 16 ms unless its latency timer is set to 1 (Device Manager, Port Settings, Advanced)',
+    }),
+  };
 }
 
 /** Since Linux 6.5 the serial core puts two devices of its own between a port and the hardware. */

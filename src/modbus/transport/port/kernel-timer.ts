@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
+import { HERE } from '../../../common/platform.js';
 import { nextTurn, type Sleep, useSleep } from '../clock.js';
-import { loadLibc } from './libc.js';
+import { loadLibc, loadWinmm } from './libc.js';
 import { NOTHING, newPoller, READABLE } from './poller.js';
 
 /**
@@ -12,13 +13,21 @@ const KERNEL_LEAD_MS = 0.2;
 
 let loading: Promise<void> | undefined;
 
-/** Makes all waits use the kernel's timer from now on, where there is one. */
-export function useKernelTimer(): Promise<void> {
-  loading ??= sleepByKernel().then((better) => {
-    if (better) useSleep(better);
-  });
+/** Makes all waits use the kernel's timer from now on, where there is one; on Windows, its finest clock. */
+export function useKernelTimer({ isWindows } = HERE, winmm = loadWinmm): Promise<void> {
+  loading ??= isWindows
+    ? winmm().then((timeBeginPeriod) => void timeBeginPeriod?.(WINDOWS_TICK_MS))
+    : sleepByKernel().then((better) => {
+        if (better) useSleep(better);
+      });
   return loading;
 }
+
+/**
+ * The clock of Windows ticks every 15.6 ms unless a program asks for more, and timers end with a tick. This is the
+ * shortest that it offers, in ms; it ends with the process.
+ */
+const WINDOWS_TICK_MS = 1;
 
 interface Sleeper {
   readonly at: number;

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { machine } from 'node:os';
+import { HERE } from '../../../common/platform.js';
 
 /**
  * The C library functions this project needs, called through koffi. Every function returns what the C
@@ -142,8 +143,7 @@ export function loadLibc(): Promise<LibcResult> {
 }
 
 async function load(): Promise<LibcResult> {
-  if (process.platform !== 'linux')
-    return { ok: false, reason: `it needs Linux, this is ${process.platform}` };
+  if (!HERE.isLinux) return { ok: false, reason: `it needs Linux, and this is ${HERE.name}` };
   const systemCalls = KNOWN_MACHINES.get(process.arch);
   if (systemCalls === undefined) {
     return { ok: false, reason: `the terminal ioctls of ${process.arch} are not known` };
@@ -165,6 +165,16 @@ async function load(): Promise<LibcResult> {
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     return { ok: false, reason: `koffi did not load (${message})` };
+  }
+}
+
+/** Loads the function of winmm.dll that sets the tick; undefined where koffi does not load. */
+export async function loadWinmm(): Promise<((ms: number) => number) | undefined> {
+  try {
+    const { default: koffi } = await import('koffi');
+    return koffi.load('winmm.dll').func('timeBeginPeriod', 'uint', ['uint']) as (ms: number) => number;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,16 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Adapter, ancestorsOf, identifyAdapter, namesIn, realPathOf, smallText } from './adapter.js';
+import { HERE, type Platform } from '../../../common/platform.js';
+import {
+  type Adapter,
+  ancestorsOf,
+  identifyAdapter,
+  namesIn,
+  realPathOf,
+  smallText,
+  unseenAdapter,
+} from './adapter.js';
 
 /** A serial port of this machine. */
 export interface PortInfo {
@@ -34,11 +43,60 @@ interface UsbIdentity {
 }
 
 /**
- * Lists the serial ports that have hardware behind them, in the order of their names. Reads /sys and /dev
- * directly, because serialport's own list() starts udevadm and ends the process where that is missing.
+ * Lists the serial ports that have hardware behind them, in the order of their names. On Linux it reads /sys and
+ * /dev directly, because serialport's own list() starts udevadm and ends the process where that is missing.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
+ * @param list lists the ports of other systems
  */
-export async function listPorts(root = '/'): Promise<PortInfo[]> {
+export async function listPorts(root = '/', platform = HERE, list = bindingList): Promise<PortInfo[]> {
+  const ports = platform.isLinux
+    ? await portsOfLinux(root)
+    : (await list()).map((listed) => listedPort(listed, platform));
+  return ports.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
+}
+
+/** A port as serialport lists it. `friendlyName` is the name in the Device Manager of Windows. */
+interface ListedPort {
+  readonly path: string;
+  readonly manufacturer?: string | undefined;
+  readonly serialNumber?: string | undefined;
+  readonly vendorId?: string | undefined;
+  readonly productId?: string | undefined;
+  readonly friendlyName?: string | undefined;
+}
+
+async function bindingList(): Promise<readonly ListedPort[]> {
+  const { autoDetect } = await import('@serialport/bindings-cpp');
+  return autoDetect().list();
+}
+
+function listedPort({ path, vendorId, productId, ...listed }: ListedPort, platform: Platform): PortInfo {
+  const unseen = unseenAdapter(platform);
+  const { friendlyName, manufacturer, serialNumber } = listed;
+  const usb = vendorId !== undefined && {
+    vendorId: vendorId.toLowerCase(),
+    productId: (productId ?? '').toLowerCase(),
+    ...(manufacturer !== undefined && { manufacturer }),
+    ...(serialNumber !== undefined && { serialNumber }),
+  };
+  const isFtdi = usb && usb.vendorId === FTDI;
+  return {
+    path,
+    stableNames: [],
+    adapter: {
+      ...unseen,
+      kind: isFtdi ? 'ftdi' : usb ? 'usb' : 'unknown',
+      name: friendlyName ?? manufacturer ?? unseen.name,
+    },
+    ...(usb && { usb }),
+    hints: isFtdi && unseen.hint !== undefined ? [unseen.hint] : [],
+  };
+}
+
+/** The vendor identifier of FTDI. */
+const FTDI = '0403';
+
+async function portsOfLinux(root: string): Promise<PortInfo[]> {
   const links = stableLinks(root);
   const ports: PortInfo[] = [];
   for (const name of namesIn(join(root, 'sys/class/tty'))) {
@@ -59,7 +117,7 @@ export async function listPorts(root = '/'): Promise<PortInfo[]> {
       hints: [adapter.hint, consoleHint(path, root)].filter((hint) => hint !== undefined),
     });
   }
-  return ports.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
+  return ports;
 }
 
 /**
@@ -107,7 +165,8 @@ function usbIdentity(ancestors: readonly string[]): UsbIdentity | undefined {
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  * @returns what to do about it; undefined when there is no such console
  */
-export function consoleHint(path: string, root = '/'): string | undefined {
+export function consoleHint(path: string, root = '/', { isLinux } = HERE): string | undefined {
+  if (!isLinux) return undefined;
   const name = basename(realPathOf(join(root, path)) ?? path);
   const active = (smallText(join(root, 'sys/class/tty/console/active')) ?? '').split(/\s+/);
   const configured = consolesOf(smallText(join(root, 'proc/cmdline')) ?? '');

@@ -1,11 +1,12 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HERE, whyNotVirtual } from '../../../common/platform.js';
 import type { SerialSettings } from '../settings.js';
-import { realPathOf } from './adapter.js';
 import { useKernelTimer } from './kernel-timer.js';
 import type { Pacing } from './pacing.js';
 import type { OpenResult, PortListener } from './port.js';
+import { portBehind } from './port-path.js';
 import { openRealPort } from './real-port.js';
 import { isClientSide, openVirtualPort } from './virtual-port.js';
 
@@ -82,7 +83,7 @@ export function linkOf({ link, name }: SerialSettings): string {
  */
 async function openReal(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const { path } = settings;
-  return isClientSide(realPathOf(path) ?? path)
+  return isClientSide(portBehind(path) ?? path)
     ? { ok: false, error: `${path}: is where clients open a virtual line of this program` }
     : openRealPort(settings, listener);
 }
@@ -98,6 +99,8 @@ function elsewhereNotes(): string[] {
 }
 
 async function openVirtual(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+  const impossible = whyNotVirtual(HERE);
+  if (impossible !== undefined) return { ok: false, error: impossible, unfit: true };
   const pacing = pacingOf(settings);
   const options = pacing ? { pacing } : {};
   const { link } = settings;

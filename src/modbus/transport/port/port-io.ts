@@ -13,7 +13,7 @@ export interface Reading {
 }
 
 /** How many bytes are read at once. A terminal's buffer holds no more (N_TTY_BUF_SIZE). */
-const READ_LIMIT = 4096;
+export const READ_LIMIT = 4096;
 
 /** `EVENTS.UV_READABLE` of serialport's poller, which does not export it. */
 const READABLE = 1;
@@ -27,7 +27,7 @@ const READABLE = 1;
 export function startReader({ port, heard, hangUp, gone }: Reading): () => void {
   const binding = port.port;
   if (binding === undefined || !('poller' in binding)) {
-    setImmediate(gone, 'can not be waited for: serialport has no poller');
+    setImmediate(gone, 'closed');
     return () => {};
   }
   const { poller } = binding;
@@ -81,6 +81,11 @@ const WRITE_RETRY = 2;
 /** A driver that is this many bytes behind sends nothing at all: flow control, or an adapter that hangs. */
 const WRITE_QUEUE_LIMIT = 65_536;
 
+/** Says why a port is given up for which so many bytes wait; undefined while there may be more. */
+export function overfull(waiting: number): string | undefined {
+  return waiting > WRITE_QUEUE_LIMIT ? `takes no more bytes, ${waiting} are waiting` : undefined;
+}
+
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -105,7 +110,7 @@ export function startWriter(port: SerialPort, gone: (reason: string) => void): P
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== 'EAGAIN') return message;
     }
-    return queue.length > WRITE_QUEUE_LIMIT ? `takes no more bytes, ${queue.length} are waiting` : undefined;
+    return overfull(queue.length);
   };
   const flush = (): string | undefined => {
     retry = undefined;

@@ -1,14 +1,66 @@
 import { closeSync, constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
+import { HERE } from '../../../common/platform.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { realPathOf } from './adapter.js';
 import type { Libc } from './libc.js';
+
+/** What was behind the path of a port when the port was opened. */
+export interface PortDevice {
+  /** True for a pseudo-terminal. It has no baud rate, no parity and no break. */
+  readonly isPseudoTerminal: boolean;
+  /** Returns why the path does not lead to the device any more; undefined while it does, as far as that shows. */
+  whyGone(): string | undefined;
+}
+
+/**
+ * The names of serial ports of Windows: COM1, and those that com0com gives to its pairs. serialport adds the
+ * prefix that COM10 and above need, and takes no longer names.
+ */
+const WINDOWS_NAMES = /^(COM[1-9]\d{0,2}|CNC[AB]\d{1,4})$/;
+
+/** True when a path has the form of a serial port's name on Windows. */
+export function isWindowsName(path: string): boolean {
+  return WINDOWS_NAMES.test(path);
+}
 
 /**
  * Checks that a path is a serial port. Another device is not opened, since that could set off something.
  * @returns the device, or what is wrong with the path
  */
-export function checkPath(path: string): Result<Stats> {
+export function checkPath(path: string, { isWindows } = HERE): Result<PortDevice> {
+  if (isWindows) {
+    return isWindowsName(path)
+      ? success({ isPseudoTerminal: false, whyGone: () => undefined })
+      : failure('is no name of a serial port, expected one such as COM5; modbus-sim ports lists them');
+  }
+  const stats = checkFile(path);
+  return stats.ok ? success(deviceBehind(path, stats.value)) : stats;
+}
+
+/** Describes the device behind the path of a port that is a file. */
+export function deviceBehind(path: string, { rdev, ino }: Stats): PortDevice {
+  return {
+    isPseudoTerminal: isPseudoTerminal(rdev),
+    whyGone() {
+      const now = statOf(path);
+      if (!now.ok) return 'vanished';
+      return now.value.rdev === rdev && now.value.ino === ino ? undefined : 'is another device now';
+    },
+  };
+}
+
+/**
+ * Returns what a path of a port leads to: its file with all links followed, or its name where ports are no
+ * files. Undefined where nothing is there.
+ * @param root directory in which the path is looked up
+ */
+export function portBehind(path: string, root = '/', { isWindows } = HERE): string | undefined {
+  // Windows would look for a device of this name in every directory.
+  return isWindows ? path : realPathOf(join(root, path));
+}
+
+function checkFile(path: string): Result<Stats> {
   const stats = statOf(path);
   if (!stats.ok) return stats;
   if (stats.value.isDirectory()) return failure('is a directory, not a serial port');
@@ -21,7 +73,7 @@ export function checkPath(path: string): Result<Stats> {
   return stats;
 }
 
-export function statOf(path: string): Result<Stats> {
+function statOf(path: string): Result<Stats> {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats ? success(stats) : failure('does not exist; modbus-sim ports lists the serial ports');
@@ -30,8 +82,12 @@ export function statOf(path: string): Result<Stats> {
   }
 }
 
-/** Returns a text that differs when something else is at the path, even the same adapter plugged in again. */
-export function identityOf(path: string): string {
+/**
+ * Returns a text that differs when something else is at the path, even the same adapter plugged in again. Windows
+ * does not show that.
+ */
+export function identityOf(path: string, { isWindows } = HERE): string {
+  if (isWindows) return path;
   const stats = statOf(path);
   return stats.ok ? [stats.value.rdev, stats.value.ino, stats.value.ctimeMs].join(' ') : stats.error;
 }
@@ -45,11 +101,11 @@ function deviceNumber(dev: number): { major: number; minor: number } {
 }
 
 /**
- * Tells whether a file is the client side of a pseudo-terminal. The client sides of Unix98 pseudo-terminals
+ * Tells whether a device is the client side of a pseudo-terminal. The client sides of Unix98 pseudo-terminals
  * have the major numbers 136–143 (Documentation/admin-guide/devices.txt).
  */
-export function isPseudoTerminal(stats: Stats): boolean {
-  const { major } = deviceNumber(stats.rdev);
+function isPseudoTerminal(rdev: number): boolean {
+  const { major } = deviceNumber(rdev);
   return major >= 136 && major <= 143;
 }
 

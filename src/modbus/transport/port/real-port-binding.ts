@@ -54,6 +54,11 @@ export function explainOpenError(text: string): string {
       /operation not permitted/i,
       'forbidden by the device policy of the service, whatever the mode of the port; systemd allows what DeviceAllow= names, and only drivers that were loaded when the service started, so restart the service after the first plug',
     ],
+    // The texts of serialport for Windows.
+    [/access denied/i, 'is in use by another program; end it first'],
+    [/file not found/i, 'does not exist; modbus-sim ports lists the serial ports'],
+    [/parameter is incorrect|error code 87$/i, 'has a driver that does not take these settings'],
+    [/error code (31|121|433|1167)$/i, 'has an adapter that does not answer; plug it in again'],
     [/cannot lock|resource busy|temporarily unavailable/i, 'is in use by another program; end it first'],
     [/inappropriate ioctl/i, 'is not a terminal device, so it is no serial port'],
     [/input\/output error|no such device/i, 'has no UART or adapter behind it'],

@@ -1,14 +1,14 @@
-import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SerialPort } from 'serialport';
 import { characterTime } from '../../protocol/timing.js';
 import type { PortSettings, RtsSwitching } from '../settings.js';
 import { outputHold } from './adapter.js';
+import { startBindingReader, startBindingWriter } from './binding-io.js';
 import { type Libc, type LibcResult, POLLHUP } from './libc.js';
 import { createMarkDecoder } from './parity-marks.js';
 import type { BytePort, PortFacts, PortListener } from './port.js';
 import { startReader, startWriter } from './port-io.js';
-import { isPseudoTerminal, statOf } from './port-path.js';
+import type { PortDevice } from './port-path.js';
 import { closePort, setLines } from './real-port-binding.js';
 import type { Rs485Direction } from './rs485-direction.js';
 import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
@@ -33,7 +33,7 @@ export interface OpenedPort {
   readonly port: SerialPort;
   readonly loaded: LibcResult;
   /** What was behind the path when the port was opened. */
-  readonly device: Stats;
+  readonly device: PortDevice;
   readonly settings: PortSettings;
   readonly listener: PortListener;
   readonly facts: PortFacts;
@@ -62,7 +62,8 @@ export function runPort(opened: OpenedPort): BytePort {
   };
   const fd = (): number | undefined => port.port?.fd ?? undefined;
   const openedFd = fd();
-  const writer = startWriter(port, gone);
+  const hasPoller = port.port !== undefined && 'poller' in port.port;
+  const writer = (hasPoller ? startWriter : startBindingWriter)(port, gone);
   const transmitter = (): TransmitterState => {
     if (writer.pending() > 0) return 'sending';
     const open = fd();
@@ -71,9 +72,8 @@ export function runPort(opened: OpenedPort): BytePort {
   const rts = direction.rts && switchByRts(direction.rts);
   const hangUp = (open: number): string | undefined => (loaded.ok ? hangUpOf(loaded.libc, open) : undefined);
   const look = (): string | undefined => {
-    const stats = statOf(path);
-    if (!stats.ok) return 'vanished';
-    if (stats.value.rdev !== device.rdev || stats.value.ino !== device.ino) return 'is another device now';
+    const problem = device.whyGone();
+    if (problem !== undefined) return problem;
     const open = fd();
     // The name may be there (again) while the device behind the descriptor is dead.
     return open === undefined ? 'closed' : hangUp(open);
@@ -82,7 +82,7 @@ export function runPort(opened: OpenedPort): BytePort {
     const problem = look();
     if (problem !== undefined) gone(problem);
   }, WATCHDOG_INTERVAL).unref();
-  const stopReading = startReader({
+  const stopReading = (hasPoller ? startReader : startBindingReader)({
     port,
     heard: receiver(facts.parityMarks, listener, () => isOpen),
     hangUp() {
@@ -145,7 +145,7 @@ export function runPort(opened: OpenedPort): BytePort {
       if (isOpen) (rts ?? writer).write(bytes);
       return isOpen ? undefined : goneBecause;
     },
-    ...(!isPseudoTerminal(device) && {
+    ...(!device.isPseudoTerminal && {
       sendBreak: (ms) => {
         breaking = holdBreak(ms);
         return breaking;

@@ -6,7 +6,7 @@ import { type Adapter, identifyAdapter } from './adapter.js';
 import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
 import { consoleHint } from './list-ports.js';
 import type { OpenResult, PortFacts, PortListener } from './port.js';
-import { checkPath, isPseudoTerminal } from './port-path.js';
+import { checkPath } from './port-path.js';
 import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
 import { runPort } from './real-port-run.js';
 import { openDirection, type Rs485Direction, rtsWhileListening } from './rs485-direction.js';
@@ -45,7 +45,7 @@ export async function openRealPort(
 
   const unkept = loaded.ok ? letGoOfBus(port.value, loaded.libc, settings, listening) : undefined;
   await setLines(port.value, { rts: listening });
-  const prepared = await prepare(port.value, loaded, settings, !isPseudoTerminal(device.value));
+  const prepared = await prepare(port.value, loaded, settings, !device.value.isPseudoTerminal);
   if (!prepared.ok) {
     await closePort(port.value);
     return { ok: false, error: `${path}: ${prepared.error}`, unfit: true };

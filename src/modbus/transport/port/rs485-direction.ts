@@ -187,7 +187,10 @@ export function openDirection(
   if (!loaded.ok) {
     if (settings === undefined)
       return { ok: true, direction: byItself('not known whether the kernel switches') };
-    return { ok: false, error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.reason}` };
+    return {
+      ok: false,
+      error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.reason}; use an adapter that switches by itself (rs485: {mode: auto})`,
+    };
   }
   const { libc } = loaded;
   if (settings?.mode === 'kernel') {

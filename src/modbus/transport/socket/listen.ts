@@ -1,5 +1,6 @@
 import type { Socket as UdpSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
+import { HERE, type Platform } from '../../../common/platform.js';
 import { LOOK_UP_MS, LOOK_UP_TIMEOUT, lookUpName } from './look-up.js';
 
 /** Writes an endpoint: `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
@@ -41,9 +42,16 @@ export type Listening =
     }
   | NotListening;
 
+/** Says why a system forbids to listen on a port. */
+export function forbiddenPort({ isWindows }: Pick<Platform, 'isWindows'>): string {
+  return isWindows
+    ? 'another program has it for itself, or Windows has reserved it (netsh interface ipv4 show excludedportrange tcp)'
+    : 'no permission; ports below 1024 need root, CAP_NET_BIND_SERVICE or a systemd socket unit';
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program, or another line, has this port',
-  EACCES: 'no permission; ports below 1024 need root, CAP_NET_BIND_SERVICE or a systemd socket unit',
+  EACCES: forbiddenPort(HERE),
   EADDRNOTAVAIL: 'this machine has no such address',
   EAFNOSUPPORT: 'this machine does not support this kind of address (IPv6 switched off?)',
   EINVAL:

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { signalGroup } from '../../scenario/dut.js';
+import { IN_SHELL, signalGroup } from '../../scenario/dut.js';
 import { LONGEST_ANSWER, type Observer, type ObserverText, READ_LIMIT_MS, shownText } from './observer.js';
 
 /** The time between two readings, in ms. Starting a process takes time that the line needs as well. */
@@ -15,10 +15,7 @@ export function commandObserver(command: string): Observer {
 
 function outputOf(command: string): Promise<ObserverText> {
   return new Promise((resolve) => {
-    const child = spawn('/bin/sh', ['-c', command], {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const child = spawn(command, { ...IN_SHELL, stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     const end = (shown: ObserverText) => {
       clearTimeout(late);

@@ -71,7 +71,7 @@ describe('where the C library can not be called', () => {
 
   it('says that it needs Linux', async () => {
     vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
-    expect(await reasonNow()).toBe('it needs Linux, this is darwin');
+    expect(await reasonNow()).toBe('it needs Linux, and this is macOS');
   });
 
   it('does not guess the ioctl numbers of another machine', async () => {

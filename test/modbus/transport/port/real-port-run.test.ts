@@ -10,6 +10,7 @@ import {
   TIOCOUTQ,
   TIOCSERGETLSR,
 } from '../../../../src/modbus/transport/port/libc.js';
+import { deviceBehind } from '../../../../src/modbus/transport/port/port-path.js';
 import { openPty } from '../../../../src/modbus/transport/port/pty.js';
 import { openExclusively } from '../../../../src/modbus/transport/port/real-port-binding.js';
 import { runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
@@ -74,19 +75,19 @@ async function newPort(
   const exclusive = await openExclusively(settings, loaded);
   if (!exclusive.ok) throw new Error(exclusive.error);
   const serialPort = exclusive.value;
-  const device = statSync(pty.path);
+  const stats = statSync(pty.path);
   if (breaks) {
     vi.spyOn(serialPort, 'set').mockImplementation((lines, done) => {
       log.push(`break ${lines.brk}, port ${serialPort.isOpen ? 'open' : 'closed'}`);
       done?.(null);
     });
     // The first console: no pseudo-terminal by its number.
-    device.rdev = 0x0401;
+    stats.rdev = 0x0401;
   }
   const port = runPort({
     port: serialPort,
     loaded: { ok: true, libc: { ...loaded.libc, ioctl } },
-    device,
+    device: deviceBehind(pty.path, stats),
     settings,
     listener: { onData() {}, onDamaged() {}, onClose: (reason) => closings.push(reason) },
     facts: {

@@ -183,7 +183,7 @@ describe('without koffi', () => {
   it.each(['kernel', 'rts'] as const)('direction by %s is refused with that reason', (mode) => {
     expect(openDirection(3, rs485(mode), loaded)).toEqual({
       ok: false,
-      error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary)`,
+      error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary); use an adapter that switches by itself (rs485: {mode: auto})`,
     });
   });
 

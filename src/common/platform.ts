@@ -1,0 +1,31 @@
+/**
+ * An operating system, as far as this program differs on it. What differs takes a platform, so that its tests
+ * run anywhere.
+ */
+export interface Platform {
+  /** The name of the system in messages. */
+  readonly name: string;
+  /** True where there are pseudo-terminals, sysfs, and the ioctls, timers and signals of Linux. */
+  readonly isLinux: boolean;
+  /** True where a serial port is no file but a name such as COM5, and paths have backslashes. */
+  readonly isWindows: boolean;
+}
+
+const NAMES: Readonly<Record<string, string>> = { linux: 'Linux', win32: 'Windows', darwin: 'macOS' };
+
+/** Describes a system. @param id as `process.platform` has it */
+export function platformOf(id: string): Platform {
+  return { name: NAMES[id] ?? id, isLinux: id === 'linux', isWindows: id === 'win32' };
+}
+
+/** The system that this process runs on. */
+export const HERE = platformOf(process.platform);
+
+/**
+ * Says why a line can't have `path: virtual` on a system, and what to write instead; undefined where it can.
+ */
+export function whyNotVirtual({ name, isLinux, isWindows }: Platform): string | undefined {
+  if (isLinux) return undefined;
+  const port = isWindows ? 'path: COM5; com0com makes a pair of ports' : 'modbus-sim ports lists them';
+  return `virtual lines need Linux, and this is ${name}: name a serial port (${port}), or have RTU over TCP with tcp: {port: 5021} and framing: rtu`;
+}
