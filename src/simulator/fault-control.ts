@@ -2,18 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FaultRule, type FindValue, resolveNames } from '../device/faults/rule.js';
 import { FaultRules, type RuleSource } from '../device/faults/rules.js';
 
-const SYSTEM: RuleSource = {
-  now: () => new Date(),
-  uptime: () => performance.now(),
-  random: Math.random,
-};
-
 /** The fault rules of a simulator: the configured rules, and rules that were added at run time. */
 export class FaultControl {
   readonly rules: FaultRules;
   #configured: readonly FaultRule[];
 
-  constructor(configured: readonly FaultRule[], source: RuleSource = SYSTEM) {
+  constructor(configured: readonly FaultRule[], source: RuleSource) {
     this.rules = new FaultRules(source);
     this.#configured = configured;
     for (const rule of configured) this.rules.set(rule);

@@ -52,8 +52,12 @@ export class Simulator {
     this.#configuration = configuration;
     this.directory = directory;
     this.traffic = new TrafficStream(traffic);
-    this.faults = new FaultControl(faults);
     const { clock = systemClock, newRealClient = newClient } = tools ?? {};
+    this.faults = new FaultControl(faults, {
+      now: () => new Date(),
+      uptime: () => clock.now(),
+      random: Math.random,
+    });
     this.#real = new RealLines({
       clock,
       newClient: newRealClient,

@@ -63,14 +63,22 @@ export interface Carrier {
   readonly wireTo?: (target: ClientTarget, listener: WireListener) => Wire;
 }
 
-/** Waits in ms: for a first reply, for the reply to a question that was answered before, for a connection. */
-const FIRST_TIMEOUT = 1000;
+/**
+ * Waits in ms: for a reply that has to come (some servers take half a second for a refusal or a write), for the reply to
+ * a question that was answered before, for one that must not come, and for a connection.
+ */
+const REPLY_TIMEOUT = 1000;
 const EXPECTED_TIMEOUT = 2000;
+const SHORTEST_SILENCE = 250;
 const OPEN_TIMEOUT = 3000;
-const SHORTEST_TIMEOUT = 250;
-/** From this many replies on, the wait follows the times of the server. */
-const KNOWN_AFTER = 10;
+/** A reply may take this many times as long as those before. */
 const SLOWER = 6;
+/**
+ * So many of the newest times of a function count, without the longest few: a machine that stalls now and then would
+ * make each later silence as long.
+ */
+const NEWEST = 100;
+const LEFT_OUT = 0.03;
 /** From this many echoes on, the request is expected before each reply. */
 const ECHOES = 2;
 /** How many requests a server may be behind. */
@@ -103,12 +111,12 @@ export class Asker {
   /** Why the newest attempt to reach the server failed; undefined when it was reached. */
   unreachable: string | undefined;
   readonly #random: Random;
-  readonly #newConnection: () => RawConnection;
+  readonly #newConnection: (target?: ClientTarget) => RawConnection;
   #connection: RawConnection;
   #isFirst = true;
   #turnedAt = Number.NEGATIVE_INFINITY;
-  #longest = 0;
-  #replies = 0;
+  /** The newest times of replies in ms, by function. */
+  readonly #times = new Map<number, number[]>();
   #echoes = 0;
   /** The newest transaction identifiers, of the connections before, too. */
   #earlier: number[] = [];
@@ -122,7 +130,7 @@ export class Asker {
     this.unitId = unitId;
     this.pauseMs = pauseMs;
     this.#random = random;
-    this.#newConnection = () => new RawConnection(target, clock, wireTo);
+    this.#newConnection = (other = target) => new RawConnection(other, clock, wireTo);
     this.#connection = this.#newConnection();
   }
 
@@ -131,10 +139,26 @@ export class Asker {
     return this.target.kind === 'serial' ? t35(this.target.baudRate) : 0;
   }
 
-  /** How long a reply may take, in ms. */
-  get timeout(): number {
-    if (this.#replies < KNOWN_AFTER) return FIRST_TIMEOUT;
-    return Math.min(EXPECTED_TIMEOUT, Math.max(SHORTEST_TIMEOUT, SLOWER * this.#longest + 100));
+  /** How long the reply to a function may take, in ms. */
+  timeout(code: number): number {
+    return this.#within(REPLY_TIMEOUT, this.#slow(code));
+  }
+
+  /** How long is waited for a reply that must not come, in ms. */
+  get silence(): number {
+    return this.#within(
+      SHORTEST_SILENCE,
+      Math.max(...[...this.#times.keys()].map((code) => this.#slow(code))),
+    );
+  }
+
+  #within(least: number, slow: number): number {
+    return Math.min(EXPECTED_TIMEOUT, Math.max(least, SLOWER * slow + 100));
+  }
+
+  #slow(code: number): number {
+    const times = (this.#times.get(code) ?? []).toSorted((a, b) => b - a);
+    return times[Math.floor(LEFT_OUT * times.length)] ?? 0;
   }
 
   get connection(): RawConnection {
@@ -182,12 +206,12 @@ export class Asker {
   }
 
   /**
-   * Opens a second connection beside the own one.
+   * Opens a second connection beside the own one, or a port with other settings in place of it.
    * @returns why that failed, as one sentence
    */
-  async another(): Promise<RawConnection | string> {
+  async another(target?: ClientTarget): Promise<RawConnection | string> {
     await this.#reconnectPause();
-    const connection = this.#newConnection();
+    const connection = this.#newConnection(target);
     const problem = await connection.open(OPEN_TIMEOUT);
     this.#turnedAt = this.clock.now();
     if (problem === undefined && this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
@@ -214,7 +238,7 @@ export class Asker {
       return this.#kept(asked, { pieces }, { startedAt: now, sentAt: now, chunks: [] }, [], gone, []);
     }
     const raw = await connection.exchange(pieces, {
-      timeout: this.timeout,
+      timeout: this.timeout(pdu[0] ?? 0),
       look: (heard) => stateOf(readReply(this.framing, asked, heard)),
     });
     const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
@@ -268,7 +292,8 @@ export class Asker {
     const unasked = connection.takeUnasked();
     const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
     const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
-    const timeout = options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout);
+    const timeout =
+      options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout(asked?.pdu[0] ?? 0));
     const raw = await connection.exchange(pieces, {
       timeout,
       look: (heard) =>
@@ -279,7 +304,9 @@ export class Asker {
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
     const answer: ServerAnswer = isLost ? { kind: 'closed', reason: raw.lost ?? '' } : reading.answer;
     if (reading.oddities.includes('echo')) this.#echoes++;
-    if (asked) this.#earlier = [...this.#earlier, asked.transactionId].slice(-EARLIER);
+    // Identifiers that a check chose are those that servers without a counter of their own use.
+    if (asked && options.transactionId === undefined)
+      this.#earlier = [...this.#earlier, asked.transactionId].slice(-EARLIER);
     const exchange = this.#kept(
       asked,
       { ...options, pieces, isPlain: options.pieces === undefined },
@@ -329,8 +356,8 @@ export class Asker {
       isPlain: isPlain && asked !== undefined && decodeRequest(asked.pdu).ok,
     };
     if (exchange.ms !== undefined) {
-      this.#replies++;
-      this.#longest = Math.max(this.#longest, exchange.ms);
+      const code = asked?.pdu[0] ?? 0;
+      this.#times.set(code, [...(this.#times.get(code) ?? []), exchange.ms].slice(-NEWEST));
     }
     this.log.push(exchange);
     return exchange;
@@ -372,6 +399,11 @@ export function isDecisive({ answer, oddities }: Exchange): boolean {
       !oddities.includes('no exception code')
     );
   return answer.kind === 'data';
+}
+
+/** True when a read gave values. Some servers answer an address that is not there with a byte count of 0. */
+export function hasValues({ answer }: Exchange): boolean {
+  return answer.kind === 'data' && answer.pdu.length > 2;
 }
 
 /** All bytes that came, in one piece. */

@@ -2,7 +2,7 @@ import type { Random } from '../../common/random.js';
 import type { Range } from '../../files/clone/table-survey.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../claims-schema.js';
-import { Asker, type AskOptions, type Carrier, type Exchange, isDecisive } from './asker.js';
+import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
 
 /** Addresses from the first to the last, both included. */
@@ -35,6 +35,13 @@ export interface InspectionOrder {
   readonly survey?: readonly Range[];
   /** Command or question that restarts a server which no longer answers; undefined when there is none. */
   readonly powerCycle?: () => Promise<void>;
+}
+
+/** Values of a scratch range as they were. */
+export interface Kept extends AddressSpan {
+  readonly table: 'holding' | 'coils';
+  /** Resolves to false when the server does not take them. */
+  readonly putBack: () => Promise<boolean>;
 }
 
 /** The functions that read a table (6.1 to 6.4). */
@@ -85,6 +92,8 @@ export interface ServerFacts {
   broadcast?: boolean;
   /** A unit of the bus that nobody has. */
   absentUnit?: number;
+  /** True when the server does not answer functions that it does not have. */
+  isMuteToUnknown?: boolean;
   /** Functions by how they are answered. */
   functions: { there: Set<number>; missing: Set<number>; silent: Set<number> };
 }
@@ -116,7 +125,7 @@ export class Bench {
     functions: { there: new Set(), missing: new Set(), silent: new Set() },
   };
   /** Runs when the inspection ends, however it ends: puts values back. */
-  readonly undo: (() => Promise<void>)[] = [];
+  readonly undo: Kept[] = [];
   /** The tables whose scratch values are kept. */
   readonly kept = new Set<number>();
   /** Tells what goes on. */
@@ -172,7 +181,7 @@ export class Bench {
     for (const address of this.candidates(code)) {
       const exchange = await this.ask(readPdu(code, address, 1));
       last = exchange;
-      if (exchange.answer.kind === 'data') return this.#found(code, address);
+      if (hasValues(exchange)) return this.#found(code, address);
       const { answer } = exchange;
       if (answer.kind !== 'exception' || answer.code === 1) break;
     }

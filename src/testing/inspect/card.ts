@@ -63,11 +63,15 @@ function countsText({ findings }: Inspection): string {
   return counts.join(' · ');
 }
 
+/** Replies that take longer than this, in ms, are too late for some clients as they are delivered. */
+const SHORT_MS = 250;
+
 /** The data sheet: what the server is like, as names with texts. */
 export function dataSheet({
   facts,
   times,
   findings,
+  requests,
 }: Inspection): { readonly name: string; readonly value: string }[] {
   const { functions, most, pauseMs, vendor, identificationLevel, connections } = facts;
   const list = (codes: ReadonlySet<number>) => [...codes].sort((a, b) => a - b).join(' ');
@@ -89,6 +93,14 @@ export function dataSheet({
       'answers after',
       times &&
         `${[times.least, times.median, times.p99, times.most].map(timeText).join(' / ')} (least, median, p99, most)`,
+    ],
+    ['first reply', times?.first === undefined ? undefined : `${timeText(times.first)} after connecting`],
+    ['time-out', times && times.most > SHORT_MS ? `longer than ${timeText(times.most)}` : undefined],
+    [
+      'lost replies',
+      times && times.lost > 0
+        ? `${times.lost} of ${requests} requests were answered only when they were sent again`
+        : undefined,
     ],
     [
       'pause',

@@ -30,6 +30,9 @@ export const GROUPS = {
 
 export type ServerCheckGroup = keyof typeof GROUPS;
 
+/** Refusals that silence some servers: of an address, of a function, of a value. */
+export type Provoked = 'address' | 'function' | 'value';
+
 /** What one trial has shown. */
 export interface Judged {
   readonly verdict: ServerVerdict;
@@ -63,14 +66,14 @@ export interface ServerCheck {
   readonly mend: string;
   readonly grade: Grade;
   /** The carrier that the check is about; any when absent. */
-  readonly on?: 'tcp' | 'serial' | 'rtu';
+  readonly on?: 'tcp' | 'serial' | 'rtu' | 'ascii';
   readonly needs?: readonly Permission[];
   /** How many addresses of the scratch range the check needs; 1 when absent. */
   readonly room?: number;
   /** `late`: takes long, or may stop a server, so it runs after the others. `end`: judges all exchanges. */
   readonly turn?: 'late' | 'end';
   /** What the check provokes. When that silences a server once, the checks that provoke the same are left out. */
-  readonly provokes?: 'address' | 'function' | 'value';
+  readonly provokes?: readonly Provoked[];
   /** True when one run is several trials already; other violations are tried again. */
   readonly isSeveral?: boolean;
   readonly run: (bench: Bench) => Judged | Promise<Judged>;

@@ -2,15 +2,17 @@ import { seededRandom } from '../../common/random.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import type { ClonedDevice } from '../../files/clone/cloned-device.js';
 import type { Range } from '../../files/clone/table-survey.js';
-import type { Carrier, Exchange } from './asker.js';
-import { Bench, type InspectionOrder, type ServerFacts } from './bench.js';
+import { type Carrier, type Exchange, isDecisive } from './asker.js';
+import { Bench, type InspectionOrder, type Kept, type ServerFacts } from './bench.js';
 import {
   GROUPS,
   type Judged,
   notRun,
   type Permission,
+  type Provoked,
   type ServerCheck,
   type ServerVerdict,
+  unsupported,
 } from './check.js';
 import { BUS } from './checks/bus.js';
 import { CLAIMS } from './checks/claims.js';
@@ -19,23 +21,27 @@ import { ENDURANCE } from './checks/endurance.js';
 import { FRAMES, replyTimes } from './checks/frames.js';
 import { HAS } from './checks/has.js';
 import { IDENTIFICATION } from './checks/identification.js';
+import { LINE } from './checks/line.js';
 import { MAP } from './checks/map.js';
 import { REFUSALS } from './checks/refusals.js';
+import { SUNSPEC } from './checks/sunspec.js';
 import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
 import { hasOtherQuantity, ODDITIES } from './reading.js';
 import { surveyServer } from './survey.js';
-import { answerText, timeText } from './words.js';
+import { answerText, listText, timeText } from './words.js';
 
 /** All checks of servers, in the order in which they are shown. */
 export const SERVER_CHECKS: readonly ServerCheck[] = [
   ...THERE,
   ...FRAMES,
   ...HAS,
+  ...SUNSPEC,
   ...MAP,
   ...REFUSALS,
   ...IDENTIFICATION,
   ...BUS,
+  ...LINE,
   ...CONNECTIONS,
   ...WRITES,
   ...ENDURANCE,
@@ -97,7 +103,7 @@ export class InspectionRun {
   readonly #fates: string[] = [];
   #startedAt = 0;
   /** The checks that have silenced the server, by what they provoke. */
-  readonly #silencers = new Map<NonNullable<ServerCheck['provokes']>, Silencing>();
+  readonly #silencers = new Map<Provoked, Silencing>();
   #device: ClonedDevice | undefined;
   #goneSince: string | undefined;
   #isStopped = false;
@@ -125,7 +131,12 @@ export class InspectionRun {
     try {
       for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
     } finally {
-      for (const undo of bench.undo.splice(0).reverse()) await undo();
+      // What was written is put back even after Ctrl-C, with all tries.
+      bench.asker.isStopped = () => false;
+      const left: Kept[] = [];
+      for (const kept of bench.undo.splice(0).reverse()) if (!(await kept.putBack())) left.push(kept);
+      if (left.length > 0) this.#fates.push(`The server did not take back the values of ${spansText(left)}.`);
+      bench.asker.isStopped = () => this.#isStopped;
       if (bench.order.survey && bench.read !== undefined) await this.#survey(bench.order.survey);
       await bench.asker.disconnect();
     }
@@ -182,7 +193,7 @@ export class InspectionRun {
     if (this.#goneSince !== undefined && check.turn !== 'end')
       return `the server no longer answers since ${this.#goneSince}`;
     if (this.#bench.blocked !== undefined && check.turn !== 'end') return this.#bench.blocked;
-    const silencer = check.provokes && this.#silencers.get(check.provokes);
+    const [silencer] = (check.provokes ?? []).flatMap((each) => this.#silencers.get(each) ?? []);
     if (silencer !== undefined && silencer.check !== check.id)
       return `it may silence the server: see ${silencer.check}`;
     const isWanted = check.group === 'there' || isChosen(check, order.checks);
@@ -220,10 +231,28 @@ export class InspectionRun {
     const bench = this.#bench;
     const { asker } = bench;
     asker.check = check.id;
-    const judged = this.#withoutOddities(check, await check.run(bench));
+    const from = asker.log.length;
+    const judged = this.#withoutMute(check, this.#withoutOddities(check, await check.run(bench)));
     if (bench.read === undefined || check.turn === 'end' || this.#isStopped) return judged;
     if (await bench.isAlive()) return judged;
-    return this.#afterSilence(check, judged);
+    return this.#afterSilence(check, asker.log.slice(from));
+  }
+
+  /** Where functions that the server does not have get no answer, `function-unknown` tells that once. */
+  #withoutMute(check: ServerCheck, judged: Judged): Judged {
+    const { facts, log } = this.#bench;
+    const [shown] = judged.shown ?? [];
+    const code = shown?.pdu?.[0];
+    if (!facts.isMuteToUnknown || check.id === 'function-unknown' || shown?.answer.kind !== 'silent')
+      return judged;
+    if (
+      log.some(({ pdu, answer: { kind } }) => pdu?.[0] === code && (kind === 'data' || kind === 'exception'))
+    )
+      return judged;
+    return unsupported(
+      `function ${code} is not answered, as others that are not there: see function-unknown`,
+      shown,
+    );
   }
 
   /**
@@ -247,18 +276,22 @@ export class InspectionRun {
    */
   #strayText({ group, id }: ServerCheck, { shown = [] }: Judged): string | undefined {
     const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
-    if (id === 'stray-bytes' || (group !== 'bus' && !isGarbled)) return undefined;
+    if (['stray-bytes', 'rtu-collision'].includes(id) || (group !== 'bus' && !isGarbled)) return undefined;
     const isStray = this.#bench.log.some(({ unasked }) => unasked.length > 0);
-    return isStray ? 'somebody else sends on the bus: see stray-bytes' : undefined;
+    return isStray ? 'somebody else sends on the bus: see stray-bytes and rtu-collision' : undefined;
   }
 
-  /** The server has stopped answering after a check: names it, and waits until the server is back. */
-  async #afterSilence(check: ServerCheck, judged: Judged): Promise<Judged> {
+  /**
+   * The server has stopped answering after a check: names it, and waits until the server is back.
+   * @param log the exchanges of the check
+   */
+  async #afterSilence(check: ServerCheck, log: readonly Exchange[]): Promise<Judged> {
     const bench = this.#bench;
     const { asker, order } = bench;
     const since = asker.clock.now();
     const last = asker.log.at(-1) as Exchange;
-    const shown = [...(judged.shown ?? []), last];
+    // What was sent last before the silence, and the first that got no answer.
+    const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
     const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
     bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
     let isBack = await bench.isBack(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
@@ -272,22 +305,34 @@ export class InspectionRun {
     const fate = isBack ? `for ${silent}` : `and did not come back within ${silent}`;
     this.#fates.push(`The server ${what} after ${check.id}, ${fate}.`);
     if (!isBack) this.#goneSince = check.id;
-    if (check.provokes)
-      this.#silencers.set(check.provokes, { check: check.id, ms: isAlone ? silentMs : undefined });
+    for (const each of check.provokes ?? [])
+      this.#silencers.set(each, { check: check.id, ms: isAlone ? silentMs : undefined });
     return {
       verdict: 'violates',
       grade: 'dangerous',
       text: `the server ${what} after it, ${fate}`,
-      shown: shown.slice(-4),
+      shown: shown.slice(0, 4),
       ...(!isBack && { seen: { times: 1, of: 1 } }),
     };
   }
 }
 
+/** `holding 0 to 129 and coils 0 to 1999`: from the first to the last address of each table. */
+function spansText(kept: readonly Kept[]): string {
+  const tables = [...new Set(kept.map(({ table }) => table))];
+  return listText(
+    tables.map((table) => {
+      const those = kept.filter((each) => each.table === table);
+      const [first, last] = [those.map((each) => each.first), those.map((each) => each.last)];
+      return `${table} ${Math.min(...first)} to ${Math.max(...last)}`;
+    }),
+  );
+}
+
 function isFor({ on }: ServerCheck, { target }: Carrier): boolean {
   if (on === undefined) return true;
   if (on === 'tcp') return target.kind === 'tcp' && target.framing === 'socket';
-  return target.kind === 'serial' && (on === 'serial' || target.framing === 'rtu');
+  return target.kind === 'serial' && (on === 'serial' || target.framing === on);
 }
 
 /** The permissions as options of the command line. */
@@ -361,8 +406,9 @@ const FIRST = [
   'pause-needed',
   'connect-pause',
   'same-value',
-  'fc43-basic',
   'reconnect-at-once',
+  'function-unknown',
+  'fc43-basic',
   'address-unknown',
 ];
 

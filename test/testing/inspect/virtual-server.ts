@@ -19,7 +19,7 @@ import { type Lateness, VirtualSerial } from '../examine/virtual-port.js';
 import { VirtualTcp } from '../examine/virtual-tcp.js';
 
 /** A meter with room for everything that is asked: blocks of 130 registers, coils, and addresses to write. */
-const METER = {
+export const METER = {
   identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },
   registers: {
     holding: [{ address: 0, value: Array.from({ length: 300 }, (_, i) => 1000 + i), write: true }],
@@ -38,14 +38,17 @@ export interface ServerWanted {
   /** Content of a native file with one line, in place of all this. */
   readonly file?: string;
   readonly lateness?: Lateness;
+  /** Bytes of the serial line take the time of this speed, 11 bits each; none when absent. */
+  readonly pacedAt?: number;
   readonly order?: Partial<InspectionOrder>;
   /** Called with the simulator before the inspection begins. */
   readonly prepare?: (simulator: Simulator) => void;
   readonly onRun?: (run: InspectionRun, simulator: Simulator) => void;
-  readonly onFinding?: (finding: ServerFinding) => void;
+  /** Told each finding, and when it was found in ms of the virtual clock, which begins with the inspection. */
+  readonly onFinding?: (finding: ServerFinding, at: number) => void;
 }
 
-const ORDER: InspectionOrder = {
+export const ORDER: InspectionOrder = {
   unitId: 1,
   pauseMs: 20,
   scratch: {},
@@ -78,13 +81,16 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   /** The identifiers of the checks with this verdict. */
   readonly those: (verdict: ServerVerdict) => readonly string[];
 }> {
-  const { on = 'tcp', manners, faults = [], line = {}, device = METER, lateness, order } = wanted;
+  const { on = 'tcp', manners, faults = [], line = {}, device = METER, lateness, order, pacedAt } = wanted;
   const clock = new VirtualClock();
   clock.replaceGlobalTimers();
   const seed = order?.seed ?? 1;
   const serial = new VirtualSerial(clock, lateness, seed);
   let tcp: VirtualTcp | undefined;
-  const transport = on === 'serial' ? { serial: { path: 'virtual' } } : { tcp: { port: 502 } };
+  const speed = pacedAt === undefined ? {} : { baudRate: pacedAt };
+  const { framing = 'rtu' } = line as { framing?: 'rtu' | 'ascii' };
+  const target = on === 'serial' ? { ...TARGETS.serial, ...speed, framing } : TARGETS.tcp;
+  const transport = on === 'serial' ? { serial: { path: 'virtual', ...speed } } : { tcp: { port: 502 } };
   const written = {
     devices: { meter: { ...device, ...(manners && { manners }) } },
     lines: { bus: mergedSource({ ...transport, units: { 1: 'meter' } }, line as LineSource) },
@@ -106,10 +112,12 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   const [bench] = simulator.lines.values();
   await bench?.start();
   wanted.prepare?.(simulator);
-  const wireTo = (_: ClientTarget, listener: WireListener) =>
-    tcp ? tcpWire(tcp, listener) : serialWire(serial, listener);
-  const audience = wanted.onFinding ? { found: wanted.onFinding } : {};
-  const run = new InspectionRun({ target: TARGETS[on], clock, wireTo }, { ...ORDER, ...order }, audience);
+  const wireTo = (to: ClientTarget, listener: WireListener) =>
+    tcp ? tcpWire(tcp, listener) : serialWire(serial, listener, clock, pacedAt, to);
+  const audience = {
+    found: (finding: ServerFinding) => wanted.onFinding?.(finding, clock.now()),
+  };
+  const run = new InspectionRun({ target, clock, wireTo }, { ...ORDER, ...order }, audience);
   wanted.onRun?.(run, simulator);
   const inspection = await untilOver(clock, run.run());
   const { findings } = inspection;
@@ -122,17 +130,31 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   };
 }
 
-function serialWire(serial: VirtualSerial, listener: WireListener): ByteWire {
-  const { serial: settings } = TARGETS;
+function serialWire(
+  serial: VirtualSerial,
+  listener: WireListener,
+  clock: VirtualClock,
+  pacedAt: number | undefined,
+  to: ClientTarget,
+): ByteWire {
+  const settings = { ...TARGETS.serial, baudRate: pacedAt ?? TARGETS.serial.baudRate };
   const [character, pause] = [characterTime(settings), t35(settings.baudRate)];
+  const onTheWire = (bytes: Uint8Array, arrive: () => void) =>
+    pacedAt === undefined ? arrive() : clock.callAfter(bytes.length * character, arrive);
   return {
-    times: { character: 0, t35: pause, gap: discardGap(ptyAdapter, character, pause) },
+    times: {
+      character: pacedAt === undefined ? 0 : character,
+      t35: pause,
+      gap: discardGap(ptyAdapter, character, pause),
+    },
     open: async () => {
-      serial.received = (bytes) => listener.heard(bytes);
+      serial.received = (bytes) => onTheWire(bytes, () => listener.heard(bytes));
       return undefined;
     },
     write: (bytes) => {
-      serial.wire.send(bytes);
+      // With another parity, nothing is understood.
+      if (to.kind === 'serial' && to.parity !== settings.parity) return undefined;
+      onTheWire(bytes, () => serial.wire.send(bytes));
       return undefined;
     },
     close: async () => {},

@@ -36,6 +36,7 @@ async function wrongProtocol(bench: Bench): Promise<Judged> {
   const exchange = await bench.asker.once(bench.goodRead, {
     transactionId: 0x0101,
     pieces: [{ bytes: frame }],
+    timeout: bench.asker.silence,
     keepsOpen: true,
   });
   if (exchange.chunks.length > 0)
@@ -62,6 +63,7 @@ async function wrongLength(bench: Bench): Promise<Judged> {
     const exchange = await bench.asker.once(bench.goodRead, {
       transactionId: 0x0202,
       pieces: [{ bytes: frame }],
+      timeout: bench.asker.silence,
     });
     shown.push(exchange);
     if (exchange.answer.kind === 'data') return violates(`length ${length}: the read is answered`, exchange);
@@ -90,7 +92,8 @@ async function lengthIsTheFrame(bench: Bench): Promise<Judged> {
 
 /** Asks another unit identifier: open for a gateway, told for others. */
 async function unit(bench: Bench, unitId: number): Promise<Judged> {
-  const exchange = await bench.ask(bench.goodRead, { unitId });
+  // Silence decides nothing, so the question is asked once.
+  const exchange = await bench.ask(bench.goodRead, { unitId, tries: 1 });
   const { answer, oddities } = exchange;
   if (answer.kind === 'exception' && [10, 11].includes(answer.code))
     return inconclusive('exception 0A or 0B: right for a gateway', exchange);
@@ -153,7 +156,7 @@ async function together(bench: Bench, many: number, inOne: boolean): Promise<Jud
   const frames = Array.from({ length: many }, (_, i) => frameOf(bench, FIRST_TOGETHER + i));
   const pieces = inOne ? [{ bytes: concatBytes(...frames) }] : frames.map((bytes) => ({ bytes }));
   const exchange = await bench.asker.send(pieces, {
-    timeout: 2 * bench.asker.timeout,
+    timeout: 2 * bench.asker.timeout(bench.goodRead[0] ?? 0),
     keepsOpen: true,
     look: (heard) => (transactionsIn(heard, FIRST_TOGETHER, many) === many ? 'perhaps' : 'more'),
   });
@@ -344,6 +347,7 @@ export const CONNECTIONS: readonly ServerCheck[] = [
         'One client of another protocol stops the server: stephane/libmodbus#810, stephane/libmodbus#848.',
       mend: 'Close a connection whose length is not 2 to 254.',
       grade: 'seldom',
+      provokes: ['value'],
     },
   ),
   row(
@@ -357,6 +361,7 @@ export const CONNECTIONS: readonly ServerCheck[] = [
       matters: 'Writes pass a firewall that allows reads: stephane/libmodbus#514.',
       mend: 'Skip as many bytes as the header says, whatever the function needs.',
       grade: 'dangerous',
+      provokes: ['value'],
       needs: ['holding'],
     },
   ),

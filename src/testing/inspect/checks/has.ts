@@ -1,5 +1,5 @@
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
-import type { Exchange } from '../asker.js';
+import { type Exchange, hasValues } from '../asker.js';
 import { type Bench, type ReadCode, readPdu, valuesOf } from '../bench.js';
 import {
   conforms,
@@ -80,7 +80,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
   const code = bench.read?.code ?? 3;
   const address = await tableOr(bench, code);
   if (typeof address !== 'number') return address;
-  const isThere = async (at: number) => (await bench.ask(readPdu(code, at, 1))).answer.kind === 'data';
+  const isThere = async (at: number) => hasValues(await bench.ask(readPdu(code, at, 1)));
   let [there, not] = [address, 0x10000];
   // Steps grow until an address is refused; then the end is between the last two.
   for (let step = 1; there + step < 0x10000; step *= 2) {
@@ -176,7 +176,7 @@ const A = 'Application Protocol V1.1b3';
 export const HAS: readonly ServerCheck[] = [
   {
     id: 'map-end',
-    provokes: 'address',
+    provokes: ['address'],
     group: 'has',
     title: 'Refuses a block that goes beyond the end',
     does: 'Finds the last address, and reads it together with the next one.',

@@ -124,8 +124,9 @@ function shape(
     rule: `Conforms with ${text.right}, or with exception 01: not supported. Silence costs each client a time-out.`,
     clause: `${A}, ${text.clause}`,
     matters: text.matters,
-    mend: 'ServerAnswer with exception 01 what is not there.',
+    mend: 'Answer with exception 01 what is not there.',
     grade: 'met',
+    provokes: ['function'],
     run: async (bench) => {
       const exchange = await bench.ask(Uint8Array.from(pdu));
       bench.noteFunction(code, exchange);
@@ -217,17 +218,20 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     'Conforms when the server answers at its own level.',
     with43(extended),
   ),
-  of43(
-    'fc43-code-illegal',
-    'Refuses an unknown way of reading',
-    'Sends 2B 0E 05 00.',
-    'Conforms with exception 03. Exception 02 decides nothing.',
-    with43((bench) =>
-      refused(bench, identify(5, 0), { right: [3], open: { 2: 'it is refused, with another code' } }),
-    ),
-  ),
   {
-    provokes: 'address',
+    provokes: ['value'],
+    ...of43(
+      'fc43-code-illegal',
+      'Refuses an unknown way of reading',
+      'Sends 2B 0E 05 00.',
+      'Conforms with exception 03. Exception 02 decides nothing.',
+      with43((bench) =>
+        refused(bench, identify(5, 0), { right: [3], open: { 2: 'it is refused, with another code' } }),
+      ),
+    ),
+  },
+  {
+    provokes: ['address'],
     ...of43(
       'fc43-object-unknown',
       'Refuses an object that it does not have',
@@ -247,20 +251,23 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     'Conforms when the list begins again at object 00.',
     with43(restart),
   ),
-  of43(
-    'fc43-mei-unknown',
-    'Refuses another MEI type',
-    'Sends 2B 0F 01 00.',
-    'Conforms with exception 01. 02 and 03 decide nothing.',
-    with43((bench) =>
-      refused(bench, Uint8Array.of(0x2b, 0x0f, 1, 0), {
-        right: [1],
-        open: { 2: 'it is refused', 3: 'it is refused' },
-        isOptional: false,
-      }),
+  {
+    provokes: ['function'],
+    ...of43(
+      'fc43-mei-unknown',
+      'Refuses another MEI type',
+      'Sends 2B 0F 01 00.',
+      'Conforms with exception 01. 02 and 03 decide nothing.',
+      with43((bench) =>
+        refused(bench, Uint8Array.of(0x2b, 0x0f, 1, 0), {
+          right: [1],
+          open: { 2: 'it is refused', 3: 'it is refused' },
+          isOptional: false,
+        }),
+      ),
+      '6.19 and figure 30',
     ),
-    '6.19 and figure 30',
-  ),
+  },
   shape(
     'fc08-loopback',
     [8, 0, 0, 0xa5, 0x37],
@@ -275,13 +282,14 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
   ),
   {
     id: 'fc08-sub-unknown',
+    provokes: ['function'],
     group: 'identification',
     title: 'Refuses an unknown sub-function',
     does: 'Sends 08 0013 0000.',
     rule: 'Conforms with exception 01. 03 decides nothing.',
     clause: `${A}, figure 18`,
     matters: COST,
-    mend: 'ServerAnswer with exception 01.',
+    mend: 'Answer with exception 01.',
     grade: 'seldom',
     run: (bench) =>
       bench.facts.functions.missing.has(8)
@@ -294,6 +302,7 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
   },
   {
     id: 'fc08-counters',
+    provokes: ['function'],
     group: 'identification',
     title: 'Counts errors and exceptions',
     does: 'Reads the counters 8/12 and 8/13 before and after one frame with a wrong CRC and one exception.',

@@ -261,7 +261,7 @@ export const MAP: readonly ServerCheck[] = [
       'Filled holes are taken for measurements: LavermanJJ/pysolarfocus#61, pail23/stiebel_eltron_isg_component#599.',
     mend: 'Refuse a block with exception 02 when one of its addresses does not exist.',
     grade: 'seldom',
-    provokes: 'address',
+    provokes: ['address'],
     needs: ['map'],
     run: holes,
   },

@@ -1,3 +1,4 @@
+import { hasValues } from '../asker.js';
 import { type Bench, READ_CODES, readPdu } from '../bench.js';
 import { conforms, inconclusive, type Judged, type ServerCheck, violates } from '../check.js';
 import { answerText, codeText } from '../words.js';
@@ -23,7 +24,7 @@ async function answers(bench: Bench): Promise<Judged> {
     for (const address of bench.candidates(code)) {
       const exchange = await bench.ask(readPdu(code, address, 1));
       const { answer } = exchange;
-      if (answer.kind === 'data') {
+      if (hasValues(exchange)) {
         bench.read = { code, address };
         return conforms(`function ${code} answers at address ${address}`, exchange);
       }
@@ -37,7 +38,7 @@ async function answers(bench: Bench): Promise<Judged> {
       asker.connectPauseMs = CONNECT_PAUSE_MS;
       const exchange = await bench.ask(readPdu(3, bench.candidates(3)[0] ?? 0, 1));
       if (exchange.answer.kind === 'exception') refused = exchange.answer.code;
-      if (exchange.answer.kind === 'data') {
+      if (hasValues(exchange)) {
         bench.read = { code: 3, address: bench.candidates(3)[0] ?? 0 };
         return conforms(
           `function 3 answers at address ${bench.read.address}, ${CONNECT_PAUSE_MS} ms after connecting`,

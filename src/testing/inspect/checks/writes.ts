@@ -1,5 +1,5 @@
 import { concatBytes, packBits, packWords } from '../../../modbus/protocol/bytes.js';
-import type { Exchange } from '../asker.js';
+import { type Exchange, hasValues } from '../asker.js';
 import { type AddressSpan, type Bench, readPdu, valuesOf } from '../bench.js';
 import {
   conforms,
@@ -7,12 +7,13 @@ import {
   fact,
   inconclusive,
   type Judged,
+  notRun,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
 import { type ExpectedRefusal, judgeRefusal } from '../trial.js';
-import { answerText, codeText } from '../words.js';
+import { answerText, codeText, timeText } from '../words.js';
 
 const A = 'Application Protocol V1.1b3';
 
@@ -38,12 +39,15 @@ async function keep(bench: Bench, code: 1 | 3, { first, last }: AddressSpan): Pr
   bench.kept.add(code);
   for (let from = first; from <= last; from += AT_ONCE) {
     const many = Math.min(AT_ONCE, last - from + 1);
+    const span = { first: from, last: from + many - 1 };
     if (code === 3) {
       const values = await bench.words(3, from, many);
-      if (values) bench.undo.push(() => writeRegisters(bench, from, values));
+      if (values)
+        bench.undo.push({ ...span, table: 'holding', putBack: () => writeRegisters(bench, from, values) });
     } else {
       const values = await bench.bits(1, from, many);
-      if (values) bench.undo.push(() => writeCoils(bench, from, values));
+      if (values)
+        bench.undo.push({ ...span, table: 'coils', putBack: () => writeCoils(bench, from, values) });
     }
   }
 }
@@ -51,19 +55,35 @@ async function keep(bench: Bench, code: 1 | 3, { first, last }: AddressSpan): Pr
 const write16 = (address: number, values: readonly number[]) =>
   concatBytes([16, address >> 8, address & 0xff, 0, values.length, 2 * values.length], packWords(values));
 
-async function writeRegisters(bench: Bench, address: number, values: readonly number[]): Promise<void> {
-  const { answer } = await bench.ask(write16(address, values));
-  if (answer.kind === 'data') return;
-  for (const [i, value] of values.entries()) await bench.ask(readPdu(6, address + i, value));
+/** Writes registers, one by one where a block is refused. False when the server does not take them. */
+function writeRegisters(bench: Bench, address: number, values: readonly number[]): Promise<boolean> {
+  return writeAll(
+    bench,
+    write16(address, values),
+    values.map((value, i) => readPdu(6, address + i, value)),
+  );
 }
 
-async function writeCoils(bench: Bench, address: number, values: readonly boolean[]): Promise<void> {
+function writeCoils(bench: Bench, address: number, values: readonly boolean[]): Promise<boolean> {
   const bits = packBits(values);
-  const { answer } = await bench.ask(
+  return writeAll(
+    bench,
     concatBytes([15, address >> 8, address & 0xff, 0, values.length, bits.length], bits),
+    values.map((value, i) => readPdu(5, address + i, value ? 0xff00 : 0)),
   );
-  if (answer.kind === 'data') return;
-  for (const [i, value] of values.entries()) await bench.ask(readPdu(5, address + i, value ? 0xff00 : 0));
+}
+
+async function writeAll(bench: Bench, block: Uint8Array, singles: readonly Uint8Array[]): Promise<boolean> {
+  const { answer } = await bench.ask(block);
+  if (answer.kind !== 'exception') return answer.kind === 'data';
+  let isWritten = true;
+  for (const pdu of singles) {
+    const single = (await bench.ask(pdu)).answer.kind;
+    if (single !== 'data') isWritten = false;
+    // A server that is gone would be asked for as long as all of them take.
+    if (single === 'silent' || single === 'closed') break;
+  }
+  return isWritten;
 }
 
 /** A request that writes registers, by the function that the server has. */
@@ -131,7 +151,22 @@ async function fc16Most(bench: Bench): Promise<Judged> {
   return echoOf(await bench.ask(write16(address, values)), 5);
 }
 
-const READ_BACK_MS = 1000;
+/** When a value that was written may be read, in ms after the write; the last time a server gets. */
+const READ_BACK_MS = [0, 1000, 2000];
+
+/**
+ * Reads a register that was written until it has the value.
+ * @returns when it had, in ms after the write; undefined when it has another value to the end
+ */
+export async function readsAfter(bench: Bench, address: number, value: number): Promise<number | undefined> {
+  let waited = 0;
+  for (const ms of READ_BACK_MS) {
+    await bench.asker.wait(ms - waited);
+    waited = ms;
+    if ((await bench.words(3, address, 1))?.[0] === value) return ms;
+  }
+  return undefined;
+}
 
 async function readBack(bench: Bench): Promise<Judged> {
   const address = await scratchRegister(bench);
@@ -144,18 +179,13 @@ async function readBack(bench: Bench): Promise<Judged> {
       `the scratch register is not written: the server ${answerText(written.answer)}`,
       written,
     );
-  const [atOnce] = (await bench.words(3, address, 1)) ?? [];
-  const shown = [written, bench.log.at(-1) as Exchange];
-  if (atOnce === value) return conforms('the value can be read at once', ...shown);
-  await bench.asker.wait(READ_BACK_MS);
-  const [later] = (await bench.words(3, address, 1)) ?? [];
-  if (later === value)
-    return violates('the old value is read at once, and the new one a second later', ...shown);
-  return violates(
-    `${value} was written and confirmed, and ${later} is read a second later`,
-    ...shown,
-    bench.log.at(-1) as Exchange,
-  );
+  const from = bench.log.length;
+  const after = await readsAfter(bench, address, value);
+  const shown = [written, ...bench.log.slice(from, from + 1)];
+  if (after === 0) return conforms('the value can be read at once', ...shown);
+  return after === undefined
+    ? violates(`${value} was written and confirmed, and is never read`, ...shown)
+    : violates(`the old value is read at once, and the new one ${timeText(after)} later`, ...shown);
 }
 
 /**
@@ -211,14 +241,14 @@ async function mask(bench: Bench): Promise<Judged> {
   bench.noteFunction(22, exchange);
   const echo = echoOf(exchange, 7);
   if (echo.verdict !== 'conforms') return echo;
+  if ((await readsAfter(bench, address, 0x17)) !== undefined)
+    return conforms('12 with the masks F2 and 25 becomes 17', exchange);
   const [value] = (await bench.words(3, address, 1)) ?? [];
-  return value === 0x17
-    ? conforms('12 with the masks F2 and 25 becomes 17', exchange)
-    : violates(
-        `12 with the masks F2 and 25 becomes ${codeText(value ?? 0)}, not 17`,
-        exchange,
-        bench.log.at(-1) as Exchange,
-      );
+  return violates(
+    `12 with the masks F2 and 25 becomes ${codeText(value ?? 0)}, not 17`,
+    exchange,
+    bench.log.at(-1) as Exchange,
+  );
 }
 
 const readWrite = (address: number, quantity: number, target: number, value: number) =>
@@ -252,11 +282,75 @@ const with23 =
 async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
   const address = await scratchRegister(bench);
   const absent = await bench.ask(readPdu(3, 0xffff, 1));
-  if (absent.answer.kind === 'data') return unsupported('every address exists');
+  if (hasValues(absent)) return unsupported('every address exists');
   return malformed(bench, address, readWrite(0xffff, 1, address, 0x4444), {
     right: [2],
     open: { 3: 'it is refused, with another code' },
   });
+}
+
+/** Writes the last register together with the one behind it, which is not there. */
+async function atTheEnd(bench: Bench): Promise<Judged> {
+  await scratchRegister(bench);
+  const last = bench.order.scratch.holding?.last ?? 0;
+  if (last === 0xffff || hasValues(await bench.ask(readPdu(3, last + 1, 1))))
+    return notRun('it needs --scratch that ends with the last holding register');
+  const [before] = (await bench.words(3, last, 1)) ?? [];
+  if (before === undefined) return inconclusive(`register ${last} is not read`);
+  const exchange = await bench.ask(write16(last, [before ^ 0x5555, 0x5555]), { tries: 1 });
+  const [after] = (await bench.words(3, last, 1)) ?? [];
+  if (after !== undefined && after !== before)
+    return dangerous(`register ${last} is written, and register ${last + 1} is not there`, exchange);
+  return judgeRefusal(exchange, { right: [2], open: { 3: 'it is refused, with another code' } });
+}
+
+const TEAR_READS = 200;
+/** A value of 32 bits, and another, of which each half shows to which it belongs. */
+const HALVES: readonly number[] = [0x1111, 0x2222];
+
+/** Writes a value of 32 bits on one connection while it is read on another. */
+async function tearing(bench: Bench): Promise<Judged> {
+  const { asker, facts } = bench;
+  if (facts.pauseMs !== undefined || facts.losses !== undefined)
+    return inconclusive('it needs a pause between requests: see back-to-back');
+  if (facts.connections?.startsWith('1 ')) return unsupported('it has one connection');
+  const address = await scratchRegister(bench);
+  const other = await asker.another();
+  if (typeof other === 'string') return unsupported('it has one connection');
+  const pdu = readPdu(3, address, 2);
+  const torn: Exchange[] = [];
+  let reads = 0;
+  try {
+    for (; reads < TEAR_READS && !asker.isStopped(); reads++) {
+      const half = HALVES[reads % 2] ?? 0;
+      const [written, read] = await Promise.all([
+        asker.askOn(other, write16(address, [half, half])),
+        asker.once(pdu, { pauseMs: 0, isExpected: true }),
+      ]);
+      if (written.answer.kind !== 'data')
+        return inconclusive(
+          `function 16 on a second connection: the server ${answerText(written.answer)}`,
+          written,
+        );
+      const [first, second] = read.answer.kind === 'data' ? valuesOf(read.answer.pdu) : [];
+      const isTorn = HALVES.includes(first ?? 0) && HALVES.includes(second ?? 0) && first !== second;
+      if (reads > 0 && isTorn) torn.push(read);
+    }
+  } finally {
+    await other.close();
+    asker.closed();
+  }
+  if (torn.length === 1)
+    return inconclusive('once, half of a value was old; a longer run decides (--soak)', ...torn);
+  if (torn.length === 0)
+    return conforms(`${reads} reads while it was written: both registers were of one value`);
+  return {
+    ...dangerous(
+      'reads while it is written have one register of the old value and one of the new',
+      ...torn.slice(0, 3),
+    ),
+    seen: { times: torn.length, of: reads },
+  };
 }
 
 async function tablesSeparate(bench: Bench): Promise<Judged> {
@@ -357,7 +451,7 @@ function row(
 }
 
 const REFUSES: Partial<ServerCheck> = {
-  provokes: 'value',
+  provokes: ['value'],
   rule: 'Conforms with exception 03 and nothing written. Silence decides nothing where it lives on.',
   matters:
     'A disturbed or wrong request becomes a command: cwalter-at/freemodbus#66, cwalter-at/freemodbus#72.',
@@ -445,6 +539,37 @@ export const WRITES: readonly ServerCheck[] = [
     mask,
     { matters: 'Bits get lost.', mend: '(value AND and-mask) OR (or-mask AND NOT and-mask).' },
   ),
+  row(
+    'write-at-the-end',
+    'Writes all registers or none',
+    'Writes the last register of the map and the one behind it with function 16, where --scratch ends with the last.',
+    'figure 22',
+    atTheEnd,
+    {
+      ...REFUSES,
+      provokes: ['address'],
+      rule: 'Conforms with exception 02 and nothing written.',
+      matters: 'A setpoint is written by half.',
+      mend: 'Check address plus quantity before anything is written.',
+    },
+  ),
+  row(
+    'tearing',
+    'Reads a value as a whole while it is written',
+    'Writes a value of 32 bits on one connection, and reads it on another, 200 times.',
+    '6.3; robustness (no clause)',
+    tearing,
+    {
+      rule: 'Conforms when both registers are always of one value. One connection: not supported.',
+      matters: 'Halves of two values become one: zephyrproject-rtos/zephyr#118221, esphome/esphome#17205.',
+      mend: 'Answer a read between two writes, never within one.',
+      grade: 'dangerous',
+      on: 'tcp',
+      room: 2,
+      turn: 'late',
+      isSeveral: true,
+    },
+  ),
   row('fc23-order', 'Writes before it reads', 'Function 23 writes a register, and reads it.', '6.17', fc23, {
     matters: 'The client sees the old value: NModbus4/NModbus4#6, steveohara/j2mod#32, stephane/libmodbus#2.',
     mend: 'Write first, then read.',
@@ -463,7 +588,7 @@ export const WRITES: readonly ServerCheck[] = [
     'Function 23 reads an address that is not there, and writes.',
     'figure 27',
     with23(fc23AllOrNothing),
-    { ...REFUSES, provokes: 'address', rule: 'Conforms with exception 02 and nothing written.' },
+    { ...REFUSES, provokes: ['address'], rule: 'Conforms with exception 02 and nothing written.' },
   ),
   row(
     'tables-separate',
