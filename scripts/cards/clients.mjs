@@ -43,7 +43,7 @@ const placeOf = (kind) =>
 const printed = (file) => `cat ${file}`;
 
 /** @type {(command: string, args: readonly string[]) => {ok: boolean, text: string}} */
-function run(command, args) {
+export function run(command, args) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
   return { ok: status === 0, text: (error?.message ?? `${stdout}${stderr}`).trim() };
 }
@@ -52,7 +52,7 @@ function run(command, args) {
  * The version of a Debian package: what programs say of themselves is not always true.
  * @type {(name: string) => string}
  */
-const packaged = (name) => run('dpkg-query', ['--show', name]).text.split('\t').at(-1) ?? '';
+export const packaged = (name) => run('dpkg-query', ['--show', name]).text.split('\t').at(-1) ?? '';
 
 /** @type {(name: string) => Client} */
 const nodeClient = (name) => ({
