@@ -139,7 +139,7 @@ function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSo
 
 function say(inspection: Inspection, finding: ServerFinding): Said | undefined {
   const { id, provokes } = finding.check;
-  if (provokes && inspection.silencers.get(provokes)?.check === id) return {};
+  if (provokes?.some((each) => inspection.silencers.get(each)?.check === id)) return {};
   if (ANSWERED_QUANTITY.test(id) && !SAYINGS[id]) return constantReply(inspection, finding);
   return SAYINGS[id]?.(inspection, finding);
 }

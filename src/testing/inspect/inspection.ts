@@ -69,7 +69,7 @@ export interface Inspection {
   /** True when the server answered; otherwise nothing could be judged. */
   readonly isReached: boolean;
   /** The checks that have silenced the server, by what they provoke. */
-  readonly silencers: ReadonlyMap<NonNullable<ServerCheck['provokes']>, Silencing>;
+  readonly silencers: ReadonlyMap<Provoked, Silencing>;
   readonly log: readonly Exchange[];
   /** What the server has, where `survey` of the order asks for it. */
   readonly device?: ClonedDevice;

@@ -15,20 +15,30 @@ const registers = {
   coils: [{ address: 0, value: [1, 0, 1, 1, 0, 0, 1, 0, 1], write: true }],
 };
 
-/** Servers by what is wrong with them: one check that tells it, and the words that name it. */
+/** Servers by what is wrong with them: the checks that are asked for, and those that are violated. */
 const SERVERS = {
-  plain: { checks: 'frames,refusals', violates: [] as string[] },
-  few: { manners: { most: { registers: 40 } }, checks: 'has', violates: ['fc03-quantity-125'] },
-  pause: { manners: { pauseBefore: 60 }, checks: 'frames', violates: ['back-to-back'] },
+  plain: { checks: 'refusals', violates: [] as string[] },
+  few: {
+    manners: { most: { registers: 40 } },
+    checks: 'fc03-quantity-125',
+    violates: ['fc03-quantity-125'],
+  },
   mute: {
-    faults: [{ when: { function: [7, 8, 11, 17, 99] }, do: [{ silence: true }] }],
-    checks: 'identification,function-unknown',
+    faults: [{ when: { function: [7, 11, 99] }, do: [{ silence: true }] }],
+    checks: 'function-unknown,fc07-shape,fc11-shape',
     violates: ['function-unknown'],
   },
-  transactions: {
-    faults: [{ do: [{ transaction: 0 }] }],
-    checks: 'mbap-echo',
-    violates: ['mbap-echo'],
+  transactions: { faults: [{ do: [{ transaction: 0 }] }], checks: 'mbap-echo', violates: ['mbap-echo'] },
+  unheard: { tcp: { maxClients: 1, whenFull: 'ignore' }, checks: 'connections', violates: ['connections'] },
+  pipelined: {
+    tcp: { pipelining: 'drop' },
+    checks: 'tcp-pipelined,tcp-coalesced',
+    violates: ['tcp-coalesced', 'tcp-pipelined'],
+  },
+  one: {
+    tcp: { maxClients: 1, whenFull: 'refuse' },
+    checks: 'tcp-split,half-frame-elsewhere',
+    violates: [],
   },
 } as const;
 
@@ -44,7 +54,12 @@ beforeAll(async () => {
           { registers, ...('manners' in server && { manners: server.manners }) },
         ]),
       ),
-      lines: Object.fromEntries(entries.map(([name]) => [name, { tcp: { port: 0 }, units: { 1: name } }])),
+      lines: Object.fromEntries(
+        entries.map(([name, server]) => [
+          name,
+          { tcp: { port: 0, ...('tcp' in server && server.tcp) }, units: { 1: name } },
+        ]),
+      ),
       faults: entries.flatMap(([line, server]) =>
         'faults' in server
           ? server.faults.map((fault, i) => ({
@@ -65,7 +80,7 @@ afterAll(async () => {
 const place = (line: string) => `127.0.0.1:${program.tcpPort(line)}`;
 
 describe('inspects a server on a real connection', () => {
-  it.each(Object.entries(SERVERS))('%s', async (line, { checks, violates }) => {
+  it.concurrent.each(Object.entries(SERVERS))('%s', async (line, { checks, violates }) => {
     const file = join(newDirectory(), 'card.json');
     const args = ['inspect', '--tcp', place(line), '--checks', checks, '--seed', '1', '--json', file];
     const { code, stdout } = await run(args, newDirectory());
@@ -77,7 +92,7 @@ describe('inspects a server on a real connection', () => {
 });
 
 it('puts the values of scratch addresses back when Ctrl-C ends it in the middle of the writes', async () => {
-  const scratch = ['--scratch', 'holding:0-129,coils:0-8', '--checks', 'writes'];
+  const scratch = ['--scratch', 'holding:0-9', '--checks', 'fc06-echo,fc16-echo,write-read-back'];
   const child = spawn(
     process.execPath,
     [join(dist, 'main.js'), 'inspect', '--tcp', place('plain'), '--seed', '1', ...scratch],

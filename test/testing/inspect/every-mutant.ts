@@ -74,7 +74,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'only-function-16': { ...both(), told: NO_6 },
   'only-function-6': { ...both(), told: NO_16 },
   'reboots-when-polled': onTcp('repeat-block'),
-  'second-master': onSerial('rtu-collision'),
+  'second-master': onSerial('rtu-collision', 'stray-bytes'),
   'shared-memory': { ...both(), told: ONE_TABLE },
   'short-block': both('frames'),
   sleeps: { ...both('idle'), idleMs: 31_000 },

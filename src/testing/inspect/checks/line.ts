@@ -18,7 +18,7 @@ import { frameOf, stillAnswers, unanswered } from './bus.js';
 const LISTEN_MS = 10_000;
 
 /** The units that requests of another master ask, when nothing else came unasked; otherwise none. */
-export function unitsAskedByOthers({ unasked }: Exchange): readonly number[] {
+function unitsAskedByOthers({ unasked }: Exchange): readonly number[] {
   const bytes = concatBytes(...unasked.map((chunk) => chunk.bytes));
   const units: number[] = [];
   for (let start = 0; start < bytes.length; ) {
