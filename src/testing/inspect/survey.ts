@@ -36,7 +36,7 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
   const seen = valuesSeen(bench.log);
   let toldAt = clock.now();
   const cloneAsker = new CloneAsker(clientOf(bench), unitId, {
-    ...{ timeout: asker.timeout, pause: 0, sleep: (ms) => asker.wait(ms), isStopped: asker.isStopped },
+    ...{ timeout: asker.timeout(3), pause: 0, sleep: (ms) => asker.wait(ms), isStopped: asker.isStopped },
     asked: () => {},
   });
   const isAsked =

@@ -1,6 +1,6 @@
 import { findMisbehaviour } from '../../../src/files/config/catalogue.js';
 import { dataSheet } from '../../../src/testing/inspect/card.js';
-import { addressesOf, deviceForMap, mapOf } from '../../../src/testing/inspect/device-map.js';
+import { deviceForMap, mapOf } from '../../../src/testing/inspect/device-map.js';
 import type { Inspection } from '../../../src/testing/inspect/inspection.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { inspectServer, METER } from './virtual-server.js';
@@ -128,12 +128,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'locksUp: address': { manners: { locksUp: { on: ['address'], for: '20s' } }, ...both('address-unknown') },
   'locksUp: value': {
     manners: { locksUp: { on: ['value'], for: '20s' } },
-    ...{ tcp: ['fc01-quantity-2001'], serial: ['fc02-quantity-0'] },
+    ...both('fc01-quantity-2001'),
   },
   'locksUp: all': {
     manners: { locksUp: { on: ['function', 'address', 'value'], for: '20s' } },
-    tcp: ['address-unknown', 'function-unknown', 'fc01-quantity-2001'],
-    serial: ['address-unknown', 'function-unknown', 'fc02-quantity-0'],
+    ...both('address-unknown', 'function-unknown', 'fc01-quantity-2001'),
   },
   'locksUp: reconnect': {
     manners: { locksUp: { on: [{ reconnect: '1s' }], for: '5s' } },
@@ -198,7 +197,7 @@ export function inspectMutant(name: string, mutant: Mutant, on: 'tcp' | 'serial'
     order: {
       ...{ scratch: SCRATCH, broadcast: on === 'serial' },
       ...(mutant.idleMs !== undefined && { idleMs: mutant.idleMs }),
-      ...(map && { map, known: addressesOf(map) }),
+      ...(map && { map }),
     },
   });
 }

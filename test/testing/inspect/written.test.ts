@@ -21,7 +21,11 @@ function violationsIn({ findings }: Inspection): string[] {
     .map(({ check, text }) => `${check.id}: ${text}`);
 }
 
-const idsOf = (violations: readonly string[]) => violations.map((each) => each.replace(/:.*/, '')).toSorted();
+/** Which of the two checks that repeat a read meets a value that is wrong now and then depends on what was asked before. */
+const idsOf = (violations: readonly string[]) => {
+  const ids = violations.map((each) => each.replace(/:.*/, '')).toSorted();
+  return ids.includes('repeat-pair') ? ids.filter((id) => id !== 'same-value') : ids;
+};
 
 /** Inspects a server, writes what was found, and inspects a server that is made of the file. */
 async function again(wanted: ServerWanted) {

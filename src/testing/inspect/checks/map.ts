@@ -288,7 +288,7 @@ export const MAP: readonly ServerCheck[] = [
     matters: 'A setpoint that no plant bears is set, or is said to be.',
     mend: 'Compare a value with its limits before it is confirmed.',
     grade: 'met',
-    provokes: 'value',
+    provokes: ['value'],
     needs: ['map', 'holding'],
     run: limits,
   },
