@@ -112,14 +112,14 @@ describeWithPeer('a bench on mosquitto', noMosquitto, () => {
         devices: ['me/ter'],
         rest: [expect.stringMatching(/^http:/)],
       });
-      expect(last('modbus-sim/b1/devices/me%2Fter/values/pv')).toBe('null');
+      await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/pv')).toBe('null');
 
       await client.writeRegisters(0, [0x4366, 0]);
       await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage')).toBe('230');
       await client.writeRegisters(0, [0x4367, 0]);
       await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage')).toBe('231');
-      const written = last('modbus-sim/b1/devices/me%2Fter/written/voltage') ?? '';
-      expect(JSON.parse(written)).toMatchObject({
+      const written = () => JSON.parse(last('modbus-sim/b1/devices/me%2Fter/written/voltage') ?? '{}');
+      await expect.poll(written).toMatchObject({
         value: 231,
         line: 'lan',
         client: expect.stringMatching(/^127\.0\.0\.1:/),

@@ -14,7 +14,7 @@ import { complain, OK, say } from './say.js';
  * Longest time to ask for the lines, in ms. Wireshark waits for the list of interfaces before it shows its
  * window.
  */
-const LIST_LIMIT_MS = 1000;
+const LIST_LIMIT_MS = 3000;
 
 /** Answers Wireshark as an extcap program whose interfaces are the lines of a running simulator. */
 export async function extcap(request: ExtcapRequest, version: string): Promise<number> {
