@@ -114,7 +114,8 @@ describeWithPeer('the dashboard for Grafana', noPrometheus, () => {
             encoding: 'utf8',
           },
         );
-      expect(written()).toContain('1 of 1');
+      // The bench is ready before the broker has heard of it.
+      await expect.poll(written, { interval: 500 }).toContain('1 of 1');
       const api = await prometheus(directory, targets);
 
       const values: Record<string, string> = { __rate_interval: '30s' };
