@@ -197,6 +197,12 @@ export class Bench {
     return address;
   }
 
+  /** True when an exchange has shown how the server answers a function. */
+  isFunctionKnown(code: number): boolean {
+    const { there, missing, silent } = this.facts.functions;
+    return there.has(code) || missing.has(code) || silent.has(code);
+  }
+
   /** Keeps whether the server has a function, as an exchange shows it. */
   noteFunction(code: number, { answer }: Exchange): void {
     const { there, missing, silent } = this.facts.functions;

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { some } from '../../support/tries.js';
 import { inspectServer, type ServerWanted } from './virtual-server.js';
 
@@ -35,4 +35,26 @@ it('a check that runs alone has the verdict that it has among all others', async
   const asked = [...all].filter(([, verdict]) => verdict !== 'not-run').map(([id]) => id);
   for (const id of some(asked, 8))
     expect([id, (await verdictsOf(1, [id])).get(id)]).toEqual([id, all.get(id)]);
+});
+
+describe('a sub-function is judged only where its function is there, in any order and alone', () => {
+  const verdictsWithout = async (code: number, seed: number, checks: readonly string[]) => {
+    const faults = [{ name: 'gone', when: { function: code }, do: [{ exception: 1 }] }];
+    const { inspection } = await inspectServer({ on: 'tcp', faults, order: { seed, checks } });
+    return inspection.findings.filter(({ check }) => checks.includes(check.id)).map(({ verdict }) => verdict);
+  };
+
+  it('of function 8', async () => {
+    for (const seed of [1, 2, 3, 4])
+      expect(await verdictsWithout(8, seed, ['fc08-loopback', 'fc08-sub-unknown'])).toEqual([
+        'unsupported',
+        'unsupported',
+      ]);
+    expect(await verdictsWithout(8, 1, ['fc08-sub-unknown'])).toEqual(['unsupported']);
+  });
+
+  it('of function 43', async () => {
+    for (const id of ['fc43-mei-unknown', 'fc43-object-unknown', 'fc43-code-illegal', 'fc43-restart'])
+      expect([id, ...(await verdictsWithout(43, 1, [id]))]).toEqual([id, 'unsupported']);
+  });
 });

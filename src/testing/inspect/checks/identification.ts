@@ -88,10 +88,11 @@ async function extended(bench: Bench): Promise<Judged> {
 
 const individually = (bench: Bench) => ((bench.facts.identificationLevel ?? 0x80) & 0x80) !== 0;
 
-/** Checks of function 43 are about servers that have it. */
+/** Checks of function 43 are about servers that have it, whichever of them runs first, or alone. */
 const with43 =
   (run: (bench: Bench) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
+    if (!bench.isFunctionKnown(43)) await basic(bench);
     if (bench.facts.functions.missing.has(43)) return unsupported('function 43/14 is not there');
     if (bench.facts.functions.silent.has(43))
       return inconclusive('function 43 is not answered: see fc43-basic');
@@ -106,6 +107,20 @@ async function restart(bench: Bench): Promise<Judged> {
   if (answer.kind === 'data' && answer.pdu[7] === 0)
     return conforms('it begins again at object 00', exchange);
   return violates(`the server ${answerText(answer)}, where the list begins again at object 00`, exchange);
+}
+
+/** Returns the data that it was sent (6.8.1): the sub-function that a server with function 8 has first. */
+const LOOPBACK = [8, 0, 0, 0xa5, 0x37] as const;
+
+/** An unknown sub-function is refused with the code of an unknown function, so function 8 has to be there. */
+async function unknownSubFunction(bench: Bench): Promise<Judged> {
+  if (!bench.isFunctionKnown(8)) bench.noteFunction(8, await bench.ask(Uint8Array.from(LOOPBACK)));
+  if (bench.facts.functions.missing.has(8)) return unsupported('function 8 is not there');
+  return refused(bench, Uint8Array.of(8, 0, 0x13, 0, 0), {
+    right: [1],
+    open: { 3: 'it is refused, with another code' },
+    isOptional: false,
+  });
 }
 
 /** A function of a serial line that a server may have: judged by the shape of its reply. */
@@ -270,15 +285,14 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
   },
   shape(
     'fc08-loopback',
-    [8, 0, 0, 0xa5, 0x37],
+    LOOPBACK,
     {
       title: 'Echoes a diagnostic request',
       right: 'an echo',
       clause: '6.8',
       matters: 'Beckhoff FB_MBDiagnose polls it.',
     },
-    (pdu) =>
-      Buffer.compare(pdu, Uint8Array.of(8, 0, 0, 0xa5, 0x37)) === 0 ? undefined : 'the echo is another one',
+    (pdu) => (Buffer.compare(pdu, Uint8Array.from(LOOPBACK)) === 0 ? undefined : 'the echo is another one'),
   ),
   {
     id: 'fc08-sub-unknown',
@@ -286,19 +300,12 @@ export const IDENTIFICATION: readonly ServerCheck[] = [
     group: 'identification',
     title: 'Refuses an unknown sub-function',
     does: 'Sends 08 0013 0000.',
-    rule: 'Conforms with exception 01. 03 decides nothing.',
+    rule: 'Conforms with exception 01. 03 decides nothing. Without function 8: not supported.',
     clause: `${A}, figure 18`,
     matters: COST,
     mend: 'Answer with exception 01.',
     grade: 'seldom',
-    run: (bench) =>
-      bench.facts.functions.missing.has(8)
-        ? unsupported('function 8 is not there')
-        : refused(bench, Uint8Array.of(8, 0, 0x13, 0, 0), {
-            right: [1],
-            open: { 3: 'it is refused, with another code' },
-            isOptional: false,
-          }),
+    run: unknownSubFunction,
   },
   {
     id: 'fc08-counters',
