@@ -59,6 +59,32 @@ describe('the models of a SunSpec device', () => {
   });
 });
 
+describe('the order of quantity and address', () => {
+  const asked = (...answers: readonly object[]) =>
+    verdictOf('order-quantity-address', {
+      faults: answers.map((each, i) => ({ name: `answer-${i}`, ...each })),
+    });
+  const codeOf = (quantity: number, exception: number, every = 1) => ({
+    when: { function: 3, quantity, every },
+    do: [{ exception }],
+  });
+
+  it('is told by the code of a wrong quantity at a wrong address', async () => {
+    expect(await asked()).toBe('fact: exception 03: it looks at the quantity first, as figure 13 has it');
+    // The second question of quantity 0 is the one at the wrong address.
+    expect(await asked(codeOf(0, 2, 2))).toBe(
+      'fact: exception 02: it looks at the address first, as figure 9 has it for all functions; figure 13 has the quantity first',
+    );
+  });
+
+  it('is asked with another quantity where quantity 0 has the code of an address everywhere', async () => {
+    expect(await asked(codeOf(0, 2))).toContain('fact: exception 03: it looks at the quantity first');
+    expect(await asked(codeOf(0, 2), codeOf(126, 2))).toBe(
+      'inconclusive: the server answered with exception 02 to a wrong quantity at a good address, and with exception 02 to a wrong address: two codes would tell the order',
+    );
+  });
+});
+
 describe('writes', () => {
   const end = { order: { scratch: { holding: { first: 0, last: 299 } } } };
 

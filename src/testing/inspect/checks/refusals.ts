@@ -1,8 +1,17 @@
 import { type Exchange, hasValues } from '../asker.js';
 import { type Bench, type ReadCode, readPdu, valuesOf } from '../bench.js';
-import { conforms, dangerous, fact, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
+import {
+  conforms,
+  dangerous,
+  fact,
+  inconclusive,
+  type Judged,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
 import { judgeRefusal, refused } from '../trial.js';
-import { answerText, codeText } from '../words.js';
+import { answerText, codeText, listText } from '../words.js';
 import { tableOr } from './has.js';
 
 const A = 'Application Protocol V1.1b3';
@@ -31,20 +40,49 @@ async function addressUnknown(bench: Bench): Promise<Judged> {
     : { ...judged, text: `address ${address}: ${judged.text}` };
 }
 
+/** The figures of the functions that read: each looks at the quantity before the address. */
+const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
+
+/**
+ * Asks a wrong quantity at an address that is not there. Its code tells the order only where the server refuses the
+ * same quantity at a good address with another code than the address.
+ */
 async function orderOfChecks(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);
   if (!absent) return unsupported('every address exists');
-  const exchange = await bench.ask(readPdu(bench.read?.code ?? 3, absent.address, 0));
-  const { answer } = exchange;
-  if (answer.kind === 'exception' && (answer.code === 3 || answer.code === 2)) {
-    const [figure, first] = answer.code === 3 ? [13, 'the quantity'] : [9, 'the address'];
-    return fact(
-      `exception ${codeText(answer.code)}: it looks at ${first} first, as figure ${figure} has it`,
-      exchange,
-    );
+  const { code, address } = bench.read ?? { code: 3, address: 0 };
+  const ofAddress = absent.exchange.answer;
+  if (ofAddress.kind !== 'exception')
+    return inconclusive(`an address that is not there: the server ${answerText(ofAddress)}`, absent.exchange);
+  const same: Exchange[] = [];
+  for (const many of [0, code <= 2 ? 2001 : 126]) {
+    const good = await bench.ask(readPdu(code, address, many));
+    same.push(good);
+    if (good.answer.kind !== 'exception' || good.answer.code === ofAddress.code) continue;
+    const exchange = await bench.ask(readPdu(code, absent.address, many));
+    const { answer } = exchange;
+    const figure = FIGURES[code as ReadCode];
+    if (answer.kind === 'exception' && answer.code === good.answer.code)
+      return fact(
+        `exception ${codeText(answer.code)}: it looks at the quantity first, as figure ${figure} has it`,
+        exchange,
+      );
+    if (answer.kind === 'exception' && answer.code === ofAddress.code)
+      return fact(
+        `exception ${codeText(answer.code)}: it looks at the address first, as figure 9 has it for all functions; figure ${figure} has the quantity first`,
+        exchange,
+      );
+    return fact(`the server ${answerText(answer)}`, exchange);
   }
-  return fact(`the server ${answerText(answer)}`, exchange);
+  const answers = [...new Set(same.map(({ answer }) => answerText(answer)))];
+  return inconclusive(
+    `the server ${listText(answers)} to a wrong quantity at a good address, and with exception ${codeText(ofAddress.code)} to a wrong address: two codes would tell the order`,
+    ...same,
+  );
 }
+
+const MAY_BE_ADDRESS =
+  'Exception 02 decides nothing: the map may end before, and some servers look at the address first, as figure 9 has it for all functions.';
 
 /** A read of a quantity that the specification does not have. */
 function quantity(
@@ -54,14 +92,14 @@ function quantity(
 ): ServerCheck {
   const limit = code <= 2 ? 2000 : 125;
   const isOver = many > limit;
-  const figure = { 1: 11, 2: 12, 3: 13, 4: 14 }[code];
+  const figure = FIGURES[code];
   const what = code <= 2 ? 'bits' : 'registers';
   return {
     id: `fc0${code}-quantity-${many}`,
     group: 'refusals',
     title: text.title ?? `Function ${code} refuses ${many} ${what}`,
     does: `Reads ${many} ${what} with function ${code}.`,
-    rule: `Conforms with exception 03.${isOver ? ' Exception 02 decides nothing: the map ends before, and figure 9 has the address first.' : ''}`,
+    rule: `Conforms with exception 03.${isOver ? ` ${MAY_BE_ADDRESS}` : ''}`,
     clause: `${A}, figure ${figure}`,
     matters: text.matters,
     mend: `Refuse quantities other than 1 to ${limit} with exception 03, before anything else is looked at.`,
@@ -73,7 +111,7 @@ function quantity(
       if (typeof address !== 'number') return address;
       return refused(bench, readPdu(code, address, many), {
         right: [3],
-        ...(isOver && { open: { 2: 'the map may end before, and figure 9 has the address first' } }),
+        ...(isOver && { open: { 2: 'the map may end before, and some servers look at the address first' } }),
         data: (exchange) => tooMany(exchange, many, what),
       });
     },
@@ -161,8 +199,8 @@ export const REFUSALS: readonly ServerCheck[] = [
     provokes: ['address', 'value'],
     group: 'refusals',
     title: 'Looks at the quantity before the address',
-    does: 'Reads no registers at an address that is not there.',
-    rule: 'Told, never blamed: figure 13 has the quantity first, figure 9 the address.',
+    does: 'Reads no registers, or one too many, at an address that is not there.',
+    rule: 'Told, never blamed: figure 13 has the quantity first, figure 9 the address. One code for both tells nothing.',
     clause: `${A}, figure 9 against figure 13`,
     matters: 'It explains why two servers give two codes for one request.',
     mend: 'Nothing: the specification has both orders.',
