@@ -35,6 +35,9 @@ const STDOUT = '-';
 /** How long a command that restarts a server may take, in ms. */
 const POWER_CYCLE_MS = 60_000;
 
+/** Prints a line of the report, or of progress. */
+type Tell = (text: string) => unknown;
+
 /** Inspects a server, and prints how it behaves. */
 export async function inspect(request: InspectRequest): Promise<number> {
   if (request.what === 'list') return list();
@@ -50,6 +53,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
   const claims = request.claims === undefined ? undefined : readClaims(request.claims);
   if (claims && !claims.ok) return complain(claims.error, WRONG);
   const { powerCycle, claims: _, map: mapFile, seed = newSeed(Math.random), ...rest } = request;
+  // A draft on standard output has it alone, so that it can be redirected.
+  const tell = template === STDOUT ? note : say;
   let stop = (): void => {};
   let isStopped = false;
   // Values that were written are put back first; a second signal ends the program at once.
@@ -59,7 +64,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
       stop();
     });
   }
-  const server = await serverOf(request, seed, () => isStopped);
+  const server = await serverOf(request, seed, tell, () => isStopped);
   if (server === undefined) return WRONG;
   if (!server.ok) return complain(server.error, WRONG);
   const { target, unitId } = server.value;
@@ -76,19 +81,22 @@ export async function inspect(request: InspectRequest): Promise<number> {
     ...(claims && { claims: claims.value }),
     ...power,
   };
-  const run = new InspectionRun({ target, clock: systemClock }, order, { found: printFound, note });
+  const run = new InspectionRun({ target, clock: systemClock }, order, {
+    found: (finding) => printFound(finding, tell),
+    note,
+  });
   stop = () => run.stop();
   const startedAt = Date.now();
   const inspection = await run.run();
-  say(`\n${cardText(inspection)}`);
+  tell(`\n${cardText(inspection)}`);
   const said = aboutText(request.about);
-  if (said !== '') say(said);
+  if (said !== '') tell(said);
   const report = { ...inspectionReport(inspection, startedAt), about: request.about };
   const forms = { html: htmlReport, json: () => inspectionJson(report) };
   const problem = writeReports(request, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG);
   const file = write === undefined ? undefined : writeInspected(inspection);
-  if (file !== undefined && writeNativeFile(file, { ...(write && { output: write }), force }) !== OK)
+  if (file !== undefined && writeNativeFile(file, { ...(write && { output: write }), force, tell }) !== OK)
     return WRONG;
   if (template !== undefined) {
     const draft = claimsTemplate(inspection);
@@ -106,6 +114,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
 async function serverOf(
   { server, unitId, find }: InspectWanted,
   seed: number,
+  tell: Tell,
   isStopped: () => boolean,
 ): Promise<Result<FoundServer> | undefined> {
   let wanted: FoundServer;
@@ -120,7 +129,7 @@ async function serverOf(
   if (!find) return success(wanted);
   const carrier = { target: wanted.target, clock: systemClock };
   const found = await findServer(carrier, wanted.unitId, seededRandom(seed, 1), note, isStopped);
-  if (found.ok) say(`found: ${settingText(found.value.target)} --unit ${found.value.unitId}`);
+  if (found.ok) tell(`found: ${settingText(found.value.target)} --unit ${found.value.unitId}`);
   return found;
 }
 
@@ -144,8 +153,8 @@ function restartBy(command: string): () => Promise<void> {
 }
 
 /** Prints each check when it is over, so that the first lines come within a second. */
-function printFound({ check, verdict, text }: ServerFinding): void {
-  if (verdict !== 'not-run') say(`${verdict.padEnd(13)}${check.id.padEnd(26)}${text}`);
+function printFound({ check, verdict, text }: ServerFinding, tell: Tell): void {
+  if (verdict !== 'not-run') tell(`${verdict.padEnd(13)}${check.id.padEnd(26)}${text}`);
 }
 
 function list(): number {

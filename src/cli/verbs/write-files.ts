@@ -30,12 +30,17 @@ export function editorLineFor(kind: SchemaCommand['of']): string {
 /**
  * Checks a native file that the program has made, and writes it.
  * @param output path of the file; standard output when undefined
+ * @param tell prints that the file was written, where standard output has something else
  * @param what what the file holds, for people
  * @returns the exit code
  */
 export function writeNativeFile(
   text: string,
-  { output, force }: { readonly output?: string; readonly force: boolean },
+  {
+    output,
+    force,
+    tell = say,
+  }: { readonly output?: string; readonly force: boolean; readonly tell?: (text: string) => unknown },
   what = '',
 ): number {
   const loaded = loadNative(text, output === undefined ? '.' : dirname(resolve(output)));
@@ -47,7 +52,8 @@ export function writeNativeFile(
   }
   const failure = save(output, whole, force);
   if (failure !== undefined) return complain(failure);
-  return say(`wrote ${output}${what}; serve it with modbus-sim --config ${output}`);
+  tell(`wrote ${output}${what}; serve it with modbus-sim --config ${output}`);
+  return OK;
 }
 
 /**

@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newClient } from '../../../src/modbus/client/client.js';
+import { readClaims } from '../../../src/testing/inspect/claims.js';
 import { dist, startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
 /* The command inspect, on the program itself as servers that are wrong in known ways. */
 
-const { newDirectory } = scratchSpace();
+const { newDirectory, newFile } = scratchSpace();
 const registers = {
   holding: [{ address: 0, value: Array.from({ length: 140 }, (_, i) => 100 + i), write: true }],
   coils: [{ address: 0, value: [1, 0, 1, 1, 0, 0, 1, 0, 1], write: true }],
@@ -89,6 +90,20 @@ describe('inspects a server on a real connection', () => {
     expect(those, stdout).toEqual(violates);
     expect(code).toBe(violates.length > 0 ? 1 : 0);
   });
+});
+
+it('gives a draft of claims alone on standard output, and the report on standard error', async () => {
+  const args = ['inspect', '--tcp', place('plain'), '--checks', 'fc03-quantity-0', '--tester', 'Ada'];
+  const { code, stdout, stderr } = await run([...args, '--claims-template', '-'], newDirectory());
+  const claims = newFile(stdout, 'claims.yaml');
+  expect(readClaims(claims), stdout).toMatchObject({
+    ok: true,
+    value: { functions: expect.arrayContaining([3]) },
+  });
+  expect(stderr).toMatch(/^conforms +fc03-quantity-0/m);
+  expect(stderr).toContain('FOR THE DATA SHEET');
+  expect(stderr).toContain('Ada');
+  expect(code).toBe(0);
 });
 
 it('puts the values of scratch addresses back when Ctrl-C ends it in the middle of the writes', async () => {
