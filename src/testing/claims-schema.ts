@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { bounded, flag, section, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
 
-const LONGEST_MS = 60_000;
+/** The longest reply time that is claimed, in ms. */
+export const LONGEST_MS = 60_000;
 const MOST_CODES = 127;
 
 const codes = (most: number, what: string) => bounded(z.array(wholeNumber(1, most, what)), MOST_CODES);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { claimsTemplate, readClaims } from '../../../src/testing/inspect/claims.js';
+import type { Inspection } from '../../../src/testing/inspect/inspection.js';
 import { SCRATCH } from './mutants.js';
 import { inspectServer } from './virtual-server.js';
 
@@ -57,6 +58,25 @@ describe('claims of a maker', () => {
       ]);
     },
   );
+
+  it('are drafted without exceptions that violate a clause, and the draft names what was not tried', async () => {
+    const { inspection } = await inspectServer({
+      faults: [{ when: { function: 3, quantity: 0 }, do: [{ exception: 4 }] }],
+      order: { checks: ['refusals'] },
+    });
+    const draft = claimsTemplate(inspection);
+    const claims = claimsOf(draft);
+    expect(claims.ok && claims.value.exceptions, draft).not.toContain(4);
+    expect(claims.ok && claims.value.exceptions, draft).toContain(2);
+    expect(draft).toContain('Exceptions that violate a clause, and are left out: 4.');
+    expect(draft).toMatch(/not tried: 5, 6, .*15, 16, .*--scratch/);
+  });
+
+  it('are drafted with the time of 99 of 100 replies and a margin, and not with the slowest reply', async () => {
+    const { inspection } = await inspectServer({ order: { checks: ['refusals'] } });
+    const times = { least: 1, median: 2, p99: 4.4, most: 569, lost: 0 };
+    expect(claimsTemplate({ ...inspection, times } as Inspection)).toContain('replyTime: 25ms');
+  });
 
   it('are violated where they do not hold, and the others are not judged', async () => {
     expect(
