@@ -32,18 +32,32 @@ export function placeText({ carrier: { target }, order }: Pick<Inspection, 'carr
   return `unit ${order.unitId} · ${framing.toUpperCase()} ${baudRate} ${settings} ${path}`;
 }
 
-/** One sentence that says whether clients will be happy. */
+/**
+ * One sentence that says whether clients will be happy. It counts what the card lists, and speaks only of the checks
+ * that ran where half of them or more did not.
+ */
 export function conclusionOf(inspection: Inspection): string {
   if (verdictOfAll(inspection) === 'not-run') return 'Nothing could be judged: no answer came.';
   const violations = violationsOf(inspection);
-  const count = (wanted: Grade) => violations.filter((each) => gradeOf(each) === wanted).length;
+  const count = (wanted: Grade) => byText(violations.filter((each) => gradeOf(each) === wanted)).length;
   const [bad, met] = [count('dangerous'), count('met')];
   if (bad > 0)
     return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
+  const { findings } = inspection;
+  const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
+  const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
+  const deviations = met === 1 ? 'one deviation' : `${met} deviations`;
   if (met > 0)
-    return `Many clients will be happy; ${met === 1 ? 'one deviation' : `${met} deviations`} will be met in the field.`;
-  if (violations.length > 0) return 'Clients will be happy; it deviates where few of them will notice.';
-  return 'Clients will be happy: no deviation was seen.';
+    return few === undefined
+      ? `Many clients will be happy; ${deviations} will be met in the field.`
+      : `In ${few} that ran, ${deviations} will be met in the field.`;
+  if (violations.length > 0)
+    return few === undefined
+      ? 'Clients will be happy; it deviates where few of them will notice.'
+      : `In ${few} that ran, it deviates where few clients will notice.`;
+  return few === undefined
+    ? 'Clients will be happy: no deviation was seen.'
+    : `No deviation in ${few} that ran.`;
 }
 
 /** `43 conform · 2 violate · …`, without what is zero. */
@@ -66,19 +80,35 @@ function countsText({ findings }: Inspection): string {
 /** Replies that take longer than this, in ms, are too late for some clients as they are delivered. */
 const SHORT_MS = 250;
 
+/** The functions that an inspection tries, and those of them that write, which need scratch addresses. */
+const TRIED = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 20, 22, 23, 24, 43];
+const WRITE_COILS = [5, 15];
+const WRITE_REGISTERS = [6, 16, 22, 23];
+
+/** Which functions were not tried, with the option that they lack. */
+function notTried({ facts: { functions }, order: { scratch }, log }: Inspection): string[] {
+  const { there, missing, silent } = functions;
+  const asked = new Set([...there, ...missing, ...silent, ...log.map(({ pdu }) => pdu?.[0] ?? 0)]);
+  const lacking = [...(scratch.coils ? [] : WRITE_COILS), ...(scratch.holding ? [] : WRITE_REGISTERS)];
+  const untried = TRIED.filter((code) => !asked.has(code));
+  const without = untried.filter((code) => lacking.includes(code));
+  const others = untried.filter((code) => !lacking.includes(code));
+  return [
+    ...(without.length > 0 ? [`not tried: ${without.join(' ')} (--scratch)`] : []),
+    ...(others.length > 0 ? [`not tried: ${others.join(' ')}`] : []),
+  ];
+}
+
 /** The data sheet: what the server is like, as names with texts. */
-export function dataSheet({
-  facts,
-  times,
-  findings,
-  requests,
-}: Inspection): { readonly name: string; readonly value: string }[] {
+export function dataSheet(inspection: Inspection): { readonly name: string; readonly value: string }[] {
+  const { facts, times, findings, requests } = inspection;
   const { functions, most, pauseMs, vendor, identificationLevel, connections } = facts;
   const list = (codes: ReadonlySet<number>) => [...codes].sort((a, b) => a - b).join(' ');
   const parts = [
     list(functions.there) || 'none found',
     ...(functions.missing.size > 0 ? [`not there: ${list(functions.missing)}`] : []),
     ...(functions.silent.size > 0 ? [`silent: ${list(functions.silent)}`] : []),
+    ...notTried(inspection),
   ];
   const limits = Object.entries(most).map(
     ([code, many]) => `${many} ${Number(code) <= 2 ? 'bits' : 'registers'} (function ${code})`,
@@ -169,7 +199,9 @@ function violationLines(same: readonly ServerFinding[]): string[] {
   const [{ check, text, seen, shown = [] }] = same as readonly [ServerFinding];
   const often = seen && seen.of > 0 && same.length === 1 ? ` · ${seen.times} of ${seen.of}` : '';
   const [first] = shown.filter(({ sent }) => sent.length > 0);
-  const title = same.length === 1 ? check.title : `${check.title}, and ${same.length - 1} more`;
+  const more = same.length - 1;
+  const title =
+    more === 0 ? check.title : `${check.title} (and ${more} more ${more === 1 ? 'check' : 'checks'})`;
   return [
     `  ${title}: ${text}.`,
     `     ${same.map((each) => each.check.id).join(', ')}${often} · ${check.clause}`,

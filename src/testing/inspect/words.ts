@@ -11,7 +11,7 @@ export function codeText(code: number): string {
 export function answerText(answer: ServerAnswer): string {
   switch (answer.kind) {
     case 'data':
-      return `answered with ${answer.pdu.length - 1} bytes`;
+      return `gave an answer of function ${answer.pdu[0]}`;
     case 'exception':
       return `answered with exception ${codeText(answer.code)}`;
     case 'garbled':

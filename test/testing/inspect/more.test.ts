@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ClientTarget, Wire, WireListener } from '../../../src/modbus/client/wire.js';
 import { encodeRtu, isRtuFrame } from '../../../src/modbus/protocol/rtu.js';
 import type { InspectionOrder } from '../../../src/testing/inspect/bench.js';
+import { cardText } from '../../../src/testing/inspect/card.js';
 import { InspectionRun } from '../../../src/testing/inspect/inspection.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { untilOver } from '../examine/virtual-bench.js';
@@ -85,6 +86,34 @@ describe('the order of quantity and address', () => {
   });
 });
 
+describe('the card', () => {
+  const cardOf = async (wanted: ServerWanted) => cardText((await inspectServer(wanted)).inspection);
+  const silent = { name: 'silent', when: { function: [7, 11] }, do: [{ silence: true }] };
+
+  it('speaks only of the checks that ran, where most did not', async () => {
+    const checks = ['fc03-quantity-0', 'function-unknown', 'fc07-shape', 'fc11-shape'];
+    expect(await cardOf({ order: { checks } })).toContain('\nNo deviation in the 5 checks that ran.\n');
+    expect(await cardOf({ faults: [silent], order: { checks } })).not.toContain('happy');
+    expect(await cardOf({})).toContain('\nClients will be happy: no deviation was seen.\n');
+  });
+
+  it('counts what it lists, and names the other checks of one fault apart from the number in a title', async () => {
+    const many = { name: 'many', when: { function: 3, quantity: '256-65535' }, do: [{ exception: 4 }] };
+    const card = await cardOf({ faults: [many, silent] });
+    expect(card).toContain('Many clients will be happy; one deviation will be met in the field.');
+    expect(card).toContain(
+      'Function 3 refuses 256 registers (and 1 more check): exception 04 in place of 03.',
+    );
+  });
+
+  it('names the functions that were not tried', async () => {
+    expect(await cardOf({})).toMatch(/functions .*; not tried: 5 6 15 16 22 23 \(--scratch\)\n/);
+    expect(await cardOf({ order: { checks: ['answers'] } })).toMatch(
+      /functions {7}3; not tried: 5 6 15 16 22 23 \(--scratch\); not tried: 1 2 4 7 8 11 12 17 20 24 43\n/,
+    );
+  });
+});
+
 describe('writes', () => {
   const end = { order: { scratch: { holding: { first: 0, last: 299 } } } };
 
@@ -101,7 +130,7 @@ describe('writes', () => {
           },
         ],
       }),
-    ).toContain('violates: the server answered with 4 bytes in place of exception 02');
+    ).toContain('violates: the server gave an answer of function 16 in place of exception 02');
   });
 
   it('beyond the end are not made where the scratch range ends before', async () => {

@@ -26,6 +26,7 @@ async function answers(bench: Bench): Promise<Judged> {
       const { answer } = exchange;
       if (hasValues(exchange)) {
         bench.read = { code, address };
+        bench.noteFunction(code, exchange);
         return conforms(`function ${code} answers at address ${address}`, exchange);
       }
       if (answer.kind === 'exception') refused = answer.code;
@@ -40,6 +41,7 @@ async function answers(bench: Bench): Promise<Judged> {
       if (exchange.answer.kind === 'exception') refused = exchange.answer.code;
       if (hasValues(exchange)) {
         bench.read = { code: 3, address: bench.candidates(3)[0] ?? 0 };
+        bench.noteFunction(3, exchange);
         return conforms(
           `function 3 answers at address ${bench.read.address}, ${CONNECT_PAUSE_MS} ms after connecting`,
           exchange,
