@@ -97,8 +97,13 @@ class Simulator:
         running.add(self)
 
     def line(self, name: str) -> Line:
-        """A line by its name. Raises SimulatorError if there is none."""
-        return Line(self, self.rest("GET", f"/lines/{_quoted(name)}"))
+        """A line by its name. Raises SimulatorError with the names that are known if there is none."""
+        try:
+            view = self.rest("GET", f"/lines/{_quoted(name)}")
+        except SimulatorError as error:
+            known = ", ".join(each["name"] for each in self.rest("GET", "/lines")["lines"])
+            raise SimulatorError(f"{error} (known: {known or 'none'})") from None
+        return Line(self, view)
 
     def device(self, name: str) -> Device:
         """A device by its name. Its first use raises SimulatorError if there is none."""
