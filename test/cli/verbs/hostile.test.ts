@@ -4,7 +4,6 @@ import { ATTACKS } from '../../../scripts/hostile/attacks.mjs';
 import { heldMb, openDescriptors, startPlant } from '../../../scripts/hostile/plant.mjs';
 import { REST_ATTACKS } from '../../../scripts/hostile/rest-attacks.mjs';
 import { Siege } from '../../../scripts/hostile/siege.mjs';
-import { play, TRICKS } from '../../../scripts/hostile/tricks.mjs';
 
 /** Short: `node scripts/hostile.mjs` takes minutes for the same, and measures. */
 const AMOUNT = { ms: 200, count: 300 };
@@ -48,10 +47,6 @@ describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rt
     });
   },
 );
-
-it.each(TRICKS.map((trick) => [trick.name, trick] as const))('%s: the program holds', async (_, trick) => {
-  expect(await play(trick)).toEqual({ held: true, seen: expect.stringMatching(/./) });
-});
 
 it('after all of it the program has the files open that it had, and about the memory', async () => {
   const { pid } = plant.program;
