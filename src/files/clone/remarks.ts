@@ -29,7 +29,9 @@ export function remarksOf({ survey, unfinished, replyTime, inspected }: ClonedDe
 function tableRemarks(survey: TableSurvey): string[] {
   const { table, values, refusals, givenUpAfter, unsupported, block, tooFew, least } = survey;
   if (givenUpAfter !== undefined)
-    return [`${table}: no answer to ${givenUpAfter} requests, so no more were sent; --thorough asks for all`];
+    return [
+      `${table}: no answer to ${givenUpAfter} requests, so no more were sent; clone --thorough asks for all`,
+    ];
   if (unsupported !== undefined) return [`${table}: every request was refused: ${wayText(unsupported)}`];
   const others = [...refusals.keys()].filter(
     (refusal) => refusal !== 'silence' && refusal !== ExceptionCode.illegalDataAddress,
@@ -41,6 +43,12 @@ function tableRemarks(survey: TableSurvey): string[] {
       ? []
       : [`${table}: reads of fewer than ${least} are refused: ${wayText(tooFew)}`]),
     ...(block.otherwise === undefined ? [] : [`${table}: ${block.most} are read by one request at most`]),
+    ...[...survey.wrongQuantities.keys()].flatMap((range) => {
+      const [first, last] = range.split('-').map(Number);
+      return first !== undefined && last === 0xffff
+        ? [`${table}: quantities above ${first} were not asked for, and are refused as ${first} is`]
+        : [];
+    }),
     ...others.map((code) => `${table}: what is not there was refused with exception ${code}, here with 2`),
   ];
 }

@@ -227,25 +227,43 @@ export class TableSurvey {
 
   /**
    * Asks for quantities that the specification does not allow (Application Protocol V1.1b3, 6.1 and 6.3): 0, one
-   * more than the greatest, and one whose byte count does not fit into a byte.
+   * more than the greatest, and the least whose byte count does not fit into a byte. Where the quantities between these
+   * two are refused in two ways, their boundary is searched.
    */
   async askWrongQuantities(): Promise<void> {
     const [start] = this.values.keys();
     if (start === undefined) return;
     const { maximum } = this.block;
-    const overflow = (this.isBits ? 8 : 0.5) * 0x100;
+    const overflow = this.isBits ? 8 * 0xff + 1 : 0x100 / 2;
     const ranges = [
       [0, 0],
       [maximum + 1, overflow - 1],
       [overflow, 0xffff],
     ] as const;
     for (const [first, last] of ranges) {
-      const taken = await this.#ask(start, first, true, `${this.table}, ${first}`);
-      if (taken.kind === 'data' || this.isOver) continue;
-      const refusal = refusalOf(taken);
-      const range = first === last ? String(first) : `${first}-${last}`;
-      if (refusal !== ExceptionCode.illegalDataValue) this.wrongQuantities.set(range, refusal);
+      const below = await this.#refusalFor(start, first);
+      const above = last === overflow - 1 ? await this.#refusalFor(start, last) : below;
+      let [low, high] = [first, last];
+      while (below !== above && high - low > 1 && !this.isOver) {
+        const middle = (low + high) >> 1;
+        if ((await this.#refusalFor(start, middle)) === below) low = middle;
+        else high = middle;
+      }
+      if (this.isOver) return;
+      this.#keepWrong(first, below === above ? last : low, below);
+      if (below !== above) this.#keepWrong(high, last, above);
     }
+  }
+
+  /** How the device refuses a quantity; undefined when it answers it. */
+  async #refusalFor(start: number, quantity: number): Promise<ReadRefusal | undefined> {
+    const taken = await this.#ask(start, quantity, true, `${this.table}, ${quantity}`);
+    return taken.kind === 'data' ? undefined : refusalOf(taken);
+  }
+
+  #keepWrong(first: number, last: number, refusal: ReadRefusal | undefined): void {
+    if (refusal === undefined || refusal === ExceptionCode.illegalDataValue) return;
+    this.wrongQuantities.set(first === last ? String(first) : `${first}-${last}`, refusal);
   }
 
   /** All ways in which the device has refused to read this table. */

@@ -44,7 +44,8 @@ export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = fals
       ...(isInspected
         ? [
             `Written by modbus-sim inspect from ${from}: as it was found, with what deviates.`,
-            'What was not allowed to be written is read-only here. Add write: true where a client writes.',
+            'Addresses outside --scratch stand as read-only because nobody tried to write there: mind that with --map.',
+            'Add write: true where a client writes.',
             notRead,
           ]
         : [

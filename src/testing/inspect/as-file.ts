@@ -1,8 +1,9 @@
 import type { InspectedWays } from '../../files/clone/cloned-device.js';
+import { READ_FUNCTIONS } from '../../files/clone/table-survey.js';
 import { type Clone, writeClone } from '../../files/clone/write.js';
 import type { LineSource } from '../../files/config/native/line-source.js';
 import { keyOf } from '../../files/config/native/real.js';
-import { hex } from '../../modbus/protocol/bytes.js';
+import { hex, wordAt } from '../../modbus/protocol/bytes.js';
 import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { median } from '../times.js';
 import type { Exchange } from './asker.js';
@@ -109,7 +110,12 @@ function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSo
     ),
   );
   const all: Said[] = [...locks(inspection), clients(inspection), functionsAndTables(inspection)];
-  const remarks: string[] = [];
+  const { there, missing, silent } = facts.functions;
+  const untried = WRITES.filter((code) => ![there, missing, silent].some((codes) => codes.has(code)));
+  const remarks =
+    untried.length === 0
+      ? []
+      : [`functions that were not tried, as they write and need --scratch: ${untried.join(', ')}`];
   for (const { id, manners, faults, line } of behavesAs(inspection)) {
     const { shows, too = [] } = LIKENESSES[id] ?? { shows: {} };
     const shown = Object.keys(shows).filter((check) => open.has(check));
@@ -140,7 +146,8 @@ function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSo
 function say(inspection: Inspection, finding: ServerFinding): Said | undefined {
   const { id, provokes } = finding.check;
   if (provokes?.some((each) => inspection.silencers.get(each)?.check === id)) return {};
-  if (ANSWERED_QUANTITY.test(id) && !SAYINGS[id]) return constantReply(inspection, finding);
+  if (ANSWERED_QUANTITY.test(id) && !SAYINGS[id])
+    return constantReply(inspection, finding) ?? quantityRefused(inspection, finding);
   return SAYINGS[id]?.(inspection, finding);
 }
 
@@ -263,6 +270,23 @@ function constantReply(_: Inspection, { check, shown: [exchange] = [] }: ServerF
       },
     ],
   };
+}
+
+/** A quantity that is refused with another exception than 03, or by silence: the survey has made a rule of that. */
+function quantityRefused(
+  { device }: Inspection,
+  { shown: [exchange] = [] }: ServerFinding,
+): Said | undefined {
+  const { pdu = new Uint8Array(), answer } = exchange ?? {};
+  const way = answer?.kind === 'exception' ? answer.code : answer?.kind === 'silent' ? 'silence' : undefined;
+  const quantity = pdu.length >= 5 ? wordAt(pdu, 3) : undefined;
+  if (quantity === undefined || way === undefined) return undefined;
+  const table = device?.survey.tables.find((each) => READ_FUNCTIONS[each.table] === pdu[0]);
+  const isSaid = [...(table?.wrongQuantities ?? [])].some(([range, refusal]) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return refusal === way && quantity >= first && quantity <= last;
+  });
+  return isSaid ? {} : undefined;
 }
 
 const MOST_PDU = 253;

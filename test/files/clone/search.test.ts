@@ -168,7 +168,9 @@ it('a table without any answer is given up after a handful of requests, and the 
   const map = { holding: '0-4', coils: '0-2' };
   const all = await clone(map, { silent: ['input', 'discrete'] });
   expect(all.missed).toEqual([]);
-  expect(all.text).toContain('# Unit 1: input: no answer to 14 requests, so no more were sent; --thorough');
+  expect(all.text).toContain(
+    '# Unit 1: input: no answer to 14 requests, so no more were sent; clone --thorough',
+  );
   expect(all.requests).toBeLessThan(1200);
   expect(all.ms).toBeLessThan(120_000);
 });
