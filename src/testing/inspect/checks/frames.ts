@@ -443,7 +443,14 @@ async function gaps(bench: Bench): Promise<Judged> {
   const limit = t15(target.baudRate) + ADAPTER_MS;
   const { gap } = connection.times;
   const gapOf = (exchange: Exchange) => longestGap(exchange, character, connection.times.character);
-  const replies = bench.log.filter(({ ms, chunks }) => ms !== undefined && chunks.length > 1);
+  // Between a reply and a frame of somebody else there is no gap of the server.
+  const replies = bench.log.filter(
+    ({ ms, chunks, oddities }) =>
+      ms !== undefined &&
+      chunks.length > 1 &&
+      !oddities.includes('frame behind') &&
+      !oddities.includes('frame before'),
+  );
   const wide = replies.filter((each) => gapOf(each).ms > limit);
   const most = Math.max(0, ...replies.map((each) => gapOf(each).ms));
   if (wide.length >= FEWEST) {
