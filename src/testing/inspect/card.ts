@@ -1,7 +1,7 @@
 import { behavesAs } from './behaves-as.js';
 import type { Grade } from './check.js';
 import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
-import { codeText, exchangeText, listText, timeText } from './words.js';
+import { codeText, exchangeText, listText, silenceText, timeText } from './words.js';
 
 /** The grades from the worst on, each with its heading. */
 const GRADES: readonly (readonly [Grade, string])[] = [
@@ -39,7 +39,9 @@ export function placeText({ carrier: { target }, order }: Pick<Inspection, 'carr
 export function conclusionOf(inspection: Inspection): string {
   if (verdictOfAll(inspection) === 'not-run') return 'Nothing could be judged: no answer came.';
   const violations = violationsOf(inspection);
-  const count = (wanted: Grade) => byText(violations.filter((each) => gradeOf(each) === wanted)).length;
+  const listed = byText(violations);
+  const count = (wanted: Grade) =>
+    listed.filter(([first]) => gradeOf(first as ServerFinding) === wanted).length;
   const [bad, met] = [count('dangerous'), count('met')];
   if (bad > 0)
     return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
@@ -151,6 +153,7 @@ export function cardText(inspection: Inspection): string {
   const { facts, requests, durationMs, order, findings, fates } = inspection;
   const name = facts.vendor?.join(' ') ?? 'A server without identification';
   const violations = violationsOf(inspection);
+  const listed = byText(violations);
   const lines = [
     `${name} · ${placeText(inspection)} · ${timeText(durationMs)}, ${requests} requests · seed ${order.seed}`,
     '',
@@ -159,9 +162,9 @@ export function cardText(inspection: Inspection): string {
     ...fates,
   ];
   for (const [grade, heading] of GRADES) {
-    const those = violations.filter((each) => gradeOf(each) === grade);
+    const those = listed.filter((same) => gradeOf(same[0] as ServerFinding) === grade);
     if (those.length === 0) continue;
-    lines.push('', heading, ...byText(those).flatMap(violationLines));
+    lines.push('', heading, ...those.flatMap(violationLines));
   }
   const likes = behavesAs(inspection);
   if (likes.length > 0)
@@ -188,10 +191,16 @@ export function cardText(inspection: Inspection): string {
   return lines.join('\n');
 }
 
-/** Findings with the same sentence are one fault, seen in several questions. */
+/**
+ * Findings of one fault that was seen in several questions: those with the same sentence and grade, and all functions
+ * that are not answered. The worst is the first of each, as the findings are in the order of their grades.
+ */
 function byText(findings: readonly ServerFinding[]): ServerFinding[][] {
   const groups = new Map<string, ServerFinding[]>();
-  for (const finding of findings) groups.set(finding.text, [...(groups.get(finding.text) ?? []), finding]);
+  for (const finding of findings) {
+    const key = finding.silentTo === undefined ? `${gradeOf(finding)} ${finding.text}` : 'silent';
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
   return [...groups.values()];
 }
 
@@ -200,10 +209,12 @@ function violationLines(same: readonly ServerFinding[]): string[] {
   const often = seen && seen.of > 0 && same.length === 1 ? ` · ${seen.times} of ${seen.of}` : '';
   const [first] = shown.filter(({ sent }) => sent.length > 0);
   const more = same.length - 1;
-  const title =
-    more === 0 ? check.title : `${check.title} (and ${more} more ${more === 1 ? 'check' : 'checks'})`;
+  const silent = same.flatMap(({ silentTo }) => silentTo ?? []);
+  const title = silent.length > 0 ? 'Answers or refuses each function' : check.title;
+  const others =
+    more === 0 || silent.length > 0 ? '' : ` (and ${more} more ${more === 1 ? 'check' : 'checks'})`;
   return [
-    `  ${title}: ${text}.`,
+    `  ${title}${others}: ${silent.length > 0 ? silenceText(silent) : text}.`,
     `     ${same.map((each) => each.check.id).join(', ')}${often} · ${check.clause}`,
     ...(first ? [`     ${exchangeText(first)}`] : []),
     `     ${check.matters}`,

@@ -1,5 +1,6 @@
 import type { Exchange } from './asker.js';
 import type { Bench } from './bench.js';
+import { silenceText } from './words.js';
 
 /**
  * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the specification
@@ -44,6 +45,8 @@ export interface Judged {
   readonly seen?: { readonly times: number; readonly of: number };
   /** True when the replies are odd in a way that the frames are blamed for, so that trying again shows the same. */
   readonly isOdd?: boolean;
+  /** The function that is never answered, where that is the violation: the card tells all of them as one. */
+  readonly silentTo?: number;
   /** Where a violation is worse than those of its check usually are. */
   readonly grade?: Grade;
 }
@@ -89,6 +92,18 @@ export const unsupported = judged('unsupported');
 export const fact = judged('fact');
 export const inconclusive = judged('inconclusive');
 export const notRun = judged('not-run');
+/** Functions of a serial line alone: clients on TCP seldom ask them (6.7, 6.9 and 6.10). */
+const SERIAL_ONLY = [7, 11, 12];
+
+/** A function that is not there has to be refused with exception 01 (7, code 01): it got no answer. */
+export function notAnswered(code: number, isSerial: boolean, ...shown: readonly Exchange[]): Judged {
+  return {
+    ...violates(silenceText([code]), ...shown),
+    silentTo: code,
+    grade: SERIAL_ONLY.includes(code) && !isSerial ? 'seldom' : 'met',
+  };
+}
+
 /** A violation that lets a wrong value or command through, or stops the server. */
 export const dangerous = (text: string, ...shown: readonly Exchange[]): Judged => ({
   ...violates(text, ...shown),

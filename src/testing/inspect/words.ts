@@ -52,3 +52,10 @@ export function ofText(times: number, of: number, what: string): string {
 export function listText(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
+
+/** Which functions got no answer, as a sentence without its full stop. */
+export function silenceText(codes: readonly number[]): string {
+  const those = listText([...new Set(codes)].sort((a, b) => a - b).map(String));
+  const [what, verb] = new Set(codes).size === 1 ? ['function', 'is'] : ['functions', 'are'];
+  return `${what} ${those} ${verb} not answered, where an answer or exception 01 is expected`;
+}

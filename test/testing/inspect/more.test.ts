@@ -99,10 +99,32 @@ describe('the card', () => {
 
   it('counts what it lists, and names the other checks of one fault apart from the number in a title', async () => {
     const many = { name: 'many', when: { function: 3, quantity: '256-65535' }, do: [{ exception: 4 }] };
-    const card = await cardOf({ faults: [many, silent] });
+    const card = await cardOf({ on: 'serial', faults: [many, silent] });
     expect(card).toContain('Many clients will be happy; one deviation will be met in the field.');
     expect(card).toContain(
       'Function 3 refuses 256 registers (and 1 more check): exception 04 in place of 03.',
+    );
+  });
+
+  it('tells every function that is not answered as one fault, seldom met on TCP where a serial line alone has it', async () => {
+    const mute = (...codes: number[]) => ({
+      name: 'mute',
+      when: { function: codes },
+      do: [{ silence: true }],
+    });
+    const scratch = { coils: { first: 0, last: 9 } };
+    const card = await cardOf({ faults: [mute(2, 7, 12, 15)], order: { scratch } });
+    expect(card).toContain(
+      'WILL BE MET BY CLIENTS\n  Answers or refuses each function: functions 2, 7, 12 and 15 are not answered, where an answer or exception 01 is expected.',
+    );
+    expect(card).toContain('one deviation will be met in the field');
+    const seldom = await cardOf({ faults: [mute(7, 11, 12)] });
+    expect(seldom).toContain(
+      'WRONG, SELDOM MET\n  Answers or refuses each function: functions 7, 11 and 12 are',
+    );
+    expect(seldom).not.toContain('WILL BE MET');
+    expect(await cardOf({ on: 'serial', faults: [mute(7)] })).toContain(
+      'WILL BE MET BY CLIENTS\n  Answers or refuses each function: function 7 is not answered',
     );
   });
 

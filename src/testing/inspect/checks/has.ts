@@ -6,6 +6,7 @@ import {
   dangerous,
   inconclusive,
   type Judged,
+  notAnswered,
   type ServerCheck,
   unsupported,
   violates,
@@ -23,7 +24,18 @@ export async function tableOr(bench: Bench, code: ReadCode): Promise<number | Ju
     return unsupported(`function ${code} is not there`, address);
   if (answer.kind === 'exception')
     return inconclusive(`no address that function ${code} reads was found; name one with --map`, address);
+  // A server that does not answer unknown addresses may have the function, and other addresses.
+  if (answer.kind === 'silent' && (await refusesAddresses(bench)))
+    return notAnswered(code, bench.asker.isSerial, address);
   return inconclusive(`to function ${code}, the server ${answerText(answer)}`, address);
+}
+
+/** True when the server answers, with whatever, a read of addresses that it does not have. */
+async function refusesAddresses(bench: Bench): Promise<boolean> {
+  const { code } = bench.read ?? { code: 3 };
+  const asked = bench.log.filter(({ pdu, isPlain }) => isPlain && pdu?.[0] === code && pdu[1] === 0xff);
+  const last = asked.at(-1) ?? (await bench.ask(readPdu(code, 0xffff, 1)));
+  return last.answer.kind === 'exception' || last.answer.kind === 'data';
 }
 
 /** Reads as many as the specification allows; where that is refused, finds the most by halving. */

@@ -1,5 +1,13 @@
 import type { Bench } from '../bench.js';
-import { conforms, inconclusive, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
+import {
+  conforms,
+  inconclusive,
+  type Judged,
+  notAnswered,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
 import { refused } from '../trial.js';
 import { answerText, codeText } from '../words.js';
 
@@ -158,6 +166,8 @@ function shape(
             ? conforms(`the server ${answerText(answer)}`, exchange)
             : violates(wrong, exchange);
         }
+        case 'silent':
+          return notAnswered(code, bench.asker.isSerial, exchange);
         default:
           return violates(
             `the server ${answerText(answer)}, where an answer or exception 01 is expected`,

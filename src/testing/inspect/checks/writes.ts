@@ -7,6 +7,7 @@ import {
   fact,
   inconclusive,
   type Judged,
+  notAnswered,
   notRun,
   type ServerCheck,
   unsupported,
@@ -117,6 +118,7 @@ function echoOf(exchange: Exchange, length: number): Judged {
       exchange,
     );
   }
+  if (answer.kind === 'silent') return notAnswered(code, false, exchange);
   if (answer.kind !== 'data') return violates(`the server ${answerText(answer)}`, exchange);
   const isEcho = Buffer.compare(answer.pdu, pdu.subarray(0, length)) === 0;
   return isEcho
