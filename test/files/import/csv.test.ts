@@ -228,6 +228,12 @@ describe('a CSV file', () => {
     for (const note of notes) expect(text).toContain(`# ${note}`);
   });
 
+  it('serves one register for an unknown type whose length no read can have', () => {
+    const { registers, notes } = imported('address,name,type,length\n0,a,BCD,1e99\n5,b,BCD,126\n9,c,BCD,-1\n');
+    expect(registers.holding?.map(({ address }) => address)).toEqual([0, 5, 9]);
+    expect(notes[0]).toBe('line 2: type "BCD": not known, so "a" is served as a register');
+  });
+
   it('says what columns it looks for when it finds none', () => {
     expect(importText('a,b\n1,2\n', 'x.csv', undefined)).toContain('a column "address"');
   });

@@ -25,6 +25,9 @@ import {
   tableOf,
 } from './words.js';
 
+/** Most registers that one read takes (Modbus specification 6.3). */
+const MOST_WORDS = 125;
+
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   ',': 'commas',
   ';': 'semicolons',
@@ -168,7 +171,9 @@ class CsvReader {
   }
 
   /** What is served for a type that is not known: its registers. */
-  #unknown(row: CsvRow, text: string, words = 1): DataType {
+  #unknown(row: CsvRow, text: string, length = 1): DataType {
+    // A length that no read can have is none: a table with 1e9 there must not be served register by register.
+    const words = Number.isInteger(length) && length >= 1 && length <= MOST_WORDS ? length : 1;
     const registers = words === 1 ? 'a register' : `${words} registers`;
     this.#note(row, `type ${quote(text)}: not known, so ${this.#called(row)} is served as ${registers}`);
     return { type: 'uint16', rest: words - 1 };
