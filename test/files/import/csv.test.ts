@@ -229,7 +229,9 @@ describe('a CSV file', () => {
   });
 
   it('serves one register for an unknown type whose length no read can have', () => {
-    const { registers, notes } = imported('address,name,type,length\n0,a,BCD,1e99\n5,b,BCD,126\n9,c,BCD,-1\n');
+    const { registers, notes } = imported(
+      'address,name,type,length\n0,a,BCD,1e99\n5,b,BCD,126\n9,c,BCD,-1\n',
+    );
     expect(registers.holding?.map(({ address }) => address)).toEqual([0, 5, 9]);
     expect(notes[0]).toBe('line 2: type "BCD": not known, so "a" is served as a register');
   });
