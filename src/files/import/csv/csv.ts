@@ -1,5 +1,6 @@
 import { quote } from '../../../common/schema/problem.js';
 import type { TableName } from '../../../device/tables.js';
+import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
 import { Collector, type FoundValue, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
 import type { ImportExtras } from '../extras.js';
@@ -24,9 +25,6 @@ import {
   type TableWord,
   tableOf,
 } from './words.js';
-
-/** Most registers that one read takes (Modbus specification 6.3). */
-const MOST_WORDS = 125;
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   ',': 'commas',
@@ -173,7 +171,7 @@ class CsvReader {
   /** What is served for a type that is not known: its registers. */
   #unknown(row: CsvRow, text: string, length = 1): DataType {
     // A length that no read can have is none: a table with 1e9 there must not be served register by register.
-    const words = Number.isInteger(length) && length >= 1 && length <= MOST_WORDS ? length : 1;
+    const words = Number.isInteger(length) && length >= 1 && length <= MAX_REGISTERS_READ ? length : 1;
     const registers = words === 1 ? 'a register' : `${words} registers`;
     this.#note(row, `type ${quote(text)}: not known, so ${this.#called(row)} is served as ${registers}`);
     return { type: 'uint16', rest: words - 1 };
