@@ -33,6 +33,8 @@ const SERVERS = {
   unheard: { tcp: { maxClients: 1, whenFull: 'ignore' }, checks: 'connections', violates: ['connections'] },
   pipelined: {
     tcp: { pipelining: 'drop' },
+    // On a busy machine, a request would be answered before the next one arrives: nothing would be dropped.
+    faults: [{ do: [{ delay: 100 }] }],
     checks: 'tcp-pipelined,tcp-coalesced',
     violates: ['tcp-coalesced', 'tcp-pipelined'],
   },
