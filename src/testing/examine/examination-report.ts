@@ -120,7 +120,7 @@ const MOST_FRAMES = 60;
 /**
  * The events that show what a check has found, in their order. An exchange gives its request and its reply.
  */
-function framesOf(evidence: Evidence): TrafficEvent[] {
+export function framesOf(evidence: Evidence): TrafficEvent[] {
   const events = new Map<number, TrafficEvent>();
   for (const each of evidence) {
     for (const event of 'question' in each ? [each.request, each.reply] : [each]) {

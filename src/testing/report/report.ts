@@ -91,6 +91,19 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
   return [who, remark].filter((text) => text).join(': ');
 }
 
+/** What shows the failure of a client that was shaken. */
+export interface Shaken {
+  /** The moves, as `scheduleSchema` describes them. */
+  readonly schedule: readonly object[];
+  /** The same as a scenario, in YAML. */
+  readonly scenario: string;
+  /** Sequence numbers of the first and the last event of the play that shows it. */
+  readonly first: number;
+  readonly last: number;
+  /** The identifier of the entry of the catalogue that does the most of it. */
+  readonly nearest?: string;
+}
+
 /** The content of a report, whatever form it takes. */
 export interface Report {
   readonly kind: 'test' | 'examination';
@@ -114,4 +127,11 @@ export interface Report {
   readonly configuration: string;
   /** The versions of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];
+}
+
+/** The report on a client that was shaken. */
+export interface ShakeReport extends Omit<Report, 'kind'> {
+  readonly kind: 'shake';
+  /** The shortest schedule on which the client fails; absent when none was found. */
+  readonly shaken?: Shaken;
 }

@@ -223,7 +223,7 @@ function whyNotMet({ log }: Exam, asked: readonly Exchange[], { player, since, m
  * Gives all good replies the same value.
  * @returns the mark of that value; undefined when the observer does not show it
  */
-async function settle(exam: Exam): Promise<number | undefined> {
+export async function settle(exam: Exam): Promise<number | undefined> {
   const { values } = exam.client;
   if (!values || (await values.ready(exam)) !== undefined || !values.isFollowing) return undefined;
   const [mark] = values.threeMarks();
@@ -236,7 +236,11 @@ async function settle(exam: Exam): Promise<number | undefined> {
  * Looks for a value that no good reply carries.
  * @returns a function that ends the search, and resolves with the value, or undefined
  */
-function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promise<string | undefined> {
+export function watchValues(
+  exam: Exam,
+  values: ValueOracle,
+  mark: number,
+): () => Promise<string | undefined> {
   let isOver = false;
   const watch = async (): Promise<string | undefined> => {
     const isLast = isOver;

@@ -58,6 +58,13 @@ export class EntryPlayer {
     return needConnections(this.#entry.manners ?? {}).length > 0 || this.rules.some(isAboutThem);
   }
 
+  /** The fault rules as a file writes them; when new connections are needed, with one that closes connections. */
+  get written(): readonly { readonly when: object; readonly do?: object }[] {
+    const rules = this.#entry.faults.map((written) => ({ ...written, when: this.#when(written) }));
+    if (!this.needsConnections) return rules;
+    return [...rules, { when: { line: this.#line.name, count: CLOSED }, do: { close: 'end' } }];
+  }
+
   /**
    * Lets the devices misbehave. When that needs new connections, two connections are closed.
    * @param about name of the check
@@ -75,14 +82,10 @@ export class EntryPlayer {
         if (device.manners === now) device.manners = before;
       };
     });
-    const rules = faults.map((written) =>
-      own.put(about, { ...written, when: this.#when(written), seed: random.below(2 ** 31) }),
+    const put = this.written.map((rule, i) =>
+      own.put(about, { ...rule, seed: i < faults.length ? random.below(2 ** 31) : 0 }),
     );
-    const put = [...rules];
-    if (this.needsConnections) {
-      const when = { line: this.#line.name, count: CLOSED };
-      put.push(own.put(about, { when, do: { close: 'end' }, seed: 0 }));
-    }
+    const rules = put.slice(0, faults.length);
     const end = () => {
       for (const rule of put) own.remove(rule);
       for (const giveBack of lent) giveBack();

@@ -86,7 +86,7 @@ function waited({ clock, log, since }: Exam): string {
  * of replies never finds it again on the old one, and nothing more could be examined.
  * @returns whether the client polls as usual now; false at once where there are no connections
  */
-async function helpedByNewConnection(exam: Exam): Promise<boolean> {
+export async function helpedByNewConnection(exam: Exam): Promise<boolean> {
   const { kind } = exam.client.line;
   if (kind !== 'tcp' && kind !== 'tls') return false;
   await exam.disturb(

@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { MAX_SEED, seedOf } from '../../common/random.js';
+import { writtenFault } from '../../device/faults/kinds.js';
+import { lineProblems, ruleSchema } from '../../device/faults/rule.js';
+import { readCatalogue } from '../../files/config/catalogue.js';
+import { mannersSchema } from '../../files/config/native/manners-schema.js';
+import type { Line } from '../../simulator/line.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { conditionsOf, type Question, wentWell } from '../examine/heard/exchange.js';
+import { EntryPlayer } from '../examine/trial/entry-player.js';
+import type { ExaminedLine } from '../examine/trial/examined-line.js';
+import { pduOf } from '../line-watch.js';
+import { LONGEST_MS, written } from './arbitrary.js';
+import { type Move, type Schedule, stepOf, type WrittenActions } from './move.js';
+
+/** The line and the client that moves are for. */
+interface Played {
+  readonly simulator: Simulator;
+  readonly line: Line;
+  readonly about: ExaminedLine;
+  /** The unit whose requests are disturbed; any unit when undefined. */
+  readonly unitId: number | undefined;
+  readonly questions: readonly Question[];
+  /** The question that is asked most often. */
+  readonly target: Question;
+}
+
+/**
+ * Kinds of faults by what they are to a client. What is to be tried is drawn first, and how it is done after that, so that
+ * a combination of two or three things is met soon.
+ */
+const FAULTS: readonly (readonly string[])[] = [
+  ['delay', 'coalesce', 'early'],
+  ['silence', 'truncate'],
+  ['corrupt', 'crc', 'extend', 'noise', 'drop', 'insert', 'junk', 'split', 'gap', 'break', 'echo', 'mbap'],
+  ['exception', 'pdu'],
+  ['unit', 'function', 'byteCount', 'transaction', 'stale', 'duplicate'],
+  ['values', 'change'],
+  ['close'],
+];
+
+/** Values that devices send where they have none: all ones, the smallest number, NaN, zero. */
+const NO_VALUES: readonly (readonly number[])[] = [
+  [0xffff, 0xffff],
+  [0x8000, 0],
+  [0x7fc0, 0],
+  [0, 0],
+  [0x7fff, 0xffff],
+];
+
+const MOST_MOVES = 5;
+const LONGEST_MOVE = 8;
+/** A longer time between two moves than this many requests seldom matters, and takes long. */
+const LONGEST_PAUSE = 3;
+/** How often a kind is drawn to see whether this line can do it. */
+const TRIES = 12;
+
+/** Makes schedules of moves that fit a line and its client. The same seed makes the same schedules. */
+export class Deck {
+  readonly #schedules: fc.Arbitrary<Schedule>;
+  readonly #seed: number;
+
+  constructor(played: Played, seed: number) {
+    this.#seed = seed;
+    const move = fc.record<Move>({
+      after: fc.nat(LONGEST_PAUSE),
+      requests: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: LONGEST_MOVE })),
+      does: fc.oneof(...groupsFor(played)),
+    });
+    this.#schedules = fc.array(move, { minLength: 1, maxLength: MOST_MOVES, size: 'max' });
+  }
+
+  /** The schedule of this number. */
+  schedule(number: number): Schedule {
+    const seed = seedOf(this.#seed, String(number)) | 0;
+    const [drawn] = fc.sample(this.#schedules, { seed, numRuns: 1 }) as [Schedule];
+    return drawn;
+  }
+}
+
+/** The groups of moves that this line can do. */
+function groupsFor(played: Played): fc.Arbitrary<WrittenActions>[] {
+  const faults = faultsFor(played);
+  const grouped = new Set(FAULTS.flat());
+  const others = [...faults.keys()].filter((kind) => !grouped.has(kind));
+  const groups = [...FAULTS, others].map((kinds) => kinds.flatMap((kind) => faults.get(kind) ?? []));
+  const more = [
+    suppliesOf(played),
+    closingsOf(played),
+    unaskedOf(played),
+    mannersOf(played),
+    entriesFor(played),
+  ];
+  return [...groups, ...more.map((actions) => actions.map((each) => fitting(each, played)))].flatMap(
+    (group) => {
+      const able = group.flatMap((each) => each ?? []);
+      return able.length > 0 ? [fc.oneof(...able)] : [];
+    },
+  );
+}
+
+/** The arbitrary without what this simulator can't do; undefined when that is everything. */
+function fitting(
+  actions: fc.Arbitrary<WrittenActions>,
+  { simulator }: Played,
+): fc.Arbitrary<WrittenActions> | undefined {
+  const fits = (does: WrittenActions) => stepOf({ after: 0, requests: 1, does }, simulator) !== undefined;
+  // A kind that never fits would be drawn for ever.
+  const isAble = fc.sample(actions, { seed: 1, numRuns: TRIES }).some(fits);
+  return isAble ? actions.filter(fits) : undefined;
+}
+
+/** Arbitraries of steps with one fault, by its kind. */
+function faultsFor(played: Played): Map<string, fc.Arbitrary<WrittenActions>> {
+  const { line, target, unitId } = played;
+  const about = { line: line.name, ...(unitId !== undefined && { unit: unitId }) };
+  const when = fc.constantFrom(about, about, { line: line.name, ...conditionsOf(target) });
+  const seed = fc.integer({ min: 0, max: MAX_SEED });
+  const stepWith = (kind: string, parameters: fc.Arbitrary<unknown>) =>
+    fc.record({ when, parameters, seed }).map(({ when, parameters, seed }) => ({
+      fault: { when, do: [{ [kind]: parameters }], seed },
+    }));
+  const able = (written: unknown) => {
+    const rule = ruleSchema.safeParse({ name: 'move', do: [written] });
+    return rule.success && lineProblems(rule.data, [line.bus.line]).length === 0;
+  };
+  const kinds = new Map<string, fc.Arbitrary<WrittenActions>>();
+  for (const option of writtenFault.options) {
+    const [kind, schema] = Object.entries(option.shape)[0] as [string, (typeof option.shape)[string]];
+    const parameters = written(schema);
+    const can = (each: unknown) => able({ [kind]: each });
+    if (!fc.sample(parameters, { seed: 1, numRuns: TRIES }).some(can)) continue;
+    const usable = parameters.filter(can);
+    const special = kind === 'values' ? [fc.constantFrom(...NO_VALUES)] : [];
+    kinds.set(kind, stepWith(kind, fc.oneof(usable, ...special)));
+  }
+  return kinds;
+}
+
+/** The devices that a client asks. */
+function devicesOf({ line, unitId, questions }: Played): string[] {
+  const units = unitId === undefined ? questions.map((each) => each.unitId) : [unitId];
+  return [...new Set(units.flatMap((unit) => line.bus.deviceAt(unit)?.name ?? []))];
+}
+
+/** The supply of a device fails. */
+function suppliesOf(played: Played): fc.Arbitrary<WrittenActions>[] {
+  return devicesOf(played).map((name) => fc.constant({ power: { [name]: 'off' } }));
+}
+
+/** The line refuses connections, and those that it has are closed. */
+function closingsOf({ line, about }: Played): fc.Arbitrary<WrittenActions>[] {
+  return about.kind === 'tcp' || about.kind === 'tls' ? [fc.constant({ closed: line.name })] : [];
+}
+
+/** Bytes that nobody asked for: any, and the last good reply once more. */
+function unaskedOf({ line, target }: Played): fc.Arbitrary<WrittenActions>[] {
+  const good = target.asked.findLast(wentWell);
+  const pdu = good?.reply && pduOf(good.reply);
+  const again =
+    good?.reply && pdu && good.reply.framing.encode({ transactionId: 0, unitId: target.unitId, pdu });
+  const any = fc.uint8Array({ minLength: 1, maxLength: 32 });
+  const bytes = again ? fc.oneof(any, fc.constant(again)) : any;
+  return [bytes.map((sent) => ({ unasked: { [line.name]: Buffer.from(sent).toString('hex') } }))];
+}
+
+/** A device has other manners, one at a time. */
+function mannersOf(played: Played): fc.Arbitrary<WrittenActions>[] {
+  const keys = Object.entries(mannersSchema.shape);
+  return devicesOf(played).flatMap((name) =>
+    keys.map(([key, schema]) =>
+      written(schema).map((content) => ({ manners: { [name]: { [key]: content ?? true } } })),
+    ),
+  );
+}
+
+/** A device behaves as an entry of the catalogue. */
+function entriesFor(played: Played): fc.Arbitrary<WrittenActions>[] {
+  const { line, unitId } = played;
+  const devices = devicesOf(played);
+  return readCatalogue().flatMap((entry) => {
+    const player = new EntryPlayer(entry, line, unitId);
+    if (player.whyNot !== undefined) return [];
+    const { manners } = entry;
+    return [
+      fc.constant({
+        ...(player.written.length > 0 && { fault: player.written }),
+        ...(manners && { manners: Object.fromEntries(devices.map((name) => [name, manners])) }),
+      }),
+    ];
+  });
+}
+
+/** The simplest moves, the simplest first: what shrinking puts in place of others. */
+export function simplestOf({ line, about }: Pick<Played, 'line' | 'about'>): WrittenActions[] {
+  const fault = (...faults: object[]) => ({ fault: { when: { line: line.name }, do: faults } });
+  const hasCrc = about.framing !== 'socket';
+  return [
+    fault({ silence: true }),
+    fault({ exception: 4 }),
+    ...[10, 100, 1_000, LONGEST_MS].map((delay) => fault({ delay })),
+    ...(hasCrc ? [fault({ crc: 'invert' })] : []),
+    fault({ truncate: 5 }),
+    ...(about.kind === 'tcp' || about.kind === 'tls' ? [fault({ close: 'end' })] : []),
+    fault({ noise: '00' }),
+  ];
+}

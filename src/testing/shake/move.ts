@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
+import { bounded, section, wholeNumber } from '../../common/schema/parts.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { readingSteps } from '../scenario/read-step.js';
+import type { ScenarioStep } from '../scenario/scenario.js';
+
+/** Actions as a step of a scenario writes them: `{fault: {when: {line: bus}, do: [{silence: true}]}}`. */
+export type WrittenActions = Readonly<Record<string, unknown>>;
+
+/**
+ * One thing that is done to a client. Its times are in requests of the client, so it can be played again on a
+ * client that asks faster or slower.
+ */
+export interface Move {
+  /** How many requests come before it begins. */
+  readonly after: number;
+  /** How many requests it lasts. */
+  readonly requests: number;
+  readonly does: WrittenActions;
+}
+
+/** Moves in their order. */
+export type Schedule = readonly Move[];
+
+const MOST_MOVES = 200;
+const MOST_REQUESTS = 1000;
+
+/** The schema of a schedule in a report. */
+export const scheduleSchema = bounded(
+  z.array(
+    section({
+      after: wholeNumber(0, MOST_REQUESTS, 'a number of requests'),
+      requests: wholeNumber(1, MOST_REQUESTS, 'a number of requests'),
+      does: z.record(z.string(), z.unknown(), { error: 'the actions of a step of a scenario' }),
+    }),
+    { error: 'a list of moves' },
+  ),
+  MOST_MOVES,
+  'moves',
+);
+
+/** Reports the mistakes of moves that come from outside. */
+export function checkMoves(at: At, schedule: Schedule, simulator: Simulator): void {
+  for (const i of schedule.keys()) stepAt(at.key(i).key('does'), simulator);
+}
+
+/** The step of a scenario that a move is; undefined where this simulator can't do it. */
+export function stepOf({ does }: Move, simulator: Simulator): ScenarioStep | undefined {
+  return stepAt(new At(does, new Findings()), simulator);
+}
+
+/** Faults of a scenario have numbers as names. Those of moves are far from the numbers of others. */
+const FIRST_NUMBER = 1_000_000;
+/** A step with a fault needs an end. The one who plays the move ends it before. */
+const NEVER_MS = 86_400_000;
+
+function stepAt(at: At, simulator: Simulator): ScenarioStep | undefined {
+  const written = [{ ...(at.value as object), wait: NEVER_MS }];
+  const numbers = { seed: 0, next: FIRST_NUMBER, line: undefined, hasDut: false };
+  const reading = readingSteps(at.with(written), simulator, numbers);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value[0];
+  }
+}
+
+/** Says what a move does, in a few words: `2 requests later, {silence: true} for 3 requests`. */
+export function moveText({ after, requests, does }: Move): string {
+  const begins = after === 0 ? '' : `${count(after)} later, `;
+  return `${begins}${actionsText(does)} for ${count(requests)}`;
+}
+
+/** Says what moves do, one after the other. */
+export function movesText(schedule: Schedule): string {
+  return schedule.map(moveText).join('; ');
+}
+
+function count(requests: number): string {
+  return requests === 1 ? 'one request' : `${requests} requests`;
+}
+
+function actionsText(does: WrittenActions): string {
+  return Object.entries(does)
+    .map(([key, content]) => {
+      if (key !== 'fault') return `${key} ${flow(content)}`;
+      const rules = [content].flat() as { readonly do?: unknown }[];
+      return rules.map((rule) => [rule.do ?? []].flat().map(flow).join(' and ')).join('; ');
+    })
+    .join(', ');
+}
+
+/** Texts that are something else in YAML without quotes. */
+const WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
+
+/** Writes plain data as it may stand in YAML: `{delay: 500}`. */
+export function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) {
+    // A text that YAML would take for something else stays in quotes.
+    const isPlain = typeof value !== 'string' || (/^[A-Za-z][\w.-]*$/.test(value) && !WORDS.has(value));
+    return isPlain ? String(value) : JSON.stringify(value);
+  }
+  const entries = Object.entries(value).flatMap(([key, part]) =>
+    part === undefined ? [] : `${/^[\w.-]+$/.test(key) ? key : JSON.stringify(key)}: ${flow(part)}`,
+  );
+  return `{${entries.join(', ')}}`;
+}

@@ -1,0 +1,30 @@
+import { type Misbehaviour, readCatalogue } from '../../files/config/catalogue.js';
+import type { Schedule, WrittenActions } from './move.js';
+
+/**
+ * The entry of the catalogue that does the most of what the moves do, by kinds of faults and manners; undefined when none
+ * does any of it.
+ */
+export function nearestEntry(schedule: Schedule): Misbehaviour | undefined {
+  const done = new Set(schedule.flatMap(({ does }) => kindsOf(does)));
+  const scored = readCatalogue().map((entry) => {
+    const kinds = new Set(
+      kindsOf({ fault: entry.faults, ...(entry.manners && { manners: { all: entry.manners } }) }),
+    );
+    const shared = [...kinds].filter((kind) => done.has(kind)).length;
+    return { entry, score: shared / (kinds.size + done.size - shared || 1) };
+  });
+  const best = scored.reduce((first, each) => (each.score > first.score ? each : first));
+  return best.score > 0 ? best.entry : undefined;
+}
+
+/** The kinds of faults and the manners of actions. */
+function kindsOf({ fault, manners, power, closed }: WrittenActions): string[] {
+  const rules = [fault ?? []].flat() as { readonly do?: object | readonly object[] }[];
+  const faults = rules.flatMap((rule) => [rule.do ?? []].flat().flatMap((each) => Object.keys(each)));
+  const habits = Object.values((manners ?? {}) as Record<string, object>).flatMap((each) =>
+    Object.keys(each),
+  );
+  // A device without its supply is silent, and a line that is closed closes its connections.
+  return [...faults, ...habits, ...(power ? ['silence'] : []), ...(closed ? ['close'] : [])];
+}

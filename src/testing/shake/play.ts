@@ -1,0 +1,192 @@
+import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { sentFrames } from '../../modbus/protocol/reply-plan.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { settle, watchValues } from '../examine/checks/real-world.js';
+import { wentWell } from '../examine/heard/exchange.js';
+import type { Exam, ExaminedClient } from '../examine/trial/exam.js';
+import { pduOf } from '../line-watch.js';
+import { Actions } from '../scenario/actions.js';
+import type { ScenarioStep } from '../scenario/scenario.js';
+import { durationText } from '../scenario/words.js';
+import { type Move, type Schedule, stepOf } from './move.js';
+import type { Pace } from './pace.js';
+
+/**
+ * What a client did that no device may bring it to. `ended`: its program has. `gone`: it asks nothing more. `endless`: it
+ * asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request. `value`: it has a value
+ * that no reply carried. `astray`: it asks, but no longer its usual round.
+ */
+export interface Failure {
+  readonly kind: 'ended' | 'gone' | 'endless' | 'bytes' | 'value' | 'astray';
+  /** What the client did, as a part of a sentence. */
+  readonly text: string;
+}
+
+/**
+ * A client is gone when it asks nothing for this long: this many ms, this many poll periods, and this many times the
+ * longest silence that it has ended by itself, whichever is longest.
+ */
+const GONE_MS = 60_000;
+/** The same, once the client was silent for that long. */
+const GONE_AGAIN_MS = 30_000;
+const GONE_PERIODS = 5;
+const GONE_PAUSES = 3;
+/** How long the client has for its usual round, in ms; the same periods and pauses count. */
+const BACK_MS = 30_000;
+/** How long a move waits for requests of a client that is silent, in ms and in poll periods. */
+const PATIENCE_MS = 5_000;
+const LONGEST_PATIENCE_MS = 30_000;
+const PATIENCE_PERIODS = 10;
+
+/** Plays schedules on a line, and looks at what the client does. */
+export class Player {
+  readonly #simulator: Simulator;
+  readonly #client: ExaminedClient;
+  readonly #actions: Actions;
+  readonly #pace: Pace;
+  /** The step of the move that is played. */
+  #step: ScenarioStep | undefined;
+  #goneMs = GONE_MS;
+
+  constructor(simulator: Simulator, client: ExaminedClient, pace: Pace) {
+    this.#simulator = simulator;
+    this.#client = client;
+    this.#actions = new Actions(simulator.faults.rules);
+    this.#pace = pace;
+  }
+
+  /**
+   * Plays moves, and waits for the client to poll as before.
+   * @returns what it did wrong; undefined when it did nothing
+   */
+  async play(exam: Exam, schedule: Schedule): Promise<Failure | undefined> {
+    const client = this.#client;
+    const mark = await settle(exam);
+    const { last: since } = exam.log;
+    const observer = client.values && mark !== undefined && watchValues(exam, client.values, mark);
+    client.isDisturbed = true;
+    for (const move of schedule) {
+      const begins = await this.#asks(exam, move.after);
+      if (!begins) break;
+      await this.#make(exam, move);
+    }
+    client.disturbedUntil = exam.log.last;
+    const failure = (await this.#comesBack(exam)) ?? sentBytes(exam, since);
+    const wrong = observer && (await observer());
+    exam.mark();
+    if (failure || wrong === undefined || mark === undefined || isOtherValue(exam, since)) return failure;
+    return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
+  }
+
+  /** True while a move has closed the line. */
+  get isClosing(): boolean {
+    return this.#step !== undefined && 'closed' in this.#step;
+  }
+
+  /** Takes back what a move has begun. */
+  async clear(): Promise<void> {
+    await this.#actions.endStep();
+    for (const { device } of this.#step?.power ?? []) device.restore(0);
+    this.#step = undefined;
+  }
+
+  async #make(exam: Exam, move: Move): Promise<void> {
+    const step = stepOf(move, this.#simulator);
+    if (!step) return;
+    this.#step = step;
+    if (this.#actions.begin(step) !== undefined) return this.clear();
+    await this.#asks(exam, move.requests);
+    // Requests may come that fast because the client asks without end. Then the move goes on until that is known.
+    const { clock } = exam;
+    const isOver = () => !this.#pace.isRacing(clock.now()) || undefined;
+    for (let waited = 0; !isOver() && waited < this.#pace.endlessMs; waited += exam.periodMs || 1)
+      await exam.watch(exam.periodMs || 1);
+    await this.clear();
+  }
+
+  /**
+   * Waits for requests of the client.
+   * @returns false when it asks nothing for longer than it usually does
+   */
+  async #asks(exam: Exam, requests: number): Promise<boolean> {
+    const { log, periodMs } = exam;
+    const pauses = Math.max(PATIENCE_PERIODS * periodMs, GONE_PAUSES * this.#pace.longestMs, PATIENCE_MS);
+    const patience = Math.min(LONGEST_PATIENCE_MS, pauses);
+    for (let left = requests; left > 0; left--) {
+      const { last } = log;
+      if (!(await exam.until(() => log.after(last)[0], patience))) return false;
+    }
+    return true;
+  }
+
+  /** Waits for the usual round of the client. @returns what it does instead */
+  async #comesBack(exam: Exam): Promise<Failure | undefined> {
+    const { clock, log, periodMs } = exam;
+    const since = log.last;
+    const begin = clock.now();
+    const longestOf = (leastMs: number) =>
+      Math.max(leastMs, GONE_PERIODS * periodMs, GONE_PAUSES * this.#pace.longestMs);
+    const goneMs = longestOf(this.#goneMs);
+    const limit = longestOf(BACK_MS);
+    const last = () => log.newest().at(-1)?.at ?? begin;
+    for (;;) {
+      if (await exam.recover()) {
+        // A client that asks without end also asks what it usually does.
+        await exam.watch(periodMs);
+        while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);
+        return undefined;
+      }
+      const silent = clock.now() - last();
+      if (silent >= goneMs) {
+        this.#goneMs = GONE_AGAIN_MS;
+        const { length } = log.after(since);
+        const more =
+          length === 0
+            ? 'asked nothing more'
+            : `fell silent after ${length} more requests, and asked nothing`;
+        return { kind: 'gone', text: `${more} for ${durationText(Math.round(silent))}` };
+      }
+      const asked = log.after(since);
+      const isBusy = asked.length > 0 && silent < limit;
+      if (isBusy && clock.now() - begin >= 2 * limit)
+        return { kind: 'astray', text: astrayText(exam, since) };
+    }
+  }
+}
+
+/** Says how a client asks that does not come back to its usual round. */
+function astrayText({ log, client, target }: Exam, since: number): string {
+  const asked = log.after(since);
+  const missing = client.questions.filter(
+    (each) =>
+      each.asked.length * 2 >= target.asked.length && !asked.some(({ question }) => question === each.key),
+  );
+  const good = asked.filter(wentWell).length;
+  const how =
+    missing.length > 0
+      ? `never asked ${missing.map(({ text }) => text).join(', ')} again`
+      : 'did not come back to its usual rhythm';
+  return `${how} (${asked.length} requests afterwards, ${good} with a good reply)`;
+}
+
+/** The bytes of the client that are no request; undefined when there were none. */
+function sentBytes({ log }: Exam, since: number): Failure | undefined {
+  const damaged = log.othersAfter(since).filter(({ kind }) => kind === 'damaged' || kind === 'discarded');
+  if (damaged.length === 0) return undefined;
+  const times = damaged.length === 1 ? 'once' : `${damaged.length} times`;
+  return { kind: 'bytes', text: `sent bytes that are no request, ${times}` };
+}
+
+/** True when a reply carried another value than good replies did, in a frame that any client may take. */
+function isOtherValue({ log, target }: Exam, since: number): boolean {
+  const replies = log.after(since).flatMap(({ question, reply }) => (question === target.key && reply) || []);
+  const good = replies.findLast((reply) => pduOf(reply) !== undefined);
+  const marked = good && pduOf(good);
+  return replies.some(({ plan, report, framing }) =>
+    sentFrames(plan, report).some((frame) => {
+      const pdu = framing.decode(frame)?.pdu;
+      const isData = pdu !== undefined && ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
+      return isData && marked !== undefined && Buffer.compare(pdu, marked) !== 0;
+    }),
+  );
+}

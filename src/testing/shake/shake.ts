@@ -1,0 +1,380 @@
+import { seededRandom } from '../../common/random.js';
+import { type Clock, systemClock } from '../../modbus/transport/clock.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import { framesOf } from '../examine/examination-report.js';
+import type { Question } from '../examine/heard/exchange.js';
+import { ExchangeLog } from '../examine/heard/log.js';
+import { Waits } from '../examine/heard/waits.js';
+import { watchClient } from '../examine/heard/watching.js';
+import { Exam, type ExaminedClient } from '../examine/trial/exam.js';
+import { examinedLine } from '../examine/trial/examined-line.js';
+import { Outage } from '../examine/trial/outage.js';
+import { OwnRules } from '../examine/trial/rules.js';
+import { crashOf, helpedByNewConnection } from '../examine/trial/run-check.js';
+import { ValueOracle } from '../examine/trial/values.js';
+import { closedText, isRequest, lastReplies } from '../line-watch.js';
+import type { Finding, ShakeReport } from '../report/report.js';
+import { durationText } from '../scenario/words.js';
+import { Deck, simplestOf } from './deck.js';
+import { type Schedule, stepOf } from './move.js';
+import { Pace } from './pace.js';
+import { type Failure, Player } from './play.js';
+import type { ShakeOrder } from './shake-order.js';
+import { findingOf, type SeenFailure, shakeReport } from './shake-report.js';
+import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
+
+/** Callbacks for a follower of a shake. */
+export interface ShakeAudience {
+  /** Called when a failure is known, and with each shorter schedule that shows it. */
+  readonly found?: (finding: Finding, number: number) => void;
+  /** Called with a sentence that says how far it has come. */
+  readonly note?: (text: string) => void;
+}
+
+/** How one play of a schedule ended. */
+interface PlayEnd {
+  readonly failure: Failure | undefined;
+  /** Sequence numbers of the last event before it, and of its last one. */
+  readonly since: number;
+  readonly last: number;
+}
+
+/** A failure that was shown again is looked for among this many of the newest moves. */
+const MOST_HISTORY = 40;
+/** How many moves pass between two notes. */
+const NOTE_EVERY = 50;
+/** Shrinking takes at most this many plays. */
+const MOST_SHRINKING = 400;
+
+/**
+ * Shakes the client that polls a line: plays schedules of random moves until it fails, and then looks for the shortest
+ * schedule on which it fails again. Whatever happens, it takes its faults away in the end.
+ */
+export class Shake {
+  readonly order: ShakeOrder;
+  readonly startedAt = Date.now();
+  readonly #bench: Simulator;
+  readonly #clock: Clock;
+  readonly #audience: ShakeAudience;
+  readonly #begun: number;
+  readonly #log: ExchangeLog;
+  readonly #rules: OwnRules;
+  readonly #waits: Waits;
+  readonly #unsubscribe: () => void;
+  readonly #client: ExaminedClient;
+  readonly #ended: Promise<string>;
+  #end: (why: string) => void = () => {};
+  #whyEnded: string | undefined;
+  #crashed: Promise<string> = new Promise(() => {});
+  #crash: (how: string) => void = () => {};
+  #endless: Promise<Failure> = new Promise(() => {});
+  #onEndless: (failure: Failure) => void = () => {};
+  #target: Question | undefined;
+  #pace: Pace | undefined;
+  #player: Player | undefined;
+  #exam: Exam | undefined;
+  #plays = 0;
+  #moves = 0;
+  readonly #seen: SeenFailure[] = [];
+  #refusal: string | undefined;
+  #fate: string | undefined;
+  /** True when the client was started again and nothing was played since. */
+  #isFresh = false;
+  #endedAt: number | undefined;
+
+  constructor(bench: Simulator, order: ShakeOrder, audience: ShakeAudience = {}, clock = systemClock) {
+    this.order = order;
+    this.#bench = bench;
+    this.#clock = clock;
+    this.#audience = audience;
+    this.#begun = clock.now();
+    this.#rules = new OwnRules(bench.faults.rules);
+    this.#log = new ExchangeLog(() => undefined);
+    this.#waits = new Waits(clock, this.#log);
+    this.#client = {
+      clock,
+      line: examinedLine(order.line),
+      simulated: order.line,
+      unitId: order.unitId,
+      log: this.#log,
+      found: {},
+      rules: this.#rules,
+      outage: new Outage(order.line, (text) => this.#end(text)),
+      note: (text) => audience.note?.(text),
+      values: order.observer && new ValueOracle(order.observer),
+      questions: [],
+      isWithoutRhythm: false,
+      isDisturbed: false,
+      disturbedUntil: 0,
+    };
+    this.#ended = new Promise((resolve) => {
+      this.#end = (why) => {
+        this.#whyEnded ??= why;
+        resolve(why);
+      };
+    });
+    this.#awaitCrash();
+    this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
+  }
+
+  get isOver(): boolean {
+    return this.#endedAt !== undefined;
+  }
+
+  /** Tells that the program of the client has ended. @param how a sentence, with the last output on further lines */
+  clientEnded(how: string): void {
+    this.#crash(how);
+  }
+
+  /** Ends it. What it has found by then stays. */
+  stop(): void {
+    this.#end('it was stopped');
+  }
+
+  /** Shakes the client and resolves when that is over. It never throws for what the client does. */
+  async run(): Promise<ShakeReport> {
+    const { limitMs } = this.order;
+    const callOff = this.#clock.callAfter(limitMs, () =>
+      this.#end(`the limit of ${durationText(limitMs)} was reached`),
+    );
+    await Promise.race([this.#ended, this.#runAll()]);
+    callOff();
+    this.#waits.end();
+    this.#exam?.end();
+    await this.#player?.clear();
+    this.#rules.removeAll();
+    await lastReplies(this.#clock);
+    this.#unsubscribe();
+    this.#endedAt = this.#clock.now();
+    return this.report;
+  }
+
+  /** The report on what is known by now. */
+  get report(): ShakeReport {
+    return shakeReport(this.order, this.#bench, {
+      startedAt: this.startedAt,
+      durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,
+      isOver: this.isOver,
+      whyEnded: this.#whyEnded,
+      refusal: this.#refusal,
+      fate: this.#fate,
+      moves: this.#moves,
+      plays: this.#plays,
+      seen: this.#seen,
+      target: this.#target,
+      questions: this.#client.questions,
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    const { limitMs, replay } = this.order;
+    const client = this.#client;
+    const crashed = this.#crashed.then((how) => `the client ended before anything was done: ${how}`);
+    const watched = await Promise.race([watchClient({ ...client, waits: this.#waits, limitMs }), crashed]);
+    if (typeof watched === 'string') {
+      this.#refusal = watched;
+      return;
+    }
+    this.#target = watched.target;
+    client.questions = watched.questions;
+    this.#log.usualUntil = this.#log.last;
+    this.#pace = this.#paceOf(watched.target);
+    this.#player = new Player(this.#bench, client, this.#pace);
+    if (replay) await this.#replay(replay);
+    else await this.#walk(watched.target);
+  }
+
+  /** Plays drawn schedules until the client fails, or until there is no more time or are no more moves. */
+  async #walk(target: Question): Promise<void> {
+    const { line, seed, unitId, mostMoves = Number.POSITIVE_INFINITY } = this.order;
+    const about = this.#client.line;
+    const played = { simulator: this.#bench, line, about, unitId, questions: this.#client.questions, target };
+    const deck = new Deck(played, seed);
+    let history: Schedule = [];
+    for (let number = 0; this.#moves < mostMoves; number++) {
+      const schedule = deck.schedule(number);
+      const end = await this.#play(schedule);
+      this.#moves += schedule.length;
+      if (Math.floor(this.#moves / NOTE_EVERY) > Math.floor((this.#moves - schedule.length) / NOTE_EVERY))
+        this.#audience.note?.(`${this.#moves} moves in ${this.#plays} plays, the client is well`);
+      history = [...history, ...schedule].slice(-MOST_HISTORY);
+      if (!end.failure) continue;
+      this.#seen.push(this.#shaken(schedule, end, end.failure, { failed: 1, played: 1 }));
+      this.#tell();
+      if (!(await this.#isBack(end.failure))) return;
+      if (await this.#prove(schedule, history, end)) return;
+      history = [];
+    }
+  }
+
+  /** Plays one schedule until it is known whether the client fails in two of three plays. */
+  async #replay(schedule: Schedule): Promise<void> {
+    let plays: Plays = { failed: 0, played: 0 };
+    while (plays.failed < NEEDED && plays.played - plays.failed < NEEDED) {
+      const end = await this.#play(schedule);
+      this.#moves += schedule.length;
+      const failed = plays.failed + (end.failure ? 1 : 0);
+      plays = { failed, played: plays.played + 1 };
+      if (!end.failure) continue;
+      this.#seen[0] = this.#shaken(schedule, end, end.failure, plays);
+      this.#tell();
+      if (failed < NEEDED && !(await this.#isBack(end.failure))) return;
+    }
+  }
+
+  /**
+   * Shows a failure again, and shrinks the schedule that shows it.
+   * @returns false when it could not be shown again
+   */
+  async #prove(schedule: Schedule, history: Schedule, end: PlayEnd): Promise<boolean> {
+    const { kind } = end.failure as Failure;
+    let isStuck = false;
+    const playsFor = async (candidate: Schedule, before?: Plays) => {
+      let latest: (PlayEnd & { failure: Failure }) | undefined;
+      const plays = await playsOf(async () => {
+        if (isStuck) return false;
+        if (this.order.restart && !this.#isFresh) await this.#startAgain();
+        const played = await this.#play(candidate);
+        const { failure } = played;
+        if (failure?.kind === kind) latest = { ...played, failure };
+        if (failure && !(await this.#isBack(failure))) isStuck = true;
+        return failure?.kind === kind;
+      }, before);
+      if (plays.failed < NEEDED) return false;
+      if (latest) this.#seen[this.#seen.length - 1] = this.#shaken(candidate, latest, latest.failure, plays);
+      this.#tell();
+      return true;
+    };
+    let shown = schedule;
+    if (!(await playsFor(schedule, { failed: 1, played: 1 }))) {
+      // What came before may count: an error counter, a leak.
+      if (isStuck || history.length <= schedule.length || !(await playsFor(history))) return isStuck;
+      shown = history;
+    }
+    const deadline = this.#plays + MOST_SHRINKING;
+    const fits = (candidate: Schedule) => candidate.every((move) => stepOf(move, this.#bench) !== undefined);
+    await shrunk(
+      shown,
+      simplestOf({ line: this.order.line, about: this.#client.line }),
+      async (candidate) => fits(candidate) && (await playsFor(candidate)),
+      () => isStuck || this.#plays >= deadline,
+    );
+    return true;
+  }
+
+  async #play(schedule: Schedule): Promise<PlayEnd> {
+    const since = this.#log.last;
+    this.#isFresh = false;
+    this.#awaitEndless();
+    this.#plays++;
+    const exam = this.#newExam();
+    const player = this.#player as Player;
+    const failure = await Promise.race([
+      player.play(exam, schedule),
+      this.#endless,
+      this.#crashed.then((how): Failure => ({ kind: 'ended', text: crashOf(how, []).text })),
+    ]);
+    exam.end();
+    exam.mark();
+    await player.clear();
+    return { failure, since, last: this.#log.last };
+  }
+
+  /**
+   * Brings a client back that has failed.
+   * @returns false when nothing more can be played, because nobody can start it again
+   */
+  async #isBack({ kind }: Failure): Promise<boolean> {
+    if (this.order.restart) return this.#isFresh || this.#startAgain();
+    const exam = this.#newExam();
+    this.#client.disturbedUntil = this.#log.last;
+    const isThere = kind !== 'ended' && (await Promise.race([isWell(exam), this.#crashed.then(() => false)]));
+    exam.end();
+    if (!isThere) this.#fate ??= 'the client did not come back, and nobody could start it again';
+    return isThere;
+  }
+
+  /** @returns whether the client polls again */
+  async #startAgain(): Promise<boolean> {
+    this.#awaitCrash();
+    const problem = (await this.order.restart?.()) ?? (await this.#polls());
+    if (problem !== undefined) this.#fate ??= `the client could not be started again: ${problem}`;
+    this.#isFresh = true;
+    return problem === undefined;
+  }
+
+  /** Waits for a client that was just started. @returns why it can't be used, as a sentence */
+  async #polls(): Promise<string | undefined> {
+    this.#pace?.reset();
+    this.#client.disturbedUntil = this.#log.last;
+    const exam = this.#newExam();
+    const isThere = await Promise.race([exam.recover(), this.#crashed]);
+    exam.end();
+    if (isThere === true) return undefined;
+    return isThere === false ? 'it did not poll as before' : isThere;
+  }
+
+  #newExam(): Exam {
+    const random = seededRandom(this.order.seed, this.#plays);
+    const exam = new Exam(this.#client, {
+      name: 'shake',
+      random,
+      target: this.#target as Question,
+      isBeside: false,
+    });
+    this.#exam = exam;
+    return exam;
+  }
+
+  /** What is known of a failure. */
+  #shaken(schedule: Schedule, { since, last }: PlayEnd, failure: Failure, plays: Plays): SeenFailure {
+    const exchanges = this.#log.after(since).filter(({ seq }) => seq <= last);
+    const others = this.#log.othersAfter(since).filter(({ seq }) => seq <= last);
+    return { schedule, failure, plays, frames: framesOf([...exchanges, ...others]), since, last };
+  }
+
+  /** Tells the followers of the newest failure. */
+  #tell(): void {
+    const number = this.#seen.length;
+    const newest = this.#seen.at(-1);
+    if (newest) this.#audience.found?.(findingOf(newest, number), number);
+  }
+
+  #paceOf(target: Question): Pace {
+    const heard = this.#log.newest();
+    const gaps = heard.slice(1).map(({ at }, i) => at - (heard[i]?.at ?? at));
+    const ms = (heard.at(-1)?.at ?? 0) - (heard[0]?.at ?? 0);
+    const requestsPerMs = (heard.length - 1) / Math.max(1, ms);
+    const periodMs = target.periodMs ?? 0;
+    return new Pace({ periodMs, requestsPerMs }, Math.max(0, ...gaps), (requests, lasted) => {
+      const text = `asked without end: ${requests} times in ${durationText(Math.round(lasted))}`;
+      this.#onEndless({ kind: 'endless', text });
+    });
+  }
+
+  #awaitCrash(): void {
+    this.#crashed = new Promise((resolve) => {
+      this.#crash = resolve;
+    });
+  }
+
+  #awaitEndless(): void {
+    this.#endless = new Promise((resolve) => {
+      this.#onEndless = resolve;
+    });
+  }
+
+  #hear(event: TrafficEvent): void {
+    if (event.line !== this.order.line.name) return;
+    this.#log.add(event);
+    if (isRequest(event)) this.#pace?.add(event.at, this.#log.after(event.seq - 1)[0]?.question ?? '');
+    const closed = closedText(event);
+    if (closed !== undefined && !this.#player?.isClosing) this.#end(closed);
+  }
+}
+
+/** Waits for the client to poll as before, and helps it with a new connection if it does not. */
+async function isWell(exam: Exam): Promise<boolean> {
+  return (await exam.recover()) || helpedByNewConnection(exam);
+}
