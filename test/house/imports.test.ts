@@ -175,7 +175,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
       'transport',
       'timeline',
     ],
-    external: /^(node:.+|zod|pino)$/,
+    external: /^(node:.+|fast-check|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
   },
   inspect: {

@@ -3,7 +3,7 @@ import type { Question } from '../examine/heard/exchange.js';
 import { unevenText } from '../examine/heard/watching.js';
 import { spanOf, usualTimes } from '../times.js';
 import { flow, movesText, moveText, type Schedule } from './move.js';
-import type { Failure } from './play.js';
+import type { ClientFailure } from './play.js';
 
 /** What a scenario needs to know of the bench and the client, apart from the schedule. */
 interface Bench {
@@ -29,7 +29,7 @@ const LEAST_REQUESTS = 20;
  * Writes the scenario that `test` runs: it fails on a client that fails on the schedule, and passes on one that comes back
  * to its usual round.
  */
-export function scenarioText(schedule: Schedule, { kind, text }: Failure, about: Bench): string {
+export function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, about: Bench): string {
   const { line, seed, bench, target, questions } = about;
   const periodMs = Math.max(1, Math.round(target.periodMs ?? 0));
   const polled = flow(askedFor(target));

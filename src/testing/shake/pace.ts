@@ -17,7 +17,7 @@ const RACING = 20;
 const REPEATING = 3;
 
 /** Listens to the pace of a client: whether it asks without end, and how long it was silent at most. */
-export class Pace {
+export class AskingPace {
   readonly #usual: Usual;
   readonly #onEndless: (requests: number, ms: number) => void;
   #streak = { since: 0, count: 0 };

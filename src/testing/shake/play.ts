@@ -9,14 +9,14 @@ import { Actions } from '../scenario/actions.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 import { durationText } from '../scenario/words.js';
 import { type Move, type Schedule, stepOf } from './move.js';
-import type { Pace } from './pace.js';
+import type { AskingPace } from './pace.js';
 
 /**
  * What a client did that no device may bring it to. `ended`: its program has. `gone`: it asks nothing more. `endless`: it
  * asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request. `value`: it has a value
  * that no reply carried. `astray`: it asks, but no longer its usual round.
  */
-export interface Failure {
+export interface ClientFailure {
   readonly kind: 'ended' | 'gone' | 'endless' | 'bytes' | 'value' | 'astray';
   /** What the client did, as a part of a sentence. */
   readonly text: string;
@@ -43,12 +43,12 @@ export class Player {
   readonly #simulator: Simulator;
   readonly #client: ExaminedClient;
   readonly #actions: Actions;
-  readonly #pace: Pace;
+  readonly #pace: AskingPace;
   /** The step of the move that is played. */
   #step: ScenarioStep | undefined;
   #goneMs = GONE_MS;
 
-  constructor(simulator: Simulator, client: ExaminedClient, pace: Pace) {
+  constructor(simulator: Simulator, client: ExaminedClient, pace: AskingPace) {
     this.#simulator = simulator;
     this.#client = client;
     this.#actions = new Actions(simulator.faults.rules);
@@ -59,7 +59,7 @@ export class Player {
    * Plays moves, and waits for the client to poll as before.
    * @returns what it did wrong; undefined when it did nothing
    */
-  async play(exam: Exam, schedule: Schedule): Promise<Failure | undefined> {
+  async play(exam: Exam, schedule: Schedule): Promise<ClientFailure | undefined> {
     const client = this.#client;
     const mark = await settle(exam);
     const { last: since } = exam.log;
@@ -120,7 +120,7 @@ export class Player {
   }
 
   /** Waits for the usual round of the client. @returns what it does instead */
-  async #comesBack(exam: Exam): Promise<Failure | undefined> {
+  async #comesBack(exam: Exam): Promise<ClientFailure | undefined> {
     const { clock, log, periodMs } = exam;
     const since = log.last;
     const begin = clock.now();
@@ -170,7 +170,7 @@ function astrayText({ log, client, target }: Exam, since: number): string {
 }
 
 /** The bytes of the client that are no request; undefined when there were none. */
-function sentBytes({ log }: Exam, since: number): Failure | undefined {
+function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
   const damaged = log.othersAfter(since).filter(({ kind }) => kind === 'damaged' || kind === 'discarded');
   if (damaged.length === 0) return undefined;
   const times = damaged.length === 1 ? 'once' : `${damaged.length} times`;

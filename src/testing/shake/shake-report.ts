@@ -8,14 +8,14 @@ import { sentence } from '../scenario/words.js';
 import { scenarioText } from './as-scenario.js';
 import { movesText, type Schedule } from './move.js';
 import { nearestEntry } from './nearest.js';
-import type { Failure } from './play.js';
+import type { ClientFailure } from './play.js';
 import type { ShakeOrder } from './shake-order.js';
 import { NEEDED, type Plays } from './shrink.js';
 
 /** A failure of the client, and the shortest schedule so far that shows it. */
 export interface SeenFailure {
   readonly schedule: Schedule;
-  readonly failure: Failure;
+  readonly failure: ClientFailure;
   readonly plays: Plays;
   /** The events of the newest play in which the client failed. */
   readonly frames: readonly TrafficEvent[];

@@ -18,8 +18,8 @@ import type { Finding, ShakeReport } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
 import { Deck, simplestOf } from './deck.js';
 import { type Schedule, stepOf } from './move.js';
-import { Pace } from './pace.js';
-import { type Failure, Player } from './play.js';
+import { AskingPace } from './pace.js';
+import { type ClientFailure, Player } from './play.js';
 import type { ShakeOrder } from './shake-order.js';
 import { findingOf, type SeenFailure, shakeReport } from './shake-report.js';
 import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
@@ -34,7 +34,7 @@ export interface ShakeAudience {
 
 /** How one play of a schedule ended. */
 interface PlayEnd {
-  readonly failure: Failure | undefined;
+  readonly failure: ClientFailure | undefined;
   /** Sequence numbers of the last event before it, and of its last one. */
   readonly since: number;
   readonly last: number;
@@ -68,10 +68,10 @@ export class Shake {
   #whyEnded: string | undefined;
   #crashed: Promise<string> = new Promise(() => {});
   #crash: (how: string) => void = () => {};
-  #endless: Promise<Failure> = new Promise(() => {});
-  #onEndless: (failure: Failure) => void = () => {};
+  #endless: Promise<ClientFailure> = new Promise(() => {});
+  #onEndless: (failure: ClientFailure) => void = () => {};
   #target: Question | undefined;
-  #pace: Pace | undefined;
+  #pace: AskingPace | undefined;
   #player: Player | undefined;
   #exam: Exam | undefined;
   #plays = 0;
@@ -228,10 +228,10 @@ export class Shake {
    * @returns false when it could not be shown again
    */
   async #prove(schedule: Schedule, history: Schedule, end: PlayEnd): Promise<boolean> {
-    const { kind } = end.failure as Failure;
+    const { kind } = end.failure as ClientFailure;
     let isStuck = false;
     const playsFor = async (candidate: Schedule, before?: Plays) => {
-      let latest: (PlayEnd & { failure: Failure }) | undefined;
+      let latest: (PlayEnd & { failure: ClientFailure }) | undefined;
       const plays = await playsOf(async () => {
         if (isStuck) return false;
         if (this.order.restart && !this.#isFresh) await this.#startAgain();
@@ -273,7 +273,7 @@ export class Shake {
     const failure = await Promise.race([
       player.play(exam, schedule),
       this.#endless,
-      this.#crashed.then((how): Failure => ({ kind: 'ended', text: crashOf(how, []).text })),
+      this.#crashed.then((how): ClientFailure => ({ kind: 'ended', text: crashOf(how, []).text })),
     ]);
     exam.end();
     exam.mark();
@@ -285,7 +285,7 @@ export class Shake {
    * Brings a client back that has failed.
    * @returns false when nothing more can be played, because nobody can start it again
    */
-  async #isBack({ kind }: Failure): Promise<boolean> {
+  async #isBack({ kind }: ClientFailure): Promise<boolean> {
     if (this.order.restart) return this.#isFresh || this.#startAgain();
     const exam = this.#newExam();
     this.#client.disturbedUntil = this.#log.last;
@@ -328,7 +328,7 @@ export class Shake {
   }
 
   /** What is known of a failure. */
-  #shaken(schedule: Schedule, { since, last }: PlayEnd, failure: Failure, plays: Plays): SeenFailure {
+  #shaken(schedule: Schedule, { since, last }: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
     const exchanges = this.#log.after(since).filter(({ seq }) => seq <= last);
     const others = this.#log.othersAfter(since).filter(({ seq }) => seq <= last);
     return { schedule, failure, plays, frames: framesOf([...exchanges, ...others]), since, last };
@@ -341,13 +341,13 @@ export class Shake {
     if (newest) this.#audience.found?.(findingOf(newest, number), number);
   }
 
-  #paceOf(target: Question): Pace {
+  #paceOf(target: Question): AskingPace {
     const heard = this.#log.newest();
     const gaps = heard.slice(1).map(({ at }, i) => at - (heard[i]?.at ?? at));
     const ms = (heard.at(-1)?.at ?? 0) - (heard[0]?.at ?? 0);
     const requestsPerMs = (heard.length - 1) / Math.max(1, ms);
     const periodMs = target.periodMs ?? 0;
-    return new Pace({ periodMs, requestsPerMs }, Math.max(0, ...gaps), (requests, lasted) => {
+    return new AskingPace({ periodMs, requestsPerMs }, Math.max(0, ...gaps), (requests, lasted) => {
       const text = `asked without end: ${requests} times in ${durationText(Math.round(lasted))}`;
       this.#onEndless({ kind: 'endless', text });
     });
