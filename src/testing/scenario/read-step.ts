@@ -98,12 +98,14 @@ function goalOf(
     return readGoal(at.key('expect'), { within, after, hasFault }, simulator);
   }
   if (after !== undefined) at.key('after').wrong('belongs to `expect`');
+  if (typeof wait === 'object')
+    return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS, requests: wait.requests };
   if (wait !== undefined) {
-    if (within !== undefined) at.key('within').wrong('belongs to `expect` or `never`');
+    if (within !== undefined) at.key('within').wrong('belongs to `expect`, `never` or `wait: {requests: 3}`');
     return { kind: 'wait', ms: wait };
   }
   if (never !== undefined) return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS };
-  if (within !== undefined) at.key('within').wrong('belongs to `expect` or `never`');
+  if (within !== undefined) at.key('within').wrong('belongs to `expect`, `never` or `wait: {requests: 3}`');
   if (hasFault) at.wrong('a fault ends with its step, so the step needs `expect`, `never` or `wait`');
   else if (ACTIONS.every((key) => source[key] === undefined)) {
     at.wrong(`expected one of fault, ${ACTIONS.join(', ')}, wait, expect, never, use or steps`);
@@ -122,7 +124,7 @@ function describe({ fault, set, power, clock, dut, wait, expect, never }: Partia
     power !== undefined && `power ${compactText(power)}`,
     clock !== undefined && `clock ${compactText(clock)}`,
     dut !== undefined && `${dut} the device under test`,
-    wait !== undefined && `wait ${durationText(wait)}`,
+    wait !== undefined && `wait ${typeof wait === 'object' ? compactText(wait) : durationText(wait)}`,
     expect !== undefined && `expect ${compactText(expect)}`,
     never !== undefined && `never ${compactText(never)}`,
   ];

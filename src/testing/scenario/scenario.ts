@@ -65,7 +65,12 @@ export interface Forbidden {
 
 /** The goal that ends a step. */
 export type Goal =
-  | { readonly kind: 'wait'; readonly ms: number }
+  | {
+      readonly kind: 'wait';
+      readonly ms: number;
+      /** After so many requests it need not wait any longer; absent when it waits for the time. */
+      readonly requests?: number;
+    }
   | { readonly kind: 'order'; readonly items: readonly Expected[]; readonly within: number }
   | ({ readonly kind: 'rhythm'; readonly within: number } & Rhythm);
 

@@ -92,7 +92,21 @@ export const stepSchema = section(
     power: part,
     clock: part,
     dut: oneOf(['stop', 'start', 'restart']).optional(),
-    wait: someTime.optional(),
+    wait: z
+      .union(
+        [
+          someTime,
+          section(
+            { requests: wholeNumber(1, MOST_TIMES, 'a number of requests') },
+            { requests: 'Waits until so many requests have come, whoever is asked, at most `within`.' },
+          ),
+        ],
+        {
+          error:
+            'a number of milliseconds from 1 to 86400000, or a time such as 250ms, 20s, 5m, 1h, or {requests: 3}',
+        },
+      )
+      .optional(),
     expect: part,
     never: part,
     within: someTime.optional(),
@@ -107,7 +121,7 @@ export const stepSchema = section(
     power: 'The supply of devices, as in {meter: {off: 20s}}.',
     clock: 'How far clocks of devices are put forward, as in {meter: 1h}.',
     dut: 'Stops or starts the program under test.',
-    wait: 'Waits, in ms.',
+    wait: 'Waits, in ms, or for {requests: 3}.',
     expect: 'What must come: a request, or a list of requests in their order.',
     never: 'What must not come meanwhile.',
     within: 'How long the step waits, in ms. Default: 10 s.',

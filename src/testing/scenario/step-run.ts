@@ -193,7 +193,7 @@ function lookAt(
 function watchOf({ goal, faults, never }: ScenarioStep, at: number, polls: PollIntervals): GoalWatch {
   switch (goal.kind) {
     case 'wait':
-      return new Waiting({ at, ms: goal.ms, hasNever: never.length > 0 });
+      return new Waiting({ at, ...goal, hasNever: never.length > 0 });
     case 'order':
       return new InOrder(goal.items, { at, within: goal.within, ...(faults.length > 0 && { polls }) });
     case 'rhythm':
