@@ -21,6 +21,8 @@ const BACK_PERIODS = 20;
 /** How long it is watched afterwards, in poll periods and in ms. */
 const WATCHED_PERIODS = 5;
 const ENDLESS_MS = 3_000;
+/** How long the client may take until it polls in its rhythm, in ms. */
+const SETTLED_MS = 10_000;
 /** Asking more often than this many times as usual is too often. */
 const ENDLESS = 5;
 const LEAST_REQUESTS = 20;
@@ -69,6 +71,7 @@ ${Object.entries(move.does)
       : []),
     ...(kind === 'astray' && isEven
       ? [
+          `- wait: ${SETTLED_MS}ms`,
           `- name: it polls as before\n    expect: {${flow(askedFor(target)).slice(1, -1)}, every: ${periodMs}ms, tolerance: ${slack}ms, for: ${watched}ms}\n    within: ${back}ms`,
         ]
       : []),

@@ -182,9 +182,11 @@ function entriesFor(played: Played): fc.Arbitrary<WrittenActions>[] {
     const player = new EntryPlayer(entry, line, unitId);
     if (player.whyNot !== undefined) return [];
     const { manners } = entry;
+    // A step names its faults itself.
+    const faults = player.written.map(({ name: _, ...rule }) => rule);
     return [
       fc.constant({
-        ...(player.written.length > 0 && { fault: player.written }),
+        ...(faults.length > 0 && { fault: faults }),
         ...(manners && { manners: Object.fromEntries(devices.map((name) => [name, manners])) }),
       }),
     ];

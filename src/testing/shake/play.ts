@@ -2,12 +2,12 @@ import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { sentFrames } from '../../modbus/protocol/reply-plan.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { settle, watchValues } from '../examine/checks/real-world.js';
-import { wentWell } from '../examine/heard/exchange.js';
 import type { Exam, ExaminedClient } from '../examine/trial/exam.js';
 import { pduOf } from '../line-watch.js';
 import { Actions } from '../scenario/actions.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 import { durationText } from '../scenario/words.js';
+import { median } from '../times.js';
 import { type Move, type Schedule, stepOf } from './move.js';
 import type { AskingPace } from './pace.js';
 
@@ -23,20 +23,20 @@ export interface ClientFailure {
 }
 
 /**
- * A client is gone when it asks nothing for this long: this many ms, this many poll periods, and this many times the
- * longest silence that it has ended by itself, whichever is longest.
+ * A client is gone when it asks nothing, and astray when it asks but not as usual, for this long: this many ms, this many
+ * poll periods, and this many times the longest silence that it has ended by itself, whichever is longest. What was seen
+ * once needs less time to be seen again.
  */
-const GONE_MS = 60_000;
-/** The same, once the client was silent for that long. */
-const GONE_AGAIN_MS = 30_000;
-const GONE_PERIODS = 5;
-const GONE_PAUSES = 3;
-/** How long the client has for its usual round, in ms; the same periods and pauses count. */
-const BACK_MS = 30_000;
+const FIRST = { goneMs: 60_000, astrayMs: 60_000 };
+const AGAIN = { goneMs: 30_000, astrayMs: 15_000 };
+const PERIODS = 40;
+const PAUSES = 3;
 /** How long a move waits for requests of a client that is silent, in ms and in poll periods. */
 const PATIENCE_MS = 5_000;
 const LONGEST_PATIENCE_MS = 30_000;
 const PATIENCE_PERIODS = 10;
+/** A line is closed for at least this long for each request of its move, in ms. */
+const SHORTEST_MS = 100;
 
 /** Plays schedules on a line, and looks at what the client does. */
 export class Player {
@@ -46,7 +46,8 @@ export class Player {
   readonly #pace: AskingPace;
   /** The step of the move that is played. */
   #step: ScenarioStep | undefined;
-  #goneMs = GONE_MS;
+  /** How long this client has to be silent, or astray. */
+  #limits = FIRST;
 
   constructor(simulator: Simulator, client: ExaminedClient, pace: AskingPace) {
     this.#simulator = simulator;
@@ -95,7 +96,9 @@ export class Player {
     if (!step) return;
     this.#step = step;
     if (this.#actions.begin(step) !== undefined) return this.clear();
-    await this.#asks(exam, move.requests);
+    // Nobody can ask on a closed line.
+    if (this.isClosing) await exam.watch(move.requests * Math.max(exam.periodMs, SHORTEST_MS));
+    else await this.#asks(exam, move.requests);
     // Requests may come that fast because the client asks without end. Then the move goes on until that is known.
     const { clock } = exam;
     const isOver = () => !this.#pace.isRacing(clock.now()) || undefined;
@@ -110,7 +113,7 @@ export class Player {
    */
   async #asks(exam: Exam, requests: number): Promise<boolean> {
     const { log, periodMs } = exam;
-    const pauses = Math.max(PATIENCE_PERIODS * periodMs, GONE_PAUSES * this.#pace.longestMs, PATIENCE_MS);
+    const pauses = Math.max(PATIENCE_PERIODS * periodMs, PAUSES * this.#pace.longestMs, PATIENCE_MS);
     const patience = Math.min(LONGEST_PATIENCE_MS, pauses);
     for (let left = requests; left > 0; left--) {
       const { last } = log;
@@ -125,31 +128,26 @@ export class Player {
     const since = log.last;
     const begin = clock.now();
     const longestOf = (leastMs: number) =>
-      Math.max(leastMs, GONE_PERIODS * periodMs, GONE_PAUSES * this.#pace.longestMs);
-    const goneMs = longestOf(this.#goneMs);
-    const limit = longestOf(BACK_MS);
-    const last = () => log.newest().at(-1)?.at ?? begin;
+      Math.max(leastMs, PERIODS * periodMs, PAUSES * this.#pace.longestMs);
+    const [goneMs, astrayMs] = [longestOf(this.#limits.goneMs), longestOf(this.#limits.astrayMs)];
     for (;;) {
-      if (await exam.recover()) {
+      if (await exam.recover(undefined, astrayMs / 2)) {
         // A client that asks without end also asks what it usually does.
         await exam.watch(periodMs);
         while (this.#pace.isRacing(clock.now())) await exam.watch(periodMs || 1);
         return undefined;
       }
-      const silent = clock.now() - last();
-      if (silent >= goneMs) {
-        this.#goneMs = GONE_AGAIN_MS;
-        const { length } = log.after(since);
-        const more =
-          length === 0
-            ? 'asked nothing more'
-            : `fell silent after ${length} more requests, and asked nothing`;
-        return { kind: 'gone', text: `${more} for ${durationText(Math.round(silent))}` };
-      }
       const asked = log.after(since);
-      const isBusy = asked.length > 0 && silent < limit;
-      if (isBusy && clock.now() - begin >= 2 * limit)
-        return { kind: 'astray', text: astrayText(exam, since) };
+      const silent = clock.now() - (log.newest().at(-1)?.at ?? begin);
+      const isGone = silent >= goneMs;
+      if (!isGone && (silent > astrayMs / 2 || clock.now() - begin < astrayMs)) continue;
+      this.#limits = AGAIN;
+      if (!isGone) return { kind: 'astray', text: astrayText(exam, since) };
+      const more = asked.length === 0 ? '' : `fell silent after ${asked.length} more requests, and `;
+      return {
+        kind: 'gone',
+        text: `${more}asked nothing more for ${durationText(Math.round(silent / 1000) * 1000)}`,
+      };
     }
   }
 }
@@ -161,12 +159,13 @@ function astrayText({ log, client, target }: Exam, since: number): string {
     (each) =>
       each.asked.length * 2 >= target.asked.length && !asked.some(({ question }) => question === each.key),
   );
-  const good = asked.filter(wentWell).length;
-  const how =
-    missing.length > 0
-      ? `never asked ${missing.map(({ text }) => text).join(', ')} again`
-      : 'did not come back to its usual rhythm';
-  return `${how} (${asked.length} requests afterwards, ${good} with a good reply)`;
+  if (missing.length > 0) return `never asked ${missing.map(({ text }) => text).join(', ')} again`;
+  const times = asked.filter(({ question }) => question === target.key).map(({ at }) => at);
+  const interval = Math.round(median(times.slice(1).map((at, i) => at - (times[i] ?? at))));
+  const before = Math.round(target.periodMs ?? 0);
+  return Number.isNaN(interval)
+    ? `did not come back to its usual round`
+    : `did not come back to its usual rhythm: it asks every ${durationText(interval)}, ${durationText(before)} before`;
 }
 
 /** The bytes of the client that are no request; undefined when there were none. */

@@ -59,7 +59,7 @@ export class EntryPlayer {
   }
 
   /** The fault rules as a file writes them; when new connections are needed, with one that closes connections. */
-  get written(): readonly { readonly when: object; readonly do?: object }[] {
+  get written(): readonly { readonly name?: unknown; readonly when: object; readonly do?: object }[] {
     const rules = this.#entry.faults.map((written) => ({ ...written, when: this.#when(written) }));
     if (!this.needsConnections) return rules;
     return [...rules, { when: { line: this.#line.name, count: CLOSED }, do: { close: 'end' } }];

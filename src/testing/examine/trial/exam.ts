@@ -143,7 +143,10 @@ interface Own {
 
 /** How many polls as usual show that the client has recovered. */
 const POLLS_AS_USUAL = 3;
-/** How long the client may take to recover, in ms and in poll periods; the longer time counts. */
+/**
+ * How long the client may take to recover, in ms unless somebody says otherwise, and in poll periods; the longer
+ * time counts.
+ */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;
 /**
@@ -312,12 +315,12 @@ export class Exam {
    * Waits until the client polls as it did before anything was disturbed: the disturbed question in its usual
    * rhythm with good replies, and each of the other regular questions at least once.
    * @param polls how many polls as usual are enough
-   * @returns false when the client does not within half a minute, or within twenty poll periods if these are
-   *   longer
+   * @param withinMs how long the client may take, in ms, unless twenty poll periods are longer
+   * @returns false when the client takes longer
    */
-  async recover(polls = POLLS_AS_USUAL): Promise<boolean> {
+  async recover(polls = POLLS_AS_USUAL, withinMs = RECOVERY_MS): Promise<boolean> {
     const { client } = this;
-    const limit = Math.max(RECOVERY_MS, RECOVERY_PERIODS * this.periodMs);
+    const limit = Math.max(withinMs, RECOVERY_PERIODS * this.periodMs);
     const { last } = this.log;
     const polled = () =>
       this.#pollsAsUsual(client.isWithoutRhythm ? last : client.disturbedUntil, polls) || undefined;
