@@ -146,6 +146,19 @@ export class Device {
   }
 
   /**
+   * Adds manners to those of the device for a while.
+   * @returns gives the device the manners back that it had, unless somebody has set others meanwhile
+   */
+  lendManners(manners: Manners): () => void {
+    const before = this.#manners;
+    const now = { ...before, ...manners };
+    this.manners = now;
+    return () => {
+      if (this.#manners === now) this.manners = before;
+    };
+  }
+
+  /**
    * Defines registers or coils of a table that are not defined, with the value 0. Not for devices whose
    * tables share their cells.
    */

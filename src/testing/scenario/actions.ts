@@ -1,6 +1,8 @@
 import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../device/faults/rules.js';
+import type { Changes } from '../../simulator/changes.js';
 import { writeValue } from '../../simulator/commands/device-value.js';
+import type { Simulator } from '../../simulator/simulator.js';
 import type { ScenarioStep } from './scenario.js';
 
 /** What the faults of a step did to a request on which they were to act. */
@@ -15,19 +17,23 @@ export interface Spoilt {
 }
 
 /**
- * Carries out the actions of steps. Faults end with their step, and devices have their supply back in the
- * end.
+ * Carries out the actions of steps. Faults and manners end with their step, and devices have their supply
+ * back in the end.
  */
 export class Actions {
   readonly #rules: FaultRules;
+  readonly #changes: Changes;
   #names: string[] = [];
   /** How often each fault of the running step had acted when the last request came, by name. */
   readonly #hits = new Map<string, number>();
+  /** Take the manners of the running step away. */
+  #lent: (() => void)[] = [];
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
-  constructor(rules: FaultRules) {
-    this.#rules = rules;
+  constructor({ faults, changes }: Simulator) {
+    this.#rules = faults.rules;
+    this.#changes = changes;
   }
 
   /**
@@ -52,13 +58,15 @@ export class Actions {
    * Begins the actions of a step.
    * @returns why the simulator can't do them; undefined when they are done
    */
-  begin({ faults, changes, power, clocks }: ScenarioStep): string | undefined {
+  begin({ faults, changes, manners, power, clocks }: ScenarioStep): string | undefined {
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
       this.#rules.set(rule, { temporary: true });
       this.#names.push(rule.name);
     }
     for (const { target, value } of changes) writeValue(target, value);
+    this.#lent = manners.map((each) => each.device.lendManners(each.manners));
+    this.#mannersChanged();
     for (const { device, change } of power) {
       if (change === 'on') device.restore(0);
       else device.interrupt(change);
@@ -69,11 +77,18 @@ export class Actions {
     return undefined;
   }
 
-  /** Takes the faults of the running step away. */
+  /** Takes the faults and the manners of the running step away. */
   endStep(): void {
+    this.#mannersChanged();
+    for (const giveBack of this.#lent.splice(0)) giveBack();
     for (const name of this.#names) this.#rules.remove(name);
     this.#names = [];
     this.#hits.clear();
+  }
+
+  /** The names of registers in the traffic depend on the manners of devices. */
+  #mannersChanged(): void {
+    if (this.#lent.length > 0) this.#changes.lineRevision++;
   }
 
   /** Ends the running step, and gives the devices their supply back that a step has switched off for good. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formOf } from '../../common/schema/written-as.js';
 import { devicesForm, linesForm, ruleForm, scalarForm } from '../../files/config/native/forms.js';
+import { mannersSchema } from '../../files/config/native/manners-schema.js';
 import {
   alwaysSchema,
   dutSchema,
@@ -28,6 +29,7 @@ export function scenarioForm(): z.ZodType {
   const step = formOf(stepSchema, {
     fault: oneOrMore(ruleForm(false)),
     set: z.record(z.string(), scalarForm),
+    manners: z.record(z.string(), mannersSchema),
     power: z.record(z.string(), powerSchema),
     clock: z.record(z.string(), forwardSchema),
     expect: oneOrMore(formOf(expectedSchema, requests)),

@@ -2,12 +2,14 @@ import { MAX_SEED } from '../../common/random.js';
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
+import type { Device } from '../../device/device.js';
 import { hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
+import { mannersProblems, mannersSchema } from '../../files/config/native/manners-schema.js';
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { namedEntries, oneOrMore } from './one-or-more.js';
-import type { PowerChange, ScenarioStep, ValueChange } from './scenario.js';
+import type { MannersChange, PowerChange, ScenarioStep, ValueChange } from './scenario.js';
 import { forwardSchema, powerSchema } from './schema.js';
 
 /** What the faults of a scenario share. Faults are numbered, so that each gets a name and a seed. */
@@ -65,26 +67,44 @@ export function readChanges(at: At, simulator: Simulator): ValueChange[] {
   });
 }
 
+/** Reads `manners`: what devices have besides their own manners, by their names. */
+export function readManners(at: At, simulator: Simulator): MannersChange[] {
+  const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
+  return namedDevices(at, simulator, '{meter: {holes: silence}}').flatMap(([device, content]) => {
+    const manners = content.check(mannersSchema);
+    if (manners === undefined) return [];
+    const { name, real } = device;
+    const problems = mannersProblems(manners, { name, isReal: real !== undefined }, lines);
+    for (const { path, message, code } of problems) content.below(path).wrong(message, code);
+    return problems.length > 0 ? [] : [{ device, manners }];
+  });
+}
+
 /** Reads `power`: the supply of devices by their names. */
 export function readPower(at: At, simulator: Simulator): PowerChange[] {
-  return (namedEntries(at, 'devices by name, as in {meter: {off: 20s}}') ?? []).flatMap<PowerChange>(
-    ([name, content]) => {
-      const device = simulator.devices.get(name);
-      if (!device) return content.wrong(unknownName('device', name, [...simulator.devices.keys()])) ?? [];
-      const power = content.check(powerSchema);
-      if (power === undefined) return [];
-      if (power === 'on') return [{ device, change: 'on' }];
-      return [{ device, change: power === 'off' ? { bootMs: 0 } : { forMs: power.off, bootMs: power.boot } }];
-    },
-  );
+  return namedDevices(at, simulator, '{meter: {off: 20s}}').flatMap<PowerChange>(([device, content]) => {
+    const power = content.check(powerSchema);
+    if (power === undefined) return [];
+    if (power === 'on') return [{ device, change: 'on' }];
+    return [{ device, change: power === 'off' ? { bootMs: 0 } : { forMs: power.off, bootMs: power.boot } }];
+  });
 }
 
 /** Reads `clock`: how far the clocks of devices are put forward, by their names. */
 export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks'] {
-  return (namedEntries(at, 'devices by name, as in {meter: 1h}') ?? []).flatMap(([name, content]) => {
-    const device = simulator.devices.get(name);
-    if (!device) return content.wrong(unknownName('device', name, [...simulator.devices.keys()])) ?? [];
+  return namedDevices(at, simulator, '{meter: 1h}').flatMap(([device, content]) => {
     const ms = content.check(forwardSchema);
     return ms === undefined ? [] : [{ device, ms }];
   });
+}
+
+/** Reads a mapping by the names of devices. Reports each name that no device has. */
+function namedDevices(at: At, { devices }: Simulator, example: string): [Device, At][] {
+  return (namedEntries(at, `devices by name, as in ${example}`) ?? []).flatMap<[Device, At]>(
+    ([name, content]) => {
+      const device = devices.get(name);
+      if (!device) return content.wrong(unknownName('device', name, [...devices.keys()])) ?? [];
+      return [[device, content]];
+    },
+  );
 }

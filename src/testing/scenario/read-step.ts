@@ -2,7 +2,14 @@ import type { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
 import { isMapping } from '../../common/schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { type FaultNumbers, readChanges, readClocks, readFaults, readPower } from './read-actions.js';
+import {
+  type FaultNumbers,
+  readChanges,
+  readClocks,
+  readFaults,
+  readManners,
+  readPower,
+} from './read-actions.js';
 import { readGoal } from './read-goal.js';
 import { readForbidden } from './read-matcher.js';
 import type { Goal, ScenarioStep } from './scenario.js';
@@ -71,6 +78,7 @@ function readStep(
     const has = (key: string) => at.key(key).value !== undefined;
     const faults = has('fault') ? readFaults(at.key('fault'), simulator, numbers) : [];
     const changes = has('set') ? readChanges(at.key('set'), simulator) : [];
+    const manners = has('manners') ? readManners(at.key('manners'), simulator) : [];
     const power = has('power') ? readPower(at.key('power'), simulator) : [];
     const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
     if (has('dut') && !numbers.hasDut) {
@@ -81,7 +89,7 @@ function readStep(
     const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
     if (!goal) return undefined;
     const { name = describe(source), capture, dut } = source;
-    return { name, faults, changes, power, clocks, dut, never, goal, ...(capture && { capture }) };
+    return { name, faults, changes, manners, power, clocks, dut, never, goal, ...(capture && { capture }) };
   });
 }
 
@@ -106,9 +114,13 @@ function goalOf(
   }
   if (never !== undefined) return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS };
   if (within !== undefined) at.key('within').wrong('belongs to `expect`, `never` or `wait: {requests: 3}`');
-  if (hasFault) at.wrong('a fault ends with its step, so the step needs `expect`, `never` or `wait`');
+  const lasting = LASTING.find((key) => source[key] !== undefined);
+  if (lasting !== undefined)
+    at.wrong(`\`${lasting}\` ends with its step, so the step needs \`expect\`, \`never\` or \`wait\``);
   else if (ACTIONS.every((key) => source[key] === undefined)) {
-    at.wrong(`expected one of fault, ${ACTIONS.join(', ')}, wait, expect, never, use or steps`);
+    at.wrong(
+      `expected one of ${[...LASTING, ...ACTIONS].join(', ')}, wait, expect, never, use or steps`,
+    );
   }
   return { kind: 'wait', ms: 0 };
 }
@@ -116,11 +128,16 @@ function goalOf(
 /** What a step can do without watching for anything. */
 const ACTIONS = ['set', 'power', 'clock', 'dut'] as const;
 
+/** What a step does for as long as it lasts. */
+const LASTING = ['fault', 'manners'] as const;
+
 /** Makes a name for a step that has none. */
-function describe({ fault, set, power, clock, dut, wait, expect, never }: Partial<StepSource>): string {
+function describe(source: Partial<StepSource>): string {
+  const { fault, set, manners, power, clock, dut, wait, expect, never } = source;
   const parts = [
     fault !== undefined && 'a fault',
     set !== undefined && `set ${compactText(set)}`,
+    manners !== undefined && `manners ${compactText(manners)}`,
     power !== undefined && `power ${compactText(power)}`,
     clock !== undefined && `clock ${compactText(clock)}`,
     dut !== undefined && `${dut} the device under test`,

@@ -1,5 +1,6 @@
 import type { Device } from '../../device/device.js';
 import type { FaultRule } from '../../device/faults/rule.js';
+import type { Manners } from '../../device/manners.js';
 import type { Value } from '../../device/registers/value.js';
 import type { Interruption } from '../../device/supply.js';
 import type { DeviceValue } from '../../simulator/commands/device-value.js';
@@ -28,6 +29,8 @@ export interface ScenarioStep {
   /** Fault rules that are in force until the step ends. */
   readonly faults: readonly FaultRule[];
   readonly changes: readonly ValueChange[];
+  /** Manners that devices have besides their own until the step ends. */
+  readonly manners: readonly MannersChange[];
   readonly power: readonly PowerChange[];
   readonly clocks: readonly ClockStep[];
   /** What becomes of the program under test before the step watches; absent when it goes on. */
@@ -43,6 +46,11 @@ export interface ScenarioStep {
 export interface ValueChange {
   readonly target: DeviceValue;
   readonly value: Value;
+}
+
+export interface MannersChange {
+  readonly device: Device;
+  readonly manners: Manners;
 }
 
 export interface PowerChange {

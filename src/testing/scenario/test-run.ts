@@ -59,7 +59,7 @@ export class TestRun {
     this.#onFinding = onFinding;
     this.#begun = clock.now();
     this.#firstSeq = simulator.traffic.last + 1;
-    this.#actions = new Actions(simulator.faults.rules);
+    this.#actions = new Actions(simulator);
     this.#deviceAt = (line, unitId, host) => simulator.lines.get(line)?.bus.deviceAt(unitId, host);
     this.#inbox = new Inbox(this.#deviceAt, () => this.#actions.haveActed());
     this.#unsubscribe = simulator.traffic.subscribe((event) => this.#hear(event));

@@ -52,7 +52,7 @@ export class Player {
   constructor(simulator: Simulator, client: ExaminedClient, pace: AskingPace) {
     this.#simulator = simulator;
     this.#client = client;
-    this.#actions = new Actions(simulator.faults.rules);
+    this.#actions = new Actions(simulator);
     this.#pace = pace;
   }
 

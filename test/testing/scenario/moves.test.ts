@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Device } from '../../../src/device/device.js';
+import { EXCEPTION_FLAG } from '../../../src/modbus/protocol/function-code.js';
 import type { TrafficEvent } from '../../../src/simulator/traffic/event.js';
+import { pduOf } from '../../../src/testing/line-watch.js';
 import type { Report } from '../../../src/testing/report/report.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { inVirtualTime, untilOver, type VirtualBench, virtualBench } from '../examine/virtual-bench.js';
@@ -40,6 +43,15 @@ async function play(steps: readonly object[], bench: VirtualBench): Promise<Play
       Array.from({ length: last - first + 1 }, (_, i) => traffic.read(first + i)).filter((event) => !!event),
     ),
   };
+}
+
+/** The exception code of each reply; undefined for a good one. */
+function exceptions({ simulator: { traffic } }: VirtualBench): (number | undefined)[] {
+  const events = Array.from({ length: traffic.last }, (_, i) => traffic.read(i + 1));
+  return events.flatMap((event) => {
+    const pdu = event?.kind === 'reply' && pduOf(event);
+    return pdu ? [(pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : undefined] : [];
+  });
 }
 
 const requestsIn = (events: readonly TrafficEvent[] | undefined) =>
@@ -96,5 +108,73 @@ describe('a step that waits for requests', () => {
       'steps[0].within: belongs to `expect`, `never` or `wait: {requests: 3}`',
       expect.stringMatching(/^steps\[1\]\.wait: expected .*, or \{requests: 3\}/),
     ]);
+  });
+});
+
+describe('manners of a step', () => {
+  const shy = { manners: { meter: { most: { registers: 1, otherwise: 4 } } }, wait: { requests: 2 } };
+
+  it('are added to those of the device, and end with the step', async () => {
+    const bench = await virtualBench('tcp');
+    const meter = bench.simulator.devices.get('meter') as Device;
+    meter.manners = { wholeValues: true };
+    let during: unknown;
+    bench.clock.callAfter(300, () => {
+      during = meter.manners;
+    });
+    const { report } = await play([{ wait: { requests: 1 } }, shy, { wait: { requests: 2 } }], bench);
+    expect(report.findings[1]?.title).toBe(
+      'manners {meter: {most: {registers: 1, otherwise: 4}}}, wait {requests: 2}',
+    );
+    expect(exceptions(bench)).toEqual([undefined, 4, 4, undefined, undefined]);
+    expect(during).toEqual({ wholeValues: true, ...shy.manners.meter });
+    expect(meter.manners).toEqual({ wholeValues: true });
+  });
+
+  it('are left to somebody who has set others meanwhile', async () => {
+    const bench = await virtualBench('tcp');
+    const meter = bench.simulator.devices.get('meter') as Device;
+    const others = { wholeValues: true };
+    bench.clock.callAfter(300, () => {
+      meter.manners = others;
+    });
+    await play([{ ...shy, wait: '1s' }], bench);
+    expect(meter.manners).toBe(others);
+  });
+
+  it('end when the test is stopped', async () => {
+    const bench = await virtualBench('tcp');
+    const run = newRun(bench, [{ ...shy, wait: '1h' }]);
+    const over = run.run();
+    await bench.clock.advanceAsync(1000);
+    expect(bench.simulator.devices.get('meter')?.manners).toBeDefined();
+    run.end('inconclusive', 'the test was stopped before its end');
+    await untilOver(bench.clock, over);
+    expect(bench.simulator.devices.get('meter')?.manners).toBeUndefined();
+  });
+
+  it.each<[what: string, step: object, message: string]>([
+    [
+      'an unknown device',
+      { manners: { mter: {} }, wait: 1 },
+      'manners.mter: unknown device "mter", did you mean',
+    ],
+    [
+      'an unknown key',
+      { manners: { meter: { hole: 1 } }, wait: 1 },
+      'manners.meter.hole: unknown key "hole"',
+    ],
+    ['a step without an end', { manners: { meter: {} } }, '`manners` ends with its step, so the step needs'],
+  ])('are refused for %s', (_, step, message) => {
+    expect(read({ steps: [step] })).toEqual([expect.stringContaining(message)]);
+  });
+
+  it('that need connections are refused on a serial line', async () => {
+    const { simulator } = await virtualBench('serial');
+    const steps = [{ manners: { meter: { connectPause: '2s' } }, wait: 1 }];
+    expect(read({ steps }, simulator)).toEqual([
+      'steps[0].manners.meter.connectPause: needs a line with connections, and bus is serial',
+    ]);
+    expect(read({ steps })).not.toBeInstanceOf(Array);
   });
 });

@@ -128,7 +128,7 @@ describe('a mistake in a scenario', () => {
       { expect: { same: true } },
       'steps[0].expect.same: expected a fault in this step',
     ],
-    ['a fault without an end', { fault: { do: [{ silence: true }] } }, 'a fault ends with its step'],
+    ['a fault without an end', { fault: { do: [{ silence: true }] } }, '`fault` ends with its step'],
     ['a wrong fault', { fault: { do: [{ silense: true }] }, wait: 1 }, 'unknown kind of fault "silense"'],
     ['a fault of an impossible kind', { fault: { do: [{ crc: 'invert' }] }, wait: 1 }, 'line bus has no CRC'],
     ['wait beside expect', { expect: { unit: 1 }, wait: 1 }, 'steps[0].wait: can not stand beside `expect`'],
@@ -139,7 +139,7 @@ describe('a mistake in a scenario', () => {
       { clock: { mter: '1h' } },
       'clock.mter: unknown device "mter", did you mean "meter"',
     ],
-    ['nothing to do', { name: 'x' }, 'expected one of fault, set, power'],
+    ['nothing to do', { name: 'x' }, 'expected one of fault, manners, set, power'],
     ['a rhythm in a list', { expect: [{ unit: 1 }, { every: 1 }] }, 'steps[0].expect[1].every: belongs to'],
     [
       'a tolerance as long as the period',

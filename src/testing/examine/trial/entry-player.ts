@@ -74,14 +74,7 @@ export class EntryPlayer {
    */
   begin(own: OwnRules, about: string, random: Random): { rules: readonly OwnRule[]; end: () => void } {
     const { faults, manners } = this.#entry;
-    const lent = [...(manners ? this.#devices : [])].map((device) => {
-      const before = device.manners;
-      const now = { ...before, ...manners };
-      device.manners = now;
-      return () => {
-        if (device.manners === now) device.manners = before;
-      };
-    });
+    const lent = manners ? Array.from(this.#devices, (device) => device.lendManners(manners)) : [];
     const put = this.written.map((rule, i) =>
       own.put(about, { ...rule, seed: i < faults.length ? random.below(2 ** 31) : 0 }),
     );
