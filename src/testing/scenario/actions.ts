@@ -3,6 +3,7 @@ import type { FaultRules } from '../../device/faults/rules.js';
 import type { Changes } from '../../simulator/changes.js';
 import { writeValue } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { Outage } from '../outage.js';
 import type { ScenarioStep } from './scenario.js';
 
 /** What the faults of a step did to a request on which they were to act. */
@@ -17,10 +18,15 @@ export interface Spoilt {
 }
 
 /**
- * Carries out the actions of steps. Faults and manners end with their step, and devices have their supply
- * back in the end.
+ * Carries out the actions of steps. Faults and manners end with their step, closed lines are opened again, and
+ * devices have their supply back in the end.
  */
 export class Actions {
+  /**
+   * Resolves when the lines are closed that the step has begun to close, or open again after its end. Then it
+   * says why one could not be opened, as a sentence. Undefined when the step closes no line.
+   */
+  changing: Promise<string | undefined> | undefined;
   readonly #rules: FaultRules;
   readonly #changes: Changes;
   #names: string[] = [];
@@ -28,6 +34,8 @@ export class Actions {
   readonly #hits = new Map<string, number>();
   /** Take the manners of the running step away. */
   #lent: (() => void)[] = [];
+  /** The lines that the running step has closed, and those that are being opened again. */
+  #outages: readonly Outage[] = [];
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
@@ -55,10 +63,11 @@ export class Actions {
   }
 
   /**
-   * Begins the actions of a step.
+   * Begins the actions of a step. `changing` says when the lines are closed that it closes.
    * @returns why the simulator can't do them; undefined when they are done
    */
-  begin({ faults, changes, manners, power, clocks }: ScenarioStep): string | undefined {
+  begin({ faults, changes, manners, closed, power, clocks }: ScenarioStep): string | undefined {
+    this.#outages = [];
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
       this.#rules.set(rule, { temporary: true });
@@ -74,16 +83,31 @@ export class Actions {
       else this.#dark.delete(device);
     }
     for (const { device, ms } of clocks) device.setClock({}, ms);
+    this.#outages = closed.map((line) => new Outage(line));
+    if (closed.length > 0)
+      this.changing = Promise.all(this.#outages.map((outage) => outage.begin())).then(() => undefined);
     return undefined;
   }
 
-  /** Takes the faults and the manners of the running step away. */
+  /** True while a step keeps this line closed. */
+  keepsClosed(line: string): boolean {
+    return this.#outages.some((outage) => outage.line.name === line && outage.isOn);
+  }
+
+  /**
+   * Takes the faults and the manners of the running step away, and begins to open the lines that it has
+   * closed: `changing` says when they are open. Calling it twice is harmless.
+   */
   endStep(): void {
     this.#mannersChanged();
     for (const giveBack of this.#lent.splice(0)) giveBack();
     for (const name of this.#names) this.#rules.remove(name);
     this.#names = [];
     this.#hits.clear();
+    this.changing = undefined;
+    if (this.#outages.length === 0) return;
+    const opened = Promise.all(this.#outages.map((outage) => outage.end()));
+    this.changing = opened.then((problems) => problems.find((problem) => problem !== undefined));
   }
 
   /** The names of registers in the traffic depend on the manners of devices. */

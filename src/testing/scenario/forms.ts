@@ -30,6 +30,7 @@ export function scenarioForm(): z.ZodType {
     fault: oneOrMore(ruleForm(false)),
     set: z.record(z.string(), scalarForm),
     manners: z.record(z.string(), mannersSchema),
+    closed: oneOrMore(z.string().describe('The name of a line.')),
     power: z.record(z.string(), powerSchema),
     clock: z.record(z.string(), forwardSchema),
     expect: oneOrMore(formOf(expectedSchema, requests)),

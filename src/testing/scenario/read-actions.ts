@@ -7,7 +7,9 @@ import { hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
 import { mannersProblems, mannersSchema } from '../../files/config/native/manners-schema.js';
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
+import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { hasAnyPort } from '../outage.js';
 import { namedEntries, oneOrMore } from './one-or-more.js';
 import type { MannersChange, PowerChange, ScenarioStep, ValueChange } from './scenario.js';
 import { forwardSchema, powerSchema } from './schema.js';
@@ -78,6 +80,21 @@ export function readManners(at: At, simulator: Simulator): MannersChange[] {
     for (const { path, message, code } of problems) content.below(path).wrong(message, code);
     return problems.length > 0 ? [] : [{ device, manners }];
   });
+}
+
+/** Reads `closed`: the names of lines that the scenario watches. */
+export function readClosed(at: At, { lines }: Simulator, watched: FaultNumbers['line']): Line[] {
+  const closed = (oneOrMore(at) ?? []).flatMap((each) => {
+    const name = String(each.value);
+    const line = lines.get(name);
+    if (!line) return each.wrong(unknownName('line', name, [...lines.keys()])) ?? [];
+    if (watched !== undefined && ![watched].flat().includes(name))
+      return each.wrong(`the scenario does not watch line ${name}: name it in \`line\``) ?? [];
+    if (!hasAnyPort(line)) return [line];
+    const why = `line ${name} is on any free port, so it would come back on another; give it one`;
+    return each.wrong(why) ?? [];
+  });
+  return [...new Set(closed)];
 }
 
 /** Reads `power`: the supply of devices by their names. */

@@ -6,6 +6,7 @@ import {
   type FaultNumbers,
   readChanges,
   readClocks,
+  readClosed,
   readFaults,
   readManners,
   readPower,
@@ -79,6 +80,7 @@ function readStep(
     const faults = has('fault') ? readFaults(at.key('fault'), simulator, numbers) : [];
     const changes = has('set') ? readChanges(at.key('set'), simulator) : [];
     const manners = has('manners') ? readManners(at.key('manners'), simulator) : [];
+    const closed = has('closed') ? readClosed(at.key('closed'), simulator, numbers.line) : [];
     const power = has('power') ? readPower(at.key('power'), simulator) : [];
     const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
     if (has('dut') && !numbers.hasDut) {
@@ -89,7 +91,19 @@ function readStep(
     const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
     if (!goal) return undefined;
     const { name = describe(source), capture, dut } = source;
-    return { name, faults, changes, manners, power, clocks, dut, never, goal, ...(capture && { capture }) };
+    return {
+      name,
+      faults,
+      changes,
+      manners,
+      closed,
+      power,
+      clocks,
+      dut,
+      never,
+      goal,
+      ...(capture && { capture }),
+    };
   });
 }
 
@@ -118,9 +132,7 @@ function goalOf(
   if (lasting !== undefined)
     at.wrong(`\`${lasting}\` ends with its step, so the step needs \`expect\`, \`never\` or \`wait\``);
   else if (ACTIONS.every((key) => source[key] === undefined)) {
-    at.wrong(
-      `expected one of ${[...LASTING, ...ACTIONS].join(', ')}, wait, expect, never, use or steps`,
-    );
+    at.wrong(`expected one of ${[...LASTING, ...ACTIONS].join(', ')}, wait, expect, never, use or steps`);
   }
   return { kind: 'wait', ms: 0 };
 }
@@ -129,15 +141,16 @@ function goalOf(
 const ACTIONS = ['set', 'power', 'clock', 'dut'] as const;
 
 /** What a step does for as long as it lasts. */
-const LASTING = ['fault', 'manners'] as const;
+const LASTING = ['fault', 'manners', 'closed'] as const;
 
 /** Makes a name for a step that has none. */
 function describe(source: Partial<StepSource>): string {
-  const { fault, set, manners, power, clock, dut, wait, expect, never } = source;
+  const { fault, set, manners, closed, power, clock, dut, wait, expect, never } = source;
   const parts = [
     fault !== undefined && 'a fault',
     set !== undefined && `set ${compactText(set)}`,
     manners !== undefined && `manners ${compactText(manners)}`,
+    closed !== undefined && `closed ${[closed].flat().join(', ')}`,
     power !== undefined && `power ${compactText(power)}`,
     clock !== undefined && `clock ${compactText(clock)}`,
     dut !== undefined && `${dut} the device under test`,

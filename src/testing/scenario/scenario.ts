@@ -4,6 +4,7 @@ import type { Manners } from '../../device/manners.js';
 import type { Value } from '../../device/registers/value.js';
 import type { Interruption } from '../../device/supply.js';
 import type { DeviceValue } from '../../simulator/commands/device-value.js';
+import type { Line } from '../../simulator/line.js';
 import type { DutDefinition } from './dut-definition.js';
 import type { Matcher } from './matcher.js';
 
@@ -31,6 +32,8 @@ export interface ScenarioStep {
   readonly changes: readonly ValueChange[];
   /** Manners that devices have besides their own until the step ends. */
   readonly manners: readonly MannersChange[];
+  /** Lines that are closed with all their connections until the step ends. */
+  readonly closed: readonly Line[];
   readonly power: readonly PowerChange[];
   readonly clocks: readonly ClockStep[];
   /** What becomes of the program under test before the step watches; absent when it goes on. */

@@ -44,7 +44,8 @@ export interface StepEnd {
 const LONGEST_REPLY_MS = 60_000;
 
 /**
- * Watches one step from its actions to its end. The faults of the step are still in force when it resolves.
+ * Watches one step from its actions to its end. The faults of the step are still in force when it
+ * resolves, and its lines closed.
  */
 export async function runStep(
   step: ScenarioStep,
@@ -52,7 +53,9 @@ export async function runStep(
   surroundings: StepSurroundings,
 ): Promise<StepEnd> {
   const { inbox, actions, clock, say, heard, always, polls } = surroundings;
-  const refused = actions.begin(step) ?? (await controlled(step, surroundings));
+  let refused = actions.begin(step);
+  if (actions.changing !== undefined) refused ??= await actions.changing;
+  refused ??= await controlled(step, surroundings);
   if (refused !== undefined) return { verdict: 'error', message: refused, over: false };
   // What comes while the program under test is stopped or started belongs to this step.
   const startedAt = clock.now();
@@ -139,6 +142,7 @@ async function lateText(goal: GoalWatch, { inbox, actions, clock, polls }: StepS
   if (!missing) return '';
   // The faults belong to the step, and must not act on what comes after it.
   actions.endStep();
+  if (actions.changing !== undefined) await actions.changing;
   const ended = clock.now();
   const ms = Math.min(LATE_MS.most, Math.max(LATE_MS.least, polls.longest ?? 0));
   const callOff = clock.callAfter(ms, () => inbox.put({ kind: 'time' }));

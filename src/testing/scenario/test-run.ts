@@ -14,7 +14,7 @@ import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
 import { PollIntervals } from './poll-intervals.js';
 import type { Scenario, ScenarioStep } from './scenario.js';
-import { runStep, type StepSurroundings } from './step-run.js';
+import { runStep, type StepEnd, type StepSurroundings } from './step-run.js';
 
 /** How many steps, the newest ones, still take late replies into their evidence. */
 const ANSWERED_STEPS = 8;
@@ -150,9 +150,13 @@ export class TestRun {
     const firstSeq = this.#simulator.traffic.last + 1;
     const ended = await runStep(step, evidence, surroundings);
     this.#actions.endStep();
+    const durationMs = this.#clock.now() - startedAt;
+    const { changing } = this.#actions;
+    const problem = changing === undefined ? undefined : await changing;
+    const end: StepEnd = problem === undefined ? ended : { verdict: 'error', message: problem, over: true };
     this.#captured(step.capture, firstSeq);
-    this.#found(step, ended, this.#clock.now() - startedAt, evidence);
-    return ended.over;
+    this.#found(step, end, durationMs, evidence);
+    return end.over;
   }
 
   #captured(file: string | undefined, first: number): void {
@@ -184,7 +188,7 @@ export class TestRun {
     if (event.kind === 'test' || !this.scenario.lines.includes(event.line)) return;
     this.#inbox.add(event);
     const closed = closedText(event);
-    if (closed !== undefined) this.end('error', closed);
+    if (closed !== undefined && !this.#actions.keepsClosed(event.line)) this.end('error', closed);
   }
 
   /** Adds a late reply to the evidence of the step whose request it answers. */

@@ -81,12 +81,13 @@ export class Player {
 
   /** True while a move has closed the line. */
   get isClosing(): boolean {
-    return this.#step !== undefined && 'closed' in this.#step;
+    return this.#actions.keepsClosed(this.#client.line.name);
   }
 
   /** Takes back what a move has begun. */
   async clear(): Promise<void> {
-    await this.#actions.endStep();
+    this.#actions.endStep();
+    await this.#actions.changing;
     for (const { device } of this.#step?.power ?? []) device.restore(0);
     this.#step = undefined;
   }
@@ -96,6 +97,7 @@ export class Player {
     if (!step) return;
     this.#step = step;
     if (this.#actions.begin(step) !== undefined) return this.clear();
+    await this.#actions.changing;
     // Nobody can ask on a closed line.
     if (this.isClosing) await exam.watch(move.requests * Math.max(exam.periodMs, SHORTEST_MS));
     else await this.#asks(exam, move.requests);

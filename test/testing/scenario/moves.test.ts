@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Device } from '../../../src/device/device.js';
 import { EXCEPTION_FLAG } from '../../../src/modbus/protocol/function-code.js';
+import type { Line } from '../../../src/simulator/line.js';
 import type { TrafficEvent } from '../../../src/simulator/traffic/event.js';
 import { pduOf } from '../../../src/testing/line-watch.js';
 import type { Report } from '../../../src/testing/report/report.js';
@@ -176,5 +177,87 @@ describe('manners of a step', () => {
       'steps[0].manners.meter.connectPause: needs a line with connections, and bus is serial',
     ]);
     expect(read({ steps })).not.toBeInstanceOf(Array);
+  });
+});
+
+describe('a step with a closed line', () => {
+  const gone = { closed: 'bus', wait: '3s' };
+  const lineEvents = ({ simulator: { traffic } }: VirtualBench) =>
+    Array.from({ length: traffic.last }, (_, i) => traffic.read(i + 1)).flatMap((event) =>
+      event?.kind === 'line' ? [event.state] : [],
+    );
+
+  it('closes it with all connections, and opens it again before the next step', async () => {
+    const bench = await virtualBench('tcp');
+    const states: unknown[] = [];
+    for (const ms of [500, 2500, 4500]) {
+      bench.clock.callAfter(ms, () =>
+        states.push([bench.simulator.lines.get('bus')?.state.kind, bench.tcp?.clients]),
+      );
+    }
+    const { report, steps, events } = await play([{ wait: '1s' }, gone, { wait: { requests: 2 } }], bench);
+    expect(report.findings.map(({ title }) => title)).toEqual([
+      'wait 1 s',
+      'closed bus, wait 3 s',
+      'wait {requests: 2}',
+    ]);
+    expect(steps).toEqual(['pass: ', 'pass: ', 'pass: ']);
+    expect(states).toEqual([
+      ['open', 1],
+      ['stopped', 0],
+      ['open', 1],
+    ]);
+    expect(requestsIn(events[1])).toBe(0);
+    expect(lineEvents(bench)).toEqual(['open', 'stopped', 'open']);
+  });
+
+  it('has it open again when a step after it is judged by what came too late', async () => {
+    const bench = await virtualBench('tcp');
+    const { steps } = await play([{ closed: ['bus'], expect: { unit: 1 }, within: '1s' }], bench);
+    expect(steps).toEqual([expect.stringMatching(/^fail: .*; it came .* too late/)]);
+    expect(lineEvents(bench)).toEqual(['open', 'stopped', 'open']);
+  });
+
+  it('has it open again when the test is stopped', async () => {
+    const bench = await virtualBench('tcp');
+    const run = newRun(bench, [{ ...gone, wait: '1h' }, { wait: 1 }]);
+    const over = run.run();
+    await bench.clock.advanceAsync(1000);
+    expect(bench.simulator.lines.get('bus')?.state.kind).toBe('stopped');
+    run.end('inconclusive', 'the test was stopped before its end');
+    const { findings } = await untilOver(bench.clock, over);
+    expect(bench.simulator.lines.get('bus')?.state.kind).toBe('open');
+    expect(findings.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
+  });
+
+  it('ends the test with an error when it can not be opened again', async () => {
+    const bench = await virtualBench('tcp');
+    const line = bench.simulator.lines.get('bus') as Line;
+    vi.spyOn(line, 'start').mockResolvedValue({ ok: false, error: 'the port is taken' });
+    const { steps } = await play([gone, { wait: 1 }], bench);
+    expect(steps).toEqual(['error: line bus could not be opened again: the port is taken', 'not run: ']);
+  });
+
+  it('takes a line that somebody else closes later for an error, as ever', async () => {
+    const bench = await virtualBench('tcp');
+    bench.clock.callAfter(2000, () => void bench.simulator.lines.get('bus')?.stop());
+    const { steps } = await play([{ ...gone, wait: '1s' }, { wait: '5s' }], bench);
+    expect(steps).toEqual(['pass: ', 'error: line bus was closed: stopped']);
+  });
+
+  it('is refused where that line would come back on another port, is not there, or not watched', async () => {
+    const { simulator } = await virtualBench('tcp');
+    expect(read({ steps: [gone] })).toEqual([
+      'steps[0].closed: line bus is on any free port, so it would come back on another; give it one',
+    ]);
+    expect(read({ steps: [{ ...gone, closed: ['bsu'] }] }, simulator)).toEqual([
+      'steps[0].closed[0]: unknown line "bsu", did you mean "bus"? (known: bus)',
+    ]);
+    expect(read({ line: ['bsu'], steps: [gone] }, simulator)).toContain(
+      'steps[0].closed: the scenario does not watch line bus: name it in `line`',
+    );
+    expect(read({ steps: [{ closed: 'bus' }] }, simulator)).toEqual([
+      'steps[0]: `closed` ends with its step, so the step needs `expect`, `never` or `wait`',
+    ]);
   });
 });

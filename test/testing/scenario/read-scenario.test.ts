@@ -139,7 +139,7 @@ describe('a mistake in a scenario', () => {
       { clock: { mter: '1h' } },
       'clock.mter: unknown device "mter", did you mean "meter"',
     ],
-    ['nothing to do', { name: 'x' }, 'expected one of fault, manners, set, power'],
+    ['nothing to do', { name: 'x' }, 'expected one of fault, manners, closed, set, power'],
     ['a rhythm in a list', { expect: [{ unit: 1 }, { every: 1 }] }, 'steps[0].expect[1].every: belongs to'],
     [
       'a tolerance as long as the period',

@@ -1,5 +1,6 @@
 import { characterTime, t15, t35 } from '../../../modbus/protocol/timing.js';
 import type { Line } from '../../../simulator/line.js';
+import { hasAnyPort } from '../../outage.js';
 
 /** The line as checks need it. Times in ms. */
 export interface ExaminedLine {
@@ -16,10 +17,11 @@ export interface ExaminedLine {
 }
 
 /** Takes from a line what checks need. */
-export function examinedLine({ name, definition }: Line): ExaminedLine {
+export function examinedLine(line: Line): ExaminedLine {
+  const { name, definition } = line;
   const { kind, framing } = definition;
   if (kind !== 'serial') {
-    return { name, kind, framing, hasAnyPort: definition.port === 0, characterTime: 0, t35: 0, t15: 0 };
+    return { name, kind, framing, hasAnyPort: hasAnyPort(line), characterTime: 0, t35: 0, t15: 0 };
   }
   const { baudRate, timing } = definition;
   return {

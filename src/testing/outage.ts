@@ -1,18 +1,23 @@
-import type { Line } from '../../../simulator/line.js';
+import type { Line } from '../simulator/line.js';
+
+/** True when a line is on any free port, which is another one each time it is opened. */
+export function hasAnyPort({ definition }: Line): boolean {
+  return definition.kind !== 'serial' && definition.port === 0;
+}
 
 /**
  * Closes a line for a while, as if its server were gone. A caller that begins an outage must see to it that
  * it ends.
  */
 export class Outage {
-  readonly #line: Line;
+  readonly line: Line;
   readonly #failed: (problem: string) => void;
   #isOn = false;
   #ended: Promise<string | undefined> = Promise.resolve(undefined);
 
   /** @param failed called with a sentence when the line can't be opened again */
-  constructor(line: Line, failed: (problem: string) => void) {
-    this.#line = line;
+  constructor(line: Line, failed: (problem: string) => void = () => {}) {
+    this.line = line;
     this.#failed = failed;
   }
 
@@ -24,7 +29,7 @@ export class Outage {
   /** Closes the line and all its connections. */
   async begin(): Promise<void> {
     this.#isOn = true;
-    await this.#line.stop();
+    await this.line.stop();
   }
 
   /**
@@ -40,8 +45,8 @@ export class Outage {
   }
 
   async #open(): Promise<string | undefined> {
-    const started = await this.#line.start();
-    const { name, state } = this.#line;
+    const started = await this.line.start();
+    const { name, state } = this.line;
     if (started.ok && state.kind === 'open') return undefined;
     const reason = started.ok ? `it is ${state.kind}` : started.error;
     const problem = `line ${name} could not be opened again: ${reason}`;
