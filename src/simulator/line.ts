@@ -118,7 +118,8 @@ export class Line implements LineHandler {
     );
     this.#unasked = new Unasked(tools.clock, this.name, {
       framing: () => this.bus.framing,
-      send: (bytes) => (this.state.kind === 'open' ? this.#transport.sendUnasked?.(bytes) : undefined),
+      send: (bytes, how) =>
+        this.state.kind === 'open' ? this.#transport.sendUnasked?.(bytes, how) : undefined,
       sent: (event) => this.event(event),
     });
     this.#unasked.change(definition);
@@ -266,6 +267,14 @@ export class Line implements LineHandler {
     this.#lastConnection.set(host, since);
     this.#connections.set(clientId, connection);
     this.bus.connected(connection, host);
+  }
+
+  /**
+   * Sends bytes once that nobody asked for, as soon as the line is free.
+   * @returns gives up bytes that have not left; undefined when they need not wait
+   */
+  sendUnasked(bytes: Uint8Array): (() => void) | undefined {
+    return this.#unasked.once(bytes);
   }
 
   /** Puts a message about a real device on the line into the traffic. */

@@ -13,7 +13,7 @@ interface UnaskedLine {
   /** The present framing. */
   readonly framing: () => Framing;
   /** Sends bytes as `sendUnasked` of a transport does. Does nothing while the line is not open. */
-  readonly send: (bytes: Uint8Array) => number | undefined;
+  readonly send: (bytes: Uint8Array, how: { readonly waits: boolean }) => number | undefined;
   /** Takes the event of what was sent before a reply. */
   readonly sent: (event: Extract<LineEvent, { kind: 'unasked' }>) => void;
 }
@@ -63,7 +63,7 @@ export class Unasked {
       const wait = () => Math.max(SHORTEST_MS, every + (2 * random.next() - 1) * jitter);
       const after = (ms: number) => {
         this.#callOffs[i] = this.#clock.callAfter(ms, () => {
-          const busyMs = this.#line.send(this.#bytesOf(each));
+          const busyMs = this.#line.send(this.#bytesOf(each), { waits: false });
           after(busyMs === undefined ? wait() : Math.max(1, busyMs));
         });
       };
@@ -74,6 +74,21 @@ export class Unasked {
   stop(): void {
     this.#isStarted = false;
     for (const callOff of this.#callOffs.splice(0)) callOff();
+  }
+
+  /**
+   * Sends bytes once, as soon as the line is free. A client on a socket gets them after the replies that it
+   * waits for.
+   * @returns gives up bytes that have not left; undefined when they need not wait
+   */
+  once(bytes: Uint8Array): (() => void) | undefined {
+    let callOff: (() => void) | undefined;
+    const attempt = () => {
+      const busyMs = this.#line.send(bytes, { waits: true });
+      if (busyMs !== undefined) callOff = this.#clock.callAfter(Math.max(1, busyMs), attempt);
+    };
+    attempt();
+    return callOff && (() => callOff?.());
   }
 
   /** Puts what is sent before replies before a reply. */

@@ -36,6 +36,8 @@ export class Actions {
   #lent: (() => void)[] = [];
   /** The lines that the running step has closed, and those that are being opened again. */
   #outages: readonly Outage[] = [];
+  /** Give up what lines could not send at once. */
+  readonly #unsent: (() => void)[] = [];
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
@@ -66,7 +68,7 @@ export class Actions {
    * Begins the actions of a step. `changing` says when the lines are closed that it closes.
    * @returns why the simulator can't do them; undefined when they are done
    */
-  begin({ faults, changes, manners, closed, power, clocks }: ScenarioStep): string | undefined {
+  begin({ faults, changes, manners, closed, power, clocks, unasked }: ScenarioStep): string | undefined {
     this.#outages = [];
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
@@ -83,6 +85,7 @@ export class Actions {
       else this.#dark.delete(device);
     }
     for (const { device, ms } of clocks) device.setClock({}, ms);
+    this.#unsent.push(...unasked.flatMap(({ line, bytes }) => line.sendUnasked(bytes) ?? []));
     this.#outages = closed.map((line) => new Outage(line));
     if (closed.length > 0)
       this.changing = Promise.all(this.#outages.map((outage) => outage.begin())).then(() => undefined);
@@ -118,6 +121,7 @@ export class Actions {
   /** Ends the running step, and gives the devices their supply back that a step has switched off for good. */
   end(): void {
     this.endStep();
+    for (const giveUp of this.#unsent.splice(0)) giveUp();
     for (const device of this.#dark) device.restore(0);
   }
 }

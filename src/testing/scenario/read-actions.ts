@@ -5,14 +5,15 @@ import { isMapping } from '../../common/schema/parts.js';
 import type { Device } from '../../device/device.js';
 import { hintAtQuantities } from '../../device/faults/condition.js';
 import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../device/faults/rule.js';
+import { whyNothingUnasked } from '../../files/config/native/line.js';
 import { mannersProblems, mannersSchema } from '../../files/config/native/manners-schema.js';
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { hasAnyPort } from '../outage.js';
 import { namedEntries, oneOrMore } from './one-or-more.js';
-import type { MannersChange, PowerChange, ScenarioStep, ValueChange } from './scenario.js';
-import { forwardSchema, powerSchema } from './schema.js';
+import type { MannersChange, PowerChange, ScenarioStep, UnaskedBytes, ValueChange } from './scenario.js';
+import { forwardSchema, powerSchema, unaskedBytesSchema } from './schema.js';
 
 /** What the faults of a scenario share. Faults are numbered, so that each gets a name and a seed. */
 export interface FaultNumbers {
@@ -113,6 +114,22 @@ export function readClocks(at: At, simulator: Simulator): ScenarioStep['clocks']
     const ms = content.check(forwardSchema);
     return ms === undefined ? [] : [{ device, ms }];
   });
+}
+
+/** Reads `unasked`: bytes as hexadecimal text, by the names of the lines that send them. */
+export function readUnasked(at: At, { lines }: Simulator): UnaskedBytes[] {
+  return (namedEntries(at, 'bytes by the names of lines, as in {bus: "00 ff"}') ?? []).flatMap(
+    ([name, content]) => {
+      const line = lines.get(name);
+      if (!line) return content.wrong(unknownName('line', name, [...lines.keys()])) ?? [];
+      const { definition } = line;
+      const isMonitor = definition.kind === 'serial' && definition.mode === 'monitor';
+      const why = whyNothingUnasked(definition.kind, isMonitor);
+      if (why !== undefined) return content.wrong(why) ?? [];
+      const bytes = content.check(unaskedBytesSchema);
+      return bytes === undefined ? [] : [{ line, bytes }];
+    },
+  );
 }
 
 /** Reads a mapping by the names of devices. Reports each name that no device has. */

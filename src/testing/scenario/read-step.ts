@@ -10,6 +10,7 @@ import {
   readFaults,
   readManners,
   readPower,
+  readUnasked,
 } from './read-actions.js';
 import { readGoal } from './read-goal.js';
 import { readForbidden } from './read-matcher.js';
@@ -83,6 +84,7 @@ function readStep(
     const closed = has('closed') ? readClosed(at.key('closed'), simulator, numbers.line) : [];
     const power = has('power') ? readPower(at.key('power'), simulator) : [];
     const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
+    const unasked = has('unasked') ? readUnasked(at.key('unasked'), simulator) : [];
     if (has('dut') && !numbers.hasDut) {
       at.key('dut').wrong('expected `dut` of the scenario, with the command of the program under test');
     }
@@ -99,6 +101,7 @@ function readStep(
       closed,
       power,
       clocks,
+      unasked,
       dut,
       never,
       goal,
@@ -138,14 +141,14 @@ function goalOf(
 }
 
 /** What a step can do without watching for anything. */
-const ACTIONS = ['set', 'power', 'clock', 'dut'] as const;
+const ACTIONS = ['set', 'power', 'clock', 'unasked', 'dut'] as const;
 
 /** What a step does for as long as it lasts. */
 const LASTING = ['fault', 'manners', 'closed'] as const;
 
 /** Makes a name for a step that has none. */
 function describe(source: Partial<StepSource>): string {
-  const { fault, set, manners, closed, power, clock, dut, wait, expect, never } = source;
+  const { fault, set, manners, closed, power, clock, unasked, dut, wait, expect, never } = source;
   const parts = [
     fault !== undefined && 'a fault',
     set !== undefined && `set ${compactText(set)}`,
@@ -153,6 +156,7 @@ function describe(source: Partial<StepSource>): string {
     closed !== undefined && `closed ${[closed].flat().join(', ')}`,
     power !== undefined && `power ${compactText(power)}`,
     clock !== undefined && `clock ${compactText(clock)}`,
+    unasked !== undefined && `unasked ${compactText(unasked)}`,
     dut !== undefined && `${dut} the device under test`,
     wait !== undefined && `wait ${typeof wait === 'object' ? compactText(wait) : durationText(wait)}`,
     expect !== undefined && `expect ${compactText(expect)}`,

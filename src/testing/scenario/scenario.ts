@@ -36,6 +36,8 @@ export interface ScenarioStep {
   readonly closed: readonly Line[];
   readonly power: readonly PowerChange[];
   readonly clocks: readonly ClockStep[];
+  /** Bytes that lines send once, when the step begins. */
+  readonly unasked: readonly UnaskedBytes[];
   /** What becomes of the program under test before the step watches; absent when it goes on. */
   readonly dut?: 'stop' | 'start' | 'restart' | undefined;
   readonly goal: Goal;
@@ -54,6 +56,11 @@ export interface ValueChange {
 export interface MannersChange {
   readonly device: Device;
   readonly manners: Manners;
+}
+
+export interface UnaskedBytes {
+  readonly line: Line;
+  readonly bytes: Uint8Array;
 }
 
 export interface PowerChange {

@@ -1,6 +1,11 @@
 import { type Random, seededRandom } from '../../../src/common/random.js';
 import { SOCKET } from '../../../src/modbus/protocol/framing.js';
-import { notReached, type StepReport } from '../../../src/modbus/protocol/reply-plan.js';
+import {
+  notReached,
+  type PlayReport,
+  plainReply,
+  type StepReport,
+} from '../../../src/modbus/protocol/reply-plan.js';
 import type { Clock } from '../../../src/modbus/transport/clock.js';
 import type {
   LineHandler,
@@ -58,6 +63,10 @@ export class VirtualTcp implements Transport {
   }
 
   reframe(): void {}
+
+  sendUnasked(bytes: Uint8Array): undefined {
+    for (const each of this.#connections) each.sendUnasked(bytes);
+  }
 
   /** A wire that can be opened and closed again and again. */
   wire(client: { received: (bytes: Uint8Array) => void; closed: () => void }): Wire {
@@ -128,6 +137,16 @@ class Connection {
       this.#input = Uint8Array.of(...this.#input, ...bytes);
       this.#answer();
     });
+  }
+
+  sendUnasked(bytes: Uint8Array): void {
+    const played = ({ steps: [step] }: PlayReport) => {
+      if (step?.outcome !== 'achieved') return;
+      const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
+      this.#handler.event({ kind: 'unasked', frame, ...this.identity });
+    };
+    this.#queue.push({ reply: { plan: plainReply(bytes), played }, since: this.#clock.now(), reports: [] });
+    if (this.#queue.length === 1) this.#play();
   }
 
   #arrivesAt(way: 'in' | 'out'): number {

@@ -70,6 +70,16 @@ export function nativeLine(
 /** The most things that a line sends unasked. */
 const MOST_UNASKED = 8;
 
+/** Says why a line can send nothing unasked; undefined when it can. */
+export function whyNothingUnasked(
+  transport: (typeof TRANSPORTS)[number],
+  isMonitor: boolean,
+): string | undefined {
+  if (isMonitor) return 'a line with mode monitor never sends a byte, so it sends none unasked';
+  if (transport !== 'udp') return undefined;
+  return 'a line on UDP answers datagrams one by one and can send nothing unasked; use tcp';
+}
+
 /** Reads `unasked`: one thing or a list. Undefined when there is none, and after reporting mistakes. */
 function readUnasked(
   at: At,
@@ -77,10 +87,8 @@ function readUnasked(
   isMonitor: boolean,
 ): readonly UnaskedDefinition[] | undefined {
   if (at.value === undefined) return undefined;
-  if (isMonitor) return at.wrong('a line with mode monitor never sends a byte, so it sends none unasked');
-  if (transport === 'udp') {
-    return at.wrong('a line on UDP answers datagrams one by one and can send nothing unasked; use tcp');
-  }
+  const why = whyNothingUnasked(transport, isMonitor);
+  if (why !== undefined) return at.wrong(why);
   if (!Array.isArray(at.value)) return readOneUnasked(at);
   const { length } = at.value;
   if (length > MOST_UNASKED) return at.wrong(`expected at most ${MOST_UNASKED} of them, got ${length}`);

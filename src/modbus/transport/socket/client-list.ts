@@ -34,10 +34,10 @@ export interface Client extends ClientIdentity {
   /** Tells whether the client has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
   /**
-   * Sends bytes that this client has not asked for, unless replies wait. Absent where a client has no
-   * connection.
+   * Sends bytes that this client has not asked for: after replies that wait when `waits` is true, and not at all
+   * otherwise. Absent where a client has no connection.
    */
-  sendUnasked?(bytes: Uint8Array): void;
+  sendUnasked?(bytes: Uint8Array, how: { readonly waits: boolean }): void;
   /**
    * Ends the client now, and reports which steps were not played. The client leaves the list by itself.
    * Calling twice is harmless.
@@ -171,8 +171,8 @@ export class ClientList {
     next.client.serve();
   }
 
-  sendUnasked(bytes: Uint8Array): void {
-    for (const client of this.#clients) client.sendUnasked?.(bytes);
+  sendUnasked(bytes: Uint8Array, how: { readonly waits: boolean }): void {
+    for (const client of this.#clients) client.sendUnasked?.(bytes, how);
   }
 
   /** Ends all clients. @param at only the clients that came to one of these addresses of the line */

@@ -101,9 +101,9 @@ export class SocketLine implements Transport {
     this.#framing = framing;
   }
 
-  /** Sends bytes to each client that does not wait for a reply. */
-  sendUnasked(bytes: Uint8Array): undefined {
-    this.#clients.sendUnasked(bytes);
+  /** Sends bytes to each client; with `waits` also to those that wait for a reply, after it. */
+  sendUnasked(bytes: Uint8Array, how: { readonly waits: boolean }): undefined {
+    this.#clients.sendUnasked(bytes, how);
   }
 
   async start({ waits = false } = {}): Promise<TransportStart> {

@@ -114,8 +114,8 @@ export class TcpConnection implements WaitingClient {
     this.#continueLater();
   }
 
-  sendUnasked(bytes: Uint8Array): void {
-    if (!this.#open || this.busy || this.#isBehind) return;
+  sendUnasked(bytes: Uint8Array, { waits }: { readonly waits: boolean }): void {
+    if (!this.#open || (this.busy && !waits) || this.#isBehind) return;
     const now = performance.now();
     const { client, clientId, host } = this;
     const played = ({ steps: [step] }: PlayReport) => {
