@@ -4,10 +4,16 @@ import type { AddressRange } from '../modbus/protocol/pdu.js';
 import { DependencyGraph } from './dependency-graph.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
-import { answer } from './functions.js';
+import { answer, type Server } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
-import { manneredAnswer, servedTables, storedAs, takenRequest } from './mannered-answer.js';
-import type { Manners } from './manners.js';
+import {
+  type Manners,
+  manneredAnswer,
+  servedTables,
+  storedAs,
+  TimedManners,
+  takenRequest,
+} from './manners.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
 import type { FeedDefinition } from './queue-feed.js';
@@ -15,11 +21,9 @@ import { clientAccess } from './read-write.js';
 import type { RealDevice } from './real.js';
 import type { Writer } from './registers/accesses.js';
 import type { RegisterImage } from './registers/image.js';
-import type { Server } from './server.js';
 import { type ClockSettings, DeviceClock } from './signals/clock.js';
 import { type Interruption, Supply } from './supply.js';
 import type { TableName, Tables } from './tables.js';
-import { TimedManners } from './timed-manners.js';
 
 /** The parts of a device that change over time without a client. */
 export interface DeviceLife {

@@ -4,10 +4,38 @@ import { FunctionCode } from '../modbus/protocol/function-code.js';
 import { exceptionResponse } from '../modbus/protocol/pdu.js';
 import { decodeRequest, type Request } from '../modbus/protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';
-import { readIdentification } from './identification.js';
+import type { Files } from './files.js';
+import { type IdentityObjects, readIdentification } from './identification.js';
 import { MAX_FIFO_COUNT } from './queue-feed.js';
-import { readOrWrite } from './read-write.js';
-import type { Server, ServerId } from './server.js';
+import type { Reactions } from './reactions.js';
+import { type Access, readOrWrite } from './read-write.js';
+import type { Tables } from './tables.js';
+
+/** The values of FIFO queues by pointer address. Undefined means that every address has an empty queue. */
+type FifoQueues = { get(address: number): readonly number[] | undefined } | undefined;
+
+/** The data of function 17: an identifier of any length, whether the server runs, and additional text. */
+export interface ServerId {
+  readonly id: readonly number[];
+  readonly running: boolean;
+  readonly additional: string;
+}
+
+/** The data that the functions of a server work on. */
+export interface Server {
+  readonly tables: Tables;
+  /** How clients read and write the tables. */
+  readonly access: Access;
+  /** What the values do when they are written. */
+  readonly reactions: Reactions;
+  /** The objects of the device identification, always including the basic objects. */
+  readonly identity: IdentityObjects;
+  readonly files: Files;
+  readonly queues: FifoQueues;
+  /** The addresses of up to eight coils for the exception status. The first is the least significant bit. */
+  readonly exceptionStatus: readonly number[];
+  readonly serverId: ServerId;
+}
 
 /**
  * Answers a request PDU (Application Protocol V1.1b3, 6). Checks the function code, then quantity and byte

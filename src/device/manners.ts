@@ -1,4 +1,12 @@
-import type { TableName } from './tables.js';
+import { copyOf, setWord } from '../modbus/protocol/bytes.js';
+import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../modbus/protocol/function-code.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
+import { addressRanges, bitsResponse, exceptionResponse, wordsResponse } from '../modbus/protocol/pdu.js';
+import { decodeRequest } from '../modbus/protocol/request.js';
+import { Table } from './registers/table.js';
+import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
 
 /**
  * What real devices do and good devices would not. All of it is plain data; each key works alone, and times
@@ -24,7 +32,7 @@ export interface Manners {
   readonly firstReply?: { readonly slow: number; readonly on: 'start' | 'connect' | 'both' } | undefined;
 }
 
-export interface Most {
+interface Most {
   readonly registers?: number | undefined;
   readonly bits?: number | undefined;
   /** What a request for more gets: an exception code, no answer, or an answer with as many as are allowed. */
@@ -32,12 +40,286 @@ export interface Most {
 }
 
 /** What a read gets that touches undefined addresses. */
-export type Holes =
-  | 'exception'
-  | 'silence'
-  | 'shift'
-  | { readonly fill: number }
-  | { readonly unless: 'all' };
+type Holes = 'exception' | 'silence' | 'shift' | { readonly fill: number } | { readonly unless: 'all' };
 
 /** The request or the connection after which a device locks up. */
 export type Lock = 'function' | 'address' | 'value' | { readonly reconnect: number };
+
+/** A connection to a line, as a device sees it. A serial line has no connections. */
+export interface Connection {
+  /** When the connection began, in ms of `performance.now()`. */
+  readonly since: number;
+  /**
+   * How long before that the previous connection to the line began, in ms; undefined for the first
+   * connection.
+   */
+  readonly afterLast: number | undefined;
+  /** How many requests the connection has brought, the request that is being answered included. */
+  requests: number;
+}
+
+/** The times around a request, in ms of `performance.now()`. */
+export interface Moment {
+  /** When the first byte of the request came, and when its last byte came. */
+  readonly startedAt: number;
+  readonly receivedAt: number;
+  /** When the last byte before the request was heard or sent on the line; undefined for the first request. */
+  readonly quietSince: number | undefined;
+  readonly connection: Connection | undefined;
+}
+
+/** The exceptions that may lock up a device (Application Protocol V1.1b3, 7). */
+const LOCKS: ReadonlyMap<number, Lock> = new Map([
+  [ExceptionCode.illegalFunction, 'function'],
+  [ExceptionCode.illegalDataAddress, 'address'],
+  [ExceptionCode.illegalDataValue, 'value'],
+]);
+
+/**
+ * The manners of a device that are about time: which requests the device does not hear, and which replies are
+ * late. Each start of the device has an object of its own, in which the device begins awake.
+ */
+export class TimedManners {
+  readonly #manners: Manners;
+  /** When a request was last there for the device, and how many further requests only wake it. */
+  #askedAt: number;
+  #wakes = 0;
+  /**
+   * Until when the device is locked up, in ms of `performance.now()`; infinite until the supply is switched.
+   */
+  #lockedUntil = Number.NEGATIVE_INFINITY;
+  #isFirst = true;
+  readonly #deaf = new WeakSet<Connection>();
+
+  /**
+   * Begins with a device that is awake.
+   * @param startedAt when the device started, in ms of `performance.now()`
+   */
+  constructor(manners: Manners, startedAt: number) {
+    this.#manners = manners;
+    this.#askedAt = startedAt;
+  }
+
+  /**
+   * Returns why the device does not hear a request, or undefined. Call this once for each request, in their
+   * order.
+   */
+  whyUnheard(moment: Moment): string | undefined {
+    const before = this.#askedAt;
+    this.#askedAt = moment.receivedAt;
+    return (
+      this.#whyLocked(moment) ??
+      this.#whyAsleep(moment, before) ??
+      this.#whyTooEarly(moment) ??
+      this.#whyJustConnected(moment)
+    );
+  }
+
+  /** Takes note that a client has connected to a line of the device. */
+  connected({ since, afterLast }: Connection): void {
+    const quick = this.#manners.locksUp?.on.find((lock) => typeof lock === 'object');
+    if (typeof quick !== 'object' || afterLast === undefined || afterLast >= quick.reconnect) return;
+    this.#lock(since);
+  }
+
+  /** Takes note that a request was answered with this PDU. @returns by how many ms the reply is late */
+  answered(response: Uint8Array, { receivedAt, connection }: Moment): number {
+    const lock = (response[0] as number) & EXCEPTION_FLAG ? LOCKS.get(response[1] as number) : undefined;
+    if (lock !== undefined && this.#manners.locksUp?.on.includes(lock)) this.#lock(receivedAt);
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    const { firstReply } = this.#manners;
+    if (firstReply === undefined) return 0;
+    const { slow, on } = firstReply;
+    const isLate = (on !== 'connect' && isFirst) || (on !== 'start' && connection?.requests === 1);
+    return isLate ? slow : 0;
+  }
+
+  #lock(from: number): void {
+    const length = this.#manners.locksUp?.for ?? 0;
+    this.#lockedUntil = length === 'power' ? Number.POSITIVE_INFINITY : from + length;
+  }
+
+  #whyLocked({ receivedAt }: Moment): string | undefined {
+    return receivedAt < this.#lockedUntil ? 'the device has locked up' : undefined;
+  }
+
+  #whyAsleep({ receivedAt }: Moment, before: number): string | undefined {
+    const { sleeps } = this.#manners;
+    if (sleeps === undefined) return undefined;
+    if (receivedAt - before > sleeps.after) this.#wakes = sleeps.wakes;
+    if (this.#wakes === 0) return undefined;
+    this.#wakes--;
+    return 'the device was asleep; the request woke it';
+  }
+
+  #whyTooEarly({ startedAt, quietSince }: Moment): string | undefined {
+    const { pauseBefore } = this.#manners;
+    const isEarly =
+      pauseBefore !== undefined && quietSince !== undefined && startedAt - quietSince < pauseBefore;
+    return isEarly ? `the request began less than ${pauseBefore} ms after the last frame` : undefined;
+  }
+
+  #whyJustConnected({ receivedAt, connection }: Moment): string | undefined {
+    const { connectPause } = this.#manners;
+    if (connectPause === undefined || connection === undefined) return undefined;
+    if (receivedAt - connection.since < connectPause.for) {
+      if (connectPause.otherwise === 'deaf') this.#deaf.add(connection);
+      return `the client connected less than ${connectPause.for} ms before`;
+    }
+    return this.#deaf.has(connection) ? 'the device is deaf until the connection is closed' : undefined;
+  }
+}
+
+/**
+ * The functions that write one coil or register, and those that write several or change a part of a register.
+ */
+const SINGLE: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
+const MULTIPLE: readonly number[] = [FunctionCode.writeMultipleCoils, FunctionCode.writeMultipleRegisters];
+const WRITES: readonly number[] = [
+  ...SINGLE,
+  ...MULTIPLE,
+  FunctionCode.maskWriteRegister,
+  FunctionCode.readWriteMultipleRegisters,
+];
+const KNOWN_WRITES = { single: SINGLE, multiple: MULTIPLE, both: WRITES };
+
+/**
+ * Returns the tables as clients of a device with these manners see them, which are windows onto the same
+ * registers. So holding register 40001 of the file and REST may be address 0 on the wire, and function 4 may
+ * read what function 3 reads.
+ */
+export function servedTables(tables: Tables, manners: Manners): Tables {
+  const { wholeValues } = manners;
+  const served = (name: TableName): Table => {
+    const { source, first } = storedAs(manners, name);
+    const { window } = tables[source];
+    const cells = Math.min(window.size, first);
+    if (source === name && cells === 0 && wholeValues === undefined) return tables[name];
+    return new Table({
+      ...window,
+      base: window.base + cells,
+      size: window.size - cells,
+      wholeValues: wholeValues ?? window.wholeValues,
+    });
+  };
+  const [coils, discrete, input, holding] = TABLE_NAMES.map(served) as [Table, Table, Table, Table];
+  return { coils, discrete, input, holding };
+}
+
+/** Returns the table and the first address of the registers that clients find in a table. */
+export function storedAs(
+  { sharedMemory = [], addresses: { first = 0 } = { first: 0 } }: Manners,
+  table: TableName,
+): { readonly source: TableName; readonly first: number } {
+  const source = sharedMemory.find((group) => group.includes(table))?.[0] ?? table;
+  return { source, first: typeof first === 'number' ? first : (first[source] ?? 0) };
+}
+
+/**
+ * Returns the request that a device with manners executes, or the response that it gives without executing
+ * anything; an undefined response is none.
+ */
+export function takenRequest(
+  { writes = 'both', most }: Manners,
+  requestPdu: Uint8Array,
+): { readonly request: Uint8Array } | { readonly response: Uint8Array | undefined } {
+  const code = requestPdu[0] as number;
+  if (WRITES.includes(code) && !KNOWN_WRITES[writes].includes(code)) {
+    return { response: exceptionResponse(code, ExceptionCode.illegalFunction) };
+  }
+  const request = most === undefined ? requestPdu : withinMost(most, requestPdu);
+  if (request instanceof Uint8Array) return { request };
+  return { response: request === 'silence' ? undefined : exceptionResponse(code, request) };
+}
+
+/**
+ * Returns the response PDU of a device with manners to a request PDU; undefined where the device does not
+ * answer.
+ * @param tables as clients see them
+ * @param answer what the device answers by the specification
+ */
+export function manneredAnswer(
+  manners: Manners,
+  tables: Tables,
+  requestPdu: Uint8Array,
+  answer: (pdu: Uint8Array) => Uint8Array | undefined,
+): Uint8Array | undefined {
+  const taken = takenRequest(manners, requestPdu);
+  if ('response' in taken) return taken.response;
+  const { holes = 'exception' } = manners;
+  const { request } = taken;
+  const response = answer(request);
+  if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
+  // Only undefined addresses make a read an exception 02. A response with a byte count of 2 has other data
+  // than that code.
+  const read = readWithHoles(holes, tables, request);
+  return read === 'no holes' ? response : read;
+}
+
+/**
+ * Returns the request with no more than the device takes, or what the device does instead. A wrong request is
+ * left to the specification.
+ */
+function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | 'silence' {
+  const { ranges = [], table } = functionOf(requestPdu[0]) ?? {};
+  const limit = table === 'coils' || table === 'discrete' ? most.bits : most.registers;
+  const asked = addressRanges(requestPdu);
+  if (limit === undefined || asked.every(({ quantity }) => quantity <= limit)) return requestPdu;
+  if (!decodeRequest(requestPdu).ok) return requestPdu;
+  if (most.otherwise !== 'cut') return most.otherwise;
+  const cut = copyOf(requestPdu);
+  ranges.forEach(({ quantityAt }, i) => {
+    const { quantity = 0 } = asked[i] ?? {};
+    if (quantityAt !== undefined) setWord(cut, quantityAt, Math.min(quantity, limit));
+  });
+  return withDataOf(cut, limit);
+}
+
+/** Returns a write whose quantity was made smaller, with as many data as that quantity has. */
+function withDataOf(pdu: Uint8Array, limit: number): Uint8Array {
+  const rule = functionOf(pdu[0])?.request.length;
+  if (typeof rule !== 'object') return pdu;
+  const isBits = pdu[0] === FunctionCode.writeMultipleCoils;
+  const bytes = Math.min(pdu[rule.countAt] as number, isBits ? Math.ceil(limit / 8) : 2 * limit);
+  pdu[rule.countAt] = bytes;
+  return pdu.subarray(0, rule.plus + bytes);
+}
+
+/** Returns the answer to a read that touches undefined addresses, or `no holes` for every other request. */
+function readWithHoles(
+  holes: Exclude<Holes, 'exception'>,
+  tables: Tables,
+  requestPdu: Uint8Array,
+): Uint8Array | undefined | 'no holes' {
+  const code = requestPdu[0] as number;
+  const { table: name, values } = functionOf(code) ?? {};
+  const [range, written] = addressRanges(requestPdu);
+  const isRead = name !== undefined && values !== undefined && range !== undefined && written === undefined;
+  if (!isRead || !decodeRequest(requestPdu).ok) return 'no holes';
+  const table = tables[name];
+  const addresses = Array.from({ length: range.quantity }, (_, i) => range.address + i);
+  if (range.address + range.quantity > ADDRESS_SPACE) return 'no holes';
+  if (values === 'words' && table.cutsValue(range)) return 'no holes';
+  const isDefined = addresses.map((address) => table.defines(address, values));
+  if (isDefined.every(Boolean)) return 'no holes';
+  if (holes === 'silence') return undefined;
+  // Devices that move blocks together refuse a hole that is read alone: LavermanJJ/pysolarfocus issue 61.
+  const isFilled = typeof holes === 'object' && 'fill' in holes;
+  if (!isFilled && !isDefined.some(Boolean)) return 'no holes';
+  const fill = isFilled ? holes.fill : 0;
+  const read = addresses.map((address, i): number | undefined => {
+    if (!isDefined[i]) return undefined;
+    return values === 'bits'
+      ? Number(table.readBits(address, 1)[0])
+      : (table.readWords(address, 1)[0] as number);
+  });
+  const present = read.filter((word) => word !== undefined);
+  const words = addresses.map((_, i) => (holes === 'shift' ? present[i] : read[i]) ?? fill);
+  return values === 'bits'
+    ? bitsResponse(
+        code,
+        words.map((bit) => bit !== 0),
+      )
+    : wordsResponse(code, words);
+}

@@ -1,8 +1,8 @@
 import type { Reaction, ReactionDefinition } from './reactions/reaction.js';
-import type { BitNames } from './registers/bit-names.js';
 import type { ValueType } from './registers/cell-type.js';
 import type { RegisterImage } from './registers/image.js';
 import {
+  type BitNames,
   nearestValue,
   usualSentinel,
   type Value,

@@ -1,6 +1,14 @@
 import { ExceptionCode } from '../modbus/protocol/exception-code.js';
 import { FunctionCode } from '../modbus/protocol/function-code.js';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../modbus/protocol/pdu.js';
+import { functionOf } from '../modbus/protocol/function-table.js';
+import {
+  addressRanges,
+  bitsResponse,
+  echoResponse,
+  exceptionResponse,
+  type RefusedRange,
+  wordsResponse,
+} from '../modbus/protocol/pdu.js';
 import { decodeRequest, type RegisterRequest } from '../modbus/protocol/request.js';
 import type { Reactions } from './reactions.js';
 import type { Table } from './registers/table.js';
@@ -141,4 +149,22 @@ function readBits(access: Access, table: Table, { code, address, quantity }: Rea
 function readWords(access: Access, table: Table, { code, address, quantity }: ReadRequest) {
   if (!table.canReadWords(address, quantity)) return ILLEGAL_ADDRESS;
   return wordsResponse(code, access.words(table, address, quantity));
+}
+
+/**
+ * Returns the addresses for which a request was answered with exception 02. Call this right after the answer,
+ * which has changed nothing. Undefined where there was another reason, such as a password.
+ */
+export function refusedAddresses(tables: Tables, requestPdu: Uint8Array): RefusedRange | undefined {
+  const { table, broadcast: writes = false } = functionOf(requestPdu[0]) ?? {};
+  if (table === undefined) return undefined;
+  const of = table === 'coils' || table === 'discrete' ? 'bits' : 'words';
+  const ranges = addressRanges(requestPdu);
+  for (const [i, range] of ranges.entries()) {
+    // A request that a server executes as a broadcast is a write. Function 23 reads its first range and
+    // writes its second (Application Protocol V1.1b3, 6.17).
+    const refused = tables[table].refused(range, of, writes && i === ranges.length - 1);
+    if (refused) return refused;
+  }
+  return undefined;
 }

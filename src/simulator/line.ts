@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { FaultRules } from '../device/faults/rules.js';
-import type { Connection } from '../device/timed-manners.js';
+import type { Connection } from '../device/manners.js';
 import type { LineDefinition, RealTarget } from '../files/config/configuration.js';
 import { faultLine } from '../files/config/fault-line.js';
 import { lineSource } from '../files/config/native/line-source.js';

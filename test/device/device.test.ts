@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Device } from '../../src/device/device.js';
 import type { Manners } from '../../src/device/manners.js';
-import { predict } from '../../src/device/read-write.js';
-import { refusedAddresses } from '../../src/device/refused-addresses.js';
+import { predict, refusedAddresses } from '../../src/device/read-write.js';
 import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { ask, deviceOf, respond } from './build.js';
 import { liveDevices } from './live.js';

@@ -1,7 +1,324 @@
+import { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
-import { EFFECTS } from './kinds/effects.js';
-import { REFUSALS } from './kinds/refusals.js';
-import type { ReactingEntry, ReactionDefinition } from './reaction.js';
+import { isMapping, number, section, text } from '../../common/schema/parts.js';
+import { expectedMessage, type Path } from '../../common/schema/problem.js';
+import { duration } from '../../common/schema/units.js';
+import { documentAs } from '../../common/schema/written-as.js';
+import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
+import { nearestValue } from '../registers/value.js';
+import { type Expression, parseExpression } from '../signals/expression/parse.js';
+import { looksUntil, looksWithin, MAX_DELAY, MIN_PERIOD, type Pace, type Signal } from '../signals/signal.js';
+import {
+  type ReactingEntry,
+  type ReactionDefinition,
+  reaction,
+  type Use,
+  unlessCoil,
+  unlessNumber,
+  unlessWritable,
+} from './reaction.js';
+
+const MAX_ALLOWED = 1000;
+
+const REGISTER = `the name of a value, or an address of the holding registers from 0 to ${ADDRESS_SPACE - 1}`;
+
+/** Reactions that refuse a write. */
+const REFUSALS = {
+  limits: reaction({
+    schema: section(
+      { min: number.optional(), max: number.optional() },
+      { min: 'The least value that is accepted.', max: 'The greatest.' },
+    )
+      .refine(({ min, max }) => min !== undefined || max !== undefined, {
+        error: 'expected min, max or both',
+      })
+      .refine(({ min, max }) => min === undefined || max === undefined || min <= max, {
+        path: ['max'],
+        error: 'expected max to be at least min',
+      }),
+    doc: {
+      entry: '`limits: {min, max}`',
+      effect: 'a value below `min` or above `max` is refused with exception 03. Either may be left out',
+    },
+    whyUnfit: (entry) => unlessNumber(entry) ?? unlessWritable(entry),
+    limits: (limits) => limits,
+    start: ({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }, { stored }) => {
+      // A limit of 230.1 allows the float32 that is nearest to 230.1, which is a little more than 230.1.
+      const ends = [min, max].filter(Number.isFinite).map(stored);
+      return {
+        refusal: (value) =>
+          (value >= min && value <= max) || ends.includes(value) ? undefined : ExceptionCode.illegalDataValue,
+      };
+    },
+  }),
+
+  allowed: reaction({
+    schema: z
+      .array(number, { error: 'a list of numbers' })
+      .min(1, { error: 'at least one number' })
+      .max(MAX_ALLOWED, { error: `at most ${MAX_ALLOWED} numbers` }),
+    doc: { entry: '`allowed: [1, 2, 5]`', effect: 'any other value is refused with exception 03' },
+    whyUnfit: (entry, values) => {
+      const { type, scale } = entry;
+      const unfit = unlessNumber(entry) ?? unlessWritable(entry);
+      if (unfit !== undefined) return unfit;
+      const isHeld = (value: number) => {
+        const nearest = nearestValue(type, value / scale);
+        const difference = Math.abs(Number(nearest.value) - value / scale);
+        return nearest.fits && difference <= 1e-6 * Math.abs(value / scale);
+      };
+      const odd = values.find((value) => !isHeld(value));
+      return odd === undefined ? undefined : `expected numbers that ${type} can hold, got ${odd}`;
+    },
+    start: (values, { stored }) => {
+      const held = new Set(values.map(stored));
+      return { refusal: (value) => (held.has(value) ? undefined : ExceptionCode.illegalDataValue) };
+    },
+  }),
+
+  password: reaction({
+    schema: section(
+      {
+        register: z.union(
+          [
+            text(REGISTER),
+            z
+              .int({ error: REGISTER })
+              .min(0, { error: REGISTER })
+              .max(ADDRESS_SPACE - 1, { error: REGISTER }),
+          ],
+          { error: REGISTER },
+        ),
+        value: z.int({ error: 'a whole number' }),
+      },
+      { register: 'A name, or an address of the holding registers.', value: 'What it must hold.' },
+    ),
+    doc: {
+      entry: '`password: {register, value}`',
+      effect:
+        'a write is refused with exception 02 unless `register` (a name, or an address of the holding registers) holds `value`',
+    },
+    whyUnfit: unlessWritable,
+    uses: ({ register }) => [
+      {
+        as: typeof register === 'string' ? 'read' : 'holding register',
+        target: register,
+        path: ['register'],
+      },
+    ],
+    start: ({ register, value }, { named, holding, now }) => {
+      const entered = typeof register === 'string' ? named(register) : { valueAt: () => holding(register) };
+      return {
+        refusal: () => {
+          // A tolerance is needed: 70 times a scale of 0.1 is a little more than 7.
+          const difference = Math.abs(entered.valueAt(now()) - value);
+          return difference <= 1e-12 * Math.abs(value) ? undefined : ExceptionCode.illegalDataAddress;
+        },
+      };
+    },
+  }),
+};
+
+const LATCH = 'true, or how often the signal is looked at, as in {every: 1s}';
+
+/** How often the signal of a latch is looked at unless the entry says otherwise, in ms. */
+const EVERY = 1000;
+
+/** A value to set, by a number, or by an expression whose names are looked up at that moment. */
+type Target = readonly [name: string, value: number | Expression];
+
+const MAX_STEPS = 100;
+
+const SET = 'names with numbers or expressions, as in {ready: 1, level: "setpoint / 2"}';
+const VALUE = 'a number, or an expression in quotes';
+
+const targets = z.unknown().transform((input, context): readonly Target[] => {
+  const refuse = (path: Path, message: string) => {
+    context.issues.push({ code: 'custom', input, path: [...path], message });
+  };
+  const entries = isMapping(input) ? Object.entries(input) : [];
+  if (entries.length === 0) refuse([], expectedMessage(SET, input));
+  return entries.flatMap(([name, value]): Target[] => {
+    if (typeof value === 'number' && Number.isFinite(value)) return [[name, value]];
+    if (typeof value === 'boolean') return [[name, Number(value)]];
+    if (typeof value !== 'string') {
+      refuse([name], expectedMessage(VALUE, value));
+      return [];
+    }
+    const parsed = parseExpression(value);
+    if (!('error' in parsed)) return [[name, parsed]];
+    refuse([name], parsed.error);
+    return [];
+  });
+});
+
+documentAs(targets, () =>
+  z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).meta({ minProperties: 1 }),
+);
+
+/** Reactions that make a write have consequences. */
+const EFFECTS = {
+  pulse: reaction({
+    schema: duration(MIN_PERIOD, MAX_DELAY),
+    doc: {
+      entry: '`pulse: 500ms`',
+      effect: 'a coil that was set falls back after this time; setting it again restarts the time',
+    },
+    whyUnfit: (entry) =>
+      unlessCoil(entry) ??
+      (entry.movedBy && `expected no ${entry.movedBy} beside it: a pulse is a coil that is written`),
+    causes: () => 1,
+    start: (ms, context) => {
+      let callOff: (() => void) | undefined;
+      return {
+        written() {
+          callOff?.();
+          callOff = context.value === 0 ? undefined : context.later(ms, () => context.show(0));
+        },
+      };
+    },
+  }),
+
+  latch: reaction({
+    schema: z.union(
+      [
+        z.literal(true, { error: LATCH }).transform(() => ({ every: EVERY })),
+        section(
+          { every: duration(MIN_PERIOD, MAX_DELAY) },
+          { every: 'How often its signal is looked at, in ms.' },
+        ),
+      ],
+      { error: LATCH },
+    ),
+    doc: {
+      entry: '`latch: true`, `latch: {every: 100ms}`',
+      effect:
+        'a coil that its signal or another reaction has set stays set until it is written. The signal is checked once per `every` (default 1s)',
+    },
+    whyUnfit: (entry) => {
+      if (entry.movedBy === 'follows' || entry.movedBy === 'action') {
+        return `expected no ${entry.movedBy} beside it: a latch has a signal, or is set by onWrite`;
+      }
+      if (entry.reactions.includes('pulse')) return 'expected no pulse beside it: a latch does not fall back';
+      return unlessCoil(entry) ?? unlessWritable(entry);
+    },
+    start: ({ every }, context) => ({
+      kept: (next) => (context.value === 0 ? next : 1),
+      around: (signal) => latched(signal, every, context.pace),
+    }),
+  }),
+
+  busyFor: reaction({
+    schema: duration(MIN_PERIOD, MAX_DELAY),
+    doc: {
+      entry: '`busyFor: 500ms`',
+      effect:
+        'after a write, the device refuses all writes for this time with exception 06; reads are answered',
+    },
+    whyUnfit: unlessWritable,
+    start: (ms, { busy }) => ({ written: () => busy(ms) }),
+  }),
+
+  onWrite: reaction({
+    schema: z
+      .array(
+        section(
+          { set: targets, after: duration(0, MAX_DELAY).default(0) },
+          {
+            set: 'Values by name, as in {ready: 1, level: "setpoint / 2"}.',
+            after: 'How long after the write, in ms.',
+          },
+        ),
+        {
+          error: 'a list of changes, as in [{set: {ready: 1}, after: 2s}]',
+        },
+      )
+      .min(1, { error: 'at least one change' })
+      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} changes` }),
+    doc: {
+      entry: '`onWrite: [{set: {ready: 1, level: "setpoint / 2"}, after: 2s}]`',
+      effect:
+        'each write sets other values of the device, `after` that time (default 0). An expression is computed when its value is set',
+    },
+    whyUnfit: unlessWritable,
+    uses: (steps) =>
+      steps.flatMap(({ set }, i) =>
+        set.flatMap(([name, value]): Use[] => {
+          const path = [i, 'set', name];
+          const read = typeof value === 'number' ? [] : value.names;
+          return [
+            { as: 'set', target: name, path },
+            ...read.map((target): Use => ({ as: 'read', target, path })),
+          ];
+        }),
+      ),
+    causes: (steps) => steps.length,
+    start: (steps, { named, now, set, later }) => {
+      const computed = (value: number | Expression) =>
+        typeof value === 'number' ? () => value : value.bind(named);
+      const ready = steps.map((step) => ({
+        after: step.after,
+        names: step.set.map(([name]) => name),
+        targets: step.set.map(([name, value]) => ({ name, valueAt: computed(value) })),
+      }));
+      return {
+        written() {
+          for (const { after, names, targets } of ready) {
+            const change = () => {
+              // All expressions of a change are computed before the first value is set.
+              const values = targets.map(({ valueAt }) => valueAt(now()));
+              targets.forEach(({ name }, i) => {
+                set(name, values[i] as number);
+              });
+            };
+            later(after, change, names);
+          }
+        },
+      };
+    },
+  }),
+};
+
+/**
+ * Makes a signal that is 1 from the first moment on at which `signal` is set, and 0 before. The signal is
+ * looked at on a fixed grid, as a controller does in its cycle, so earlier reads do not change the result,
+ * unless a read has more to make up than the pace allows.
+ */
+function latched(signal: Signal, every: number, pace: Pace): Signal {
+  let since = Number.POSITIVE_INFINITY;
+  /** The grid line to look at next. */
+  let line = 0;
+  const lookUntil = (time: number) => {
+    const last = Math.floor(time / every);
+    if (since !== Number.POSITIVE_INFINITY || last < line) return;
+    const most = looksWithin(pace, (line - 1) * every, last * every);
+    for (const look of looksUntil((at) => signal.valueAt(at * every), line - 1, last, most)) {
+      if (Math.round(look.value) < 1) continue;
+      since = look.line * every;
+      break;
+    }
+    line = last + 1;
+  };
+  return {
+    inlet: signal.inlet,
+    valueAt(time) {
+      lookUntil(time);
+      return Number(time >= since);
+    },
+    accumulator: {
+      settle: lookUntil,
+      preset(time, value) {
+        since = value >= 1 ? time : Number.POSITIVE_INFINITY;
+        line = Math.floor(time / every) + 1;
+      },
+      reached: () =>
+        since === Number.POSITIVE_INFINITY
+          ? { time: (line - 1) * every, value: 0 }
+          : { time: since, value: 1 },
+    },
+  };
+}
 
 /** Every kind of reaction by its key in an entry. A new kind is an entry of one of these tables. */
 const KINDS = Object.entries({ ...REFUSALS, ...EFFECTS });

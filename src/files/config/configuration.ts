@@ -1,10 +1,10 @@
 import type { DeviceLife } from '../../device/device.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { FileDefinition } from '../../device/files.js';
+import type { ServerId } from '../../device/functions.js';
 import type { IdentityName } from '../../device/identification.js';
 import type { Manners } from '../../device/manners.js';
 import type { RegisterLayout } from '../../device/registers/layout.js';
-import type { ServerId } from '../../device/server.js';
 import type { TableName } from '../../device/tables.js';
 import type {
   PortSettings,

@@ -1,5 +1,5 @@
 import { compact } from '../../common/compact.js';
-import { parseValue } from '../../device/registers/parse-value.js';
+import { parseValue } from '../../device/registers/value.js';
 import type { TableName } from '../../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue, type Note } from './collected.js';
 

@@ -2,9 +2,8 @@ import { quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
 import type { Point } from '../../device/point.js';
 import type { RegisterImage } from '../../device/registers/image.js';
-import { parseValue } from '../../device/registers/parse-value.js';
 import { notDefined } from '../../device/registers/undefined.js';
-import { nearestValue, type Value, type ValueLocation } from '../../device/registers/value.js';
+import { nearestValue, parseValue, type Value, type ValueLocation } from '../../device/registers/value.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type { Code } from './refusal.js';
 

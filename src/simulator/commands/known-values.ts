@@ -1,7 +1,7 @@
 import type { Device } from '../../device/device.js';
-import { storedAs } from '../../device/mannered-answer.js';
-import type { BitNames } from '../../device/registers/bit-names.js';
+import { storedAs } from '../../device/manners.js';
 import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js';
+import type { BitNames } from '../../device/registers/value.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import type { CommandContext } from './context.js';
 import { type OfDevice, unknownDevice } from './devices.js';

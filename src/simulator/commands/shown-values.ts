@@ -1,5 +1,4 @@
-import { setBits } from '../../device/registers/bit-names.js';
-import { shortestFloat32, type Value, valueOfWords } from '../../device/registers/value.js';
+import { setBits, shortestFloat32, type Value, valueOfWords } from '../../device/registers/value.js';
 import type { WrittenValues } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view-schema.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';

@@ -1,7 +1,6 @@
 import type { Write } from '../../device/registers/accesses.js';
-import { setBits } from '../../device/registers/bit-names.js';
 import type { RegisterImage } from '../../device/registers/image.js';
-import type { Value, ValueLocation } from '../../device/registers/value.js';
+import { setBits, type Value, type ValueLocation } from '../../device/registers/value.js';
 import type { DeviceValue } from './device-value.js';
 import type { RegisterView, ValueView } from './schemas/value.js';
 

@@ -2,8 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CELLS_PER_VALUE, type ValueType } from '../../../src/device/registers/cell-type.js';
-import { parseValue } from '../../../src/device/registers/parse-value.js';
-import { integerRange, type Value } from '../../../src/device/registers/value.js';
+import { integerRange, parseValue, type Value } from '../../../src/device/registers/value.js';
 
 const cellsOf = (type: ValueType): number => (type === 'string' ? 2 : CELLS_PER_VALUE[type]);
 

@@ -6,10 +6,15 @@ import { expectedMessage } from '../../../common/schema/problem.js';
 import { isOpen, scheduleSchema } from '../../../device/faults/condition.js';
 import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
 import { REACTIONS, readReactions } from '../../../device/reactions/kinds.js';
-import type { BitNames } from '../../../device/registers/bit-names.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
-import { parseValue } from '../../../device/registers/parse-value.js';
-import { integerRange, usualSentinel, type Value, withoutSentinel } from '../../../device/registers/value.js';
+import {
+  type BitNames,
+  integerRange,
+  parseValue,
+  usualSentinel,
+  type Value,
+  withoutSentinel,
+} from '../../../device/registers/value.js';
 import { signalSchema } from '../../../device/signals/kinds.js';
 import type { TableName } from '../../../device/tables.js';
 import type { PlacedValues } from '../place-values.js';

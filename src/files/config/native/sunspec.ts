@@ -5,7 +5,7 @@ import { isMapping, oneOf, section, wholeNumber } from '../../../common/schema/p
 import { expectedMessage } from '../../../common/schema/problem.js';
 import type { Work } from '../../../common/work.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
-import { parseValue } from '../../../device/registers/parse-value.js';
+import { parseValue } from '../../../device/registers/value.js';
 import { findSunspecModel } from '../sunspec/model.js';
 import {
   MOST_REPEATS,

@@ -1,8 +1,7 @@
 import type { At } from '../../../common/schema/at.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { type ActionName, PYMODBUS_ACTIONS } from '../../../device/registers/actions.js';
-import { parseValue } from '../../../device/registers/parse-value.js';
-import type { Value } from '../../../device/registers/value.js';
+import { parseValue, type Value } from '../../../device/registers/value.js';
 import { byType, type PymodbusType, setupSchema } from './schema.js';
 
 /** The section `setup` of a device. Sizes are in cells of 16 bits. */
