@@ -1,11 +1,14 @@
 import { LINE_FEED } from '../modbus/protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../modbus/protocol/bytes.js';
-import { ExceptionCode } from '../modbus/protocol/exception-code.js';
 import type { Framing } from '../modbus/protocol/framing.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../modbus/protocol/function-code.js';
+import {
+  EXCEPTION_FLAG,
+  ExceptionCode,
+  FunctionCode,
+  SubFunction,
+} from '../modbus/protocol/function-code.js';
 import { functionOf } from '../modbus/protocol/function-table.js';
 import { decodeRequest } from '../modbus/protocol/request.js';
-import { SubFunction } from '../modbus/protocol/sub-function.js';
 
 /**
  * The code of a NAK, which is counted (6.8) and logged (6.10), although it is not in the list of exception

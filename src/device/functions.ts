@@ -1,6 +1,5 @@
 import { concatBytes, copyOf, packBits, packWords } from '../modbus/protocol/bytes.js';
-import { ExceptionCode } from '../modbus/protocol/exception-code.js';
-import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { ExceptionCode, FunctionCode } from '../modbus/protocol/function-code.js';
 import { exceptionResponse } from '../modbus/protocol/pdu.js';
 import { decodeRequest, type Request } from '../modbus/protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';

@@ -1,6 +1,5 @@
 import { copyOf, setWord } from '../modbus/protocol/bytes.js';
-import { ExceptionCode } from '../modbus/protocol/exception-code.js';
-import { EXCEPTION_FLAG, FunctionCode } from '../modbus/protocol/function-code.js';
+import { EXCEPTION_FLAG, ExceptionCode, FunctionCode } from '../modbus/protocol/function-code.js';
 import { functionOf } from '../modbus/protocol/function-table.js';
 import { ADDRESS_SPACE } from '../modbus/protocol/limits.js';
 import { addressRanges, bitsResponse, exceptionResponse, wordsResponse } from '../modbus/protocol/pdu.js';

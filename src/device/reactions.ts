@@ -1,4 +1,4 @@
-import { ExceptionCode } from '../modbus/protocol/exception-code.js';
+import { ExceptionCode } from '../modbus/protocol/function-code.js';
 import type { LocalPoints, Point } from './point.js';
 import type { ReactionContext } from './reactions/reaction.js';
 import type { RegisterImage } from './registers/image.js';

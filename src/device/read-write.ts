@@ -1,5 +1,4 @@
-import { ExceptionCode } from '../modbus/protocol/exception-code.js';
-import { FunctionCode } from '../modbus/protocol/function-code.js';
+import { ExceptionCode, FunctionCode } from '../modbus/protocol/function-code.js';
 import { functionOf } from '../modbus/protocol/function-table.js';
 import {
   addressRanges,

@@ -4,7 +4,7 @@ import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
 import { demoNote } from '../../files/config/demo.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
-import { readTlsCredentials } from '../../modbus/transport/socket/tls-credentials.js';
+import { readTlsCredentials } from '../../modbus/transport/socket/tls.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { armMisbehaviour } from '../../simulator/commands/catalogue.js';
 import { type CommandContext, ownersContext } from '../../simulator/commands/context.js';

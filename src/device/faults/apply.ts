@@ -1,5 +1,5 @@
 import { newSeed, seededRandom } from '../../common/random.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { exceptionResponse } from '../../modbus/protocol/pdu.js';
 import { plainReply, type ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { Budget, type StartTime, whyNot } from './budget.js';

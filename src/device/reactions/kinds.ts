@@ -4,7 +4,7 @@ import { isMapping, number, section, text } from '../../common/schema/parts.js';
 import { expectedMessage, type Path } from '../../common/schema/problem.js';
 import { duration } from '../../common/schema/units.js';
 import { documentAs } from '../../common/schema/written-as.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import { nearestValue } from '../registers/value.js';
 import { type Expression, parseExpression } from '../signals/expression/parse.js';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { At } from '../../common/schema/at.js';
 import type { Path } from '../../common/schema/problem.js';
-import type { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import type { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { Pace, Signal } from '../signals/signal.js';
 

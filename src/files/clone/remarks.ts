@@ -1,4 +1,4 @@
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import type { Range, TableSurvey } from './table-survey.js';

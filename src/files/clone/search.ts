@@ -1,4 +1,4 @@
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
+import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { type Range, runsOf, type TableSurvey } from './table-survey.js';
 
 /*

@@ -1,6 +1,5 @@
 import { TABLE_NAMES } from '../../device/tables.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { isOfBits } from '../import/parts.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import { searchTables } from './search.js';

@@ -1,7 +1,6 @@
 import type { TableName } from '../../device/tables.js';
 import { bitsAt, concatBytes, packWords, wordsAt } from '../../modbus/protocol/bytes.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../modbus/protocol/limits.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 

@@ -1,6 +1,5 @@
 import { valueOfWords } from '../../device/registers/value.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
 import { delayRule, nativeText, registersOf, valueLists, type WrittenLine } from '../import/native-file.js';
 import type { ReadRefusal, Taken } from './asker.js';

@@ -5,7 +5,7 @@ import { discardGap, ptyAdapter } from '../transport/port/adapter.js';
 import { openPort } from '../transport/port/open-port.js';
 import type { BytePort } from '../transport/port/port.js';
 import type { PortSettings, SerialSettings } from '../transport/settings.js';
-import { lookUpName } from '../transport/socket/look-up.js';
+import { lookUpName } from '../transport/socket/listen.js';
 
 /** The port or the address where servers are asked. */
 export type ClientTarget =

@@ -38,3 +38,37 @@ export function namesOf(codes: Readonly<Record<string, number>>): ReadonlyMap<nu
       .replace('read write', 'read/write');
   return new Map(Object.entries(codes).map(([name, code]) => [code, inWords(name)]));
 }
+
+/** The sub-functions of function 8 by the names of the specification (Application Protocol V1.1b3, 6.8). */
+export const SubFunction = {
+  returnQueryData: 0,
+  restartCommunicationsOption: 1,
+  returnDiagnosticRegister: 2,
+  changeAsciiInputDelimiter: 3,
+  forceListenOnlyMode: 4,
+  clearCountersAndDiagnosticRegister: 10,
+  returnBusMessageCount: 11,
+  returnBusCommunicationErrorCount: 12,
+  returnBusExceptionErrorCount: 13,
+  returnServerMessageCount: 14,
+  returnServerNoResponseCount: 15,
+  returnServerNakCount: 16,
+  returnServerBusyCount: 17,
+  returnBusCharacterOverrunCount: 18,
+  clearOverrunCounterAndFlag: 20,
+} as const;
+
+/** The exception codes by the names of the specification (Application Protocol V1.1b3, 7). */
+export const ExceptionCode = {
+  illegalFunction: 1,
+  illegalDataAddress: 2,
+  illegalDataValue: 3,
+  serverDeviceFailure: 4,
+  acknowledge: 5,
+  serverDeviceBusy: 6,
+  memoryParityError: 8,
+  gatewayPathUnavailable: 10,
+  gatewayTargetDeviceFailedToRespond: 11,
+} as const;
+
+export type ExceptionCode = (typeof ExceptionCode)[keyof typeof ExceptionCode];

@@ -1,9 +1,7 @@
 import { bitsAt, wordAt, wordsAt } from './bytes.js';
-import { ExceptionCode } from './exception-code.js';
-import { FunctionCode } from './function-code.js';
+import { ExceptionCode, FunctionCode, SubFunction } from './function-code.js';
 import { type Field, functionOf, type Layout } from './function-table.js';
 import { MAX_PDU_LENGTH } from './limits.js';
-import { SubFunction } from './sub-function.js';
 
 /** A request of a client, decoded. Addresses are 0-based, as on the wire. */
 export type Request = RegisterRequest | FileRequest | DiagnosticRequest;

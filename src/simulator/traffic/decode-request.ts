@@ -1,9 +1,8 @@
 import { hex, wordAt } from '../../modbus/protocol/bytes.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { FunctionCode, SubFunction } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { decodeRequest, type FilePart, type Request } from '../../modbus/protocol/request.js';
-import { SubFunction } from '../../modbus/protocol/sub-function.js';
 import type { TrafficView } from './view-schema.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 

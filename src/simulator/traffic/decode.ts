@@ -1,6 +1,6 @@
 import { hex } from '../../modbus/protocol/bytes.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
+import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { sentFrames } from '../../modbus/protocol/reply-plan.js';

@@ -1,7 +1,5 @@
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
-import { namesOf } from '../../modbus/protocol/function-code.js';
+import { ExceptionCode, namesOf, SubFunction } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
-import { SubFunction } from '../../modbus/protocol/sub-function.js';
 
 /** The names of the standard objects of a device identification (6.21). */
 const OBJECT_NAMES = [

@@ -1,9 +1,7 @@
 import { concatBytes, packWords } from '../../modbus/protocol/bytes.js';
-import { ExceptionCode } from '../../modbus/protocol/exception-code.js';
 import type { AduContent } from '../../modbus/protocol/framing.js';
-import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { ExceptionCode, FunctionCode, SubFunction } from '../../modbus/protocol/function-code.js';
 import { exceptionResponse } from '../../modbus/protocol/pdu.js';
-import { SubFunction } from '../../modbus/protocol/sub-function.js';
 import type { SerialTimes } from '../../modbus/transport/serial/behaviour.js';
 import { ENOUGH } from './percentiles.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { packWords } from '../../../src/modbus/protocol/bytes.js';
+import { SubFunction } from '../../../src/modbus/protocol/function-code.js';
 import type { RegisterRequest, Request } from '../../../src/modbus/protocol/request.js';
-import { SubFunction } from '../../../src/modbus/protocol/sub-function.js';
 
 export const byte = fc.integer({ min: 0, max: 0xff });
 export const word = fc.integer({ min: 0, max: 0xffff });

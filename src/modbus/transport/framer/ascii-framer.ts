@@ -3,9 +3,15 @@ import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { hasQuantityOf } from '../../protocol/pdu.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
-import { Burst } from './burst.js';
-import { UnansweredRequests } from './conversation.js';
-import type { Carrier, Framer, FramerEvent, FramerOptions, Noise } from './framer.js';
+import {
+  Burst,
+  type Carrier,
+  type Framer,
+  type FramerEvent,
+  type FramerOptions,
+  type Noise,
+  UnansweredRequests,
+} from './framer.js';
 
 /**
  * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).

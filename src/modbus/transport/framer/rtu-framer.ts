@@ -6,9 +6,16 @@ import {
   requestLength,
   responseLength,
 } from '../../protocol/rtu.js';
-import { Burst } from './burst.js';
-import { Conversation } from './conversation.js';
-import type { Carrier, FrameRole, Framer, FramerEvent, FramerOptions, Noise } from './framer.js';
+import {
+  Burst,
+  type Carrier,
+  Conversation,
+  type FrameRole,
+  type Framer,
+  type FramerEvent,
+  type FramerOptions,
+  type Noise,
+} from './framer.js';
 
 /** A valid frame at an offset that the caller knows. */
 interface FoundFrame {

@@ -7,8 +7,7 @@ import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
 import { consoleHint } from './list-ports.js';
 import type { OpenResult, PortFacts, PortListener } from './port.js';
 import { checkPath } from './port-path.js';
-import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
-import { runPort } from './real-port-run.js';
+import { closePort, flush, hasLowLatency, openExclusively, runPort, setLines } from './real-port-run.js';
 import { openDirection, type Rs485Direction, rtsWhileListening } from './rs485-direction.js';
 import {
   changeTermios2,

@@ -2,9 +2,9 @@ import { closeSync, readSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { ptyAdapter } from './adapter.js';
 import { createClientLink, keepClientLink, removeClientLink } from './client-link.js';
+import { NOTHING, newPoller, READABLE } from './kernel-timer.js';
 import { IN_CLOSE_WRITE, loadLibc } from './libc.js';
 import { type PacedLane, type Pacing, startPacedLane } from './pacing.js';
-import { NOTHING, newPoller, READABLE } from './poller.js';
 import type { BytePort, OpenResult, PortFacts, PortListener } from './port.js';
 import { openPty, type Pty } from './pty.js';
 

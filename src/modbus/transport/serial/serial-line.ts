@@ -9,8 +9,7 @@ import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, SerialSide, Transport, TransportStart } from '../transport.js';
 import { type SerialBehaviour, serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
-import { MonitorSession } from './monitor-session.js';
-import { type PortSession, SerialSession } from './serial-session.js';
+import { MonitorSession, type PortSession, SerialSession } from './serial-session.js';
 
 interface SerialLineTools {
   /** Opens the port that settings name. */

@@ -1,3 +1,4 @@
+import { InterByteTimeoutParser } from '@serialport/parser-inter-byte-timeout';
 import type { Framing } from '../../protocol/framing.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { Clock } from '../clock.js';
@@ -9,7 +10,67 @@ import { asOnWire, type SerialBehaviour } from './behaviour.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions, type Filtered, type SentPiece } from './echo-filter.js';
 import { ReplyPlayer, type ReplyPlayerOptions } from './reply-player.js';
-import { SilenceDetector } from './silence-detector.js';
+
+/** The parser keeps a burst until its end. A longer burst is passed on in pieces of this many bytes. */
+const LONGEST_PIECE = 1024;
+
+/**
+ * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the
+ * start.
+ *
+ * The bytes of the port go through serialport's parser, which finds the ends of bursts. It knows nothing of a
+ * stalled process, and passes on the pieces of a long burst before its end. So its word is checked: the line
+ * was silent if nothing more is heard until the gap is over and everything that has arrived has been read.
+ */
+export class SilenceDetector {
+  readonly #parser: InterByteTimeoutParser;
+  readonly #gap: number;
+  readonly #clock: Clock;
+  readonly #onSilence: () => void;
+  #lastAt: number;
+  /** True when the silence after the last bytes was reported. */
+  #isTold = false;
+  #callOff = (): void => {};
+
+  /**
+   * Makes the detector.
+   * @param gap in ms
+   * @param onSilence must not throw
+   */
+  constructor(gap: number, clock: Clock, onSilence: () => void) {
+    this.#gap = gap;
+    this.#clock = clock;
+    this.#onSilence = onSilence;
+    this.#lastAt = clock.now();
+    this.#parser = new InterByteTimeoutParser({ interval: Math.max(1, gap), maxBufferSize: LONGEST_PIECE });
+    this.#parser.on('data', () => this.#check());
+    this.#check();
+  }
+
+  /** Reports that the port received `bytes`, at least one, at `at`. */
+  heard(bytes: Uint8Array, at: number): void {
+    this.#lastAt = at;
+    this.#isTold = false;
+    this.#parser.write(bytes);
+  }
+
+  stop(): void {
+    this.#parser.removeAllListeners();
+    this.#parser.destroy();
+    this.#callOff();
+  }
+
+  #check(): void {
+    const heardAt = this.#lastAt;
+    const remaining = heardAt + this.#gap - this.#clock.now();
+    this.#callOff();
+    this.#callOff = this.#clock.callAfter(Math.max(0, remaining), () => {
+      if (this.#lastAt !== heardAt || this.#isTold) return;
+      this.#isTold = true;
+      this.#onSilence();
+    });
+  }
+}
 
 /** How much later than the known delays of its adapter an echo may arrive, in ms. */
 const LATE_ECHO_MS = 200;
@@ -208,4 +269,77 @@ export class SerialSession implements PortSession {
 function echoOptions({ echo, framing, timing, mayBeRequest }: SerialBehaviour): EchoFilterOptions {
   const isFrame = (bytes: Uint8Array) => framing.decode(bytes) !== undefined;
   return { echo, wireTime: timing.wireTime, isFrame, mayBeRequest };
+}
+
+/**
+ * Listens on one open port and reports what others say there. A monitor can neither write to the port nor
+ * have a request executed, so nothing that it hears can make the line send.
+ */
+export class MonitorSession implements PortSession {
+  readonly #report: LineHandler['event'];
+  readonly #clock: Clock;
+  readonly #overruns: Overruns;
+  #behaviour: SerialBehaviour;
+  #silence: SilenceDetector;
+
+  /** Begins to listen. @param errorCounts as the port has it */
+  constructor(
+    errorCounts: BytePort['errorCounts'],
+    behaviour: SerialBehaviour,
+    report: LineHandler['event'],
+    clock: Clock,
+  ) {
+    this.#report = report;
+    this.#clock = clock;
+    this.#overruns = new Overruns(errorCounts);
+    this.#behaviour = behaviour;
+    this.#silence = this.#listenForSilence(behaviour);
+  }
+
+  change(behaviour: SerialBehaviour): void {
+    this.#behaviour = behaviour;
+    this.#silence.stop();
+    this.#silence = this.#listenForSilence(behaviour);
+  }
+
+  reframe(framing: Framing): void {
+    this.#behaviour.framer.reframe(framing);
+  }
+
+  received(chunk: Uint8Array): void {
+    const now = this.#clock.now();
+    this.#dispatch(this.#behaviour.framer.push(chunk, now));
+    this.#silence.heard(chunk, now);
+  }
+
+  damaged(characters: Uint8Array): void {
+    const now = this.#clock.now();
+    const { isRest, noise } = this.#behaviour.framer.damaged(now);
+    this.#report({ kind: 'damaged', count: characters.length, isRest });
+    this.#dispatch(noise);
+    this.#silence.heard(characters, now);
+  }
+
+  end(): void {
+    this.#silence.stop();
+  }
+
+  #listenForSilence({ gap }: SerialBehaviour): SilenceDetector {
+    return new SilenceDetector(gap, this.#clock, () => this.#dispatch(this.#behaviour.framer.silence()));
+  }
+
+  #dispatch(events: readonly FramerEvent[]): void {
+    for (const event of events) {
+      const onWire = asOnWire(event, this.#behaviour.arrival);
+      if (event.kind === 'noise') {
+        this.#report({ kind: 'noise', noise: onWire, isRest: event.isRest });
+        continue;
+      }
+      const lost = this.#overruns.take();
+      if (lost > 0) this.#report({ kind: 'overrun', count: lost });
+      // No unit is ours, so a frame that the framer takes for a request to us is a broadcast.
+      const role = event.kind === 'foreign' ? event.role : 'request';
+      this.#report({ kind: 'foreign', role, frame: onWire });
+    }
+  }
 }

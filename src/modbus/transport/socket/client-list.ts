@@ -1,6 +1,6 @@
 import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
-import type { DescriptorState } from './descriptor-share.js';
+import type { DescriptorState } from './binding.js';
 
 /**
  * With `ignore`, this many connections wait for one of the clients to end. The number is limited, as in the

@@ -6,8 +6,7 @@ import { type Channel, DirectChannel, StreamChannel } from './channel.js';
 import { type ClientIdentity, NO_DESCRIPTORS } from './client-list.js';
 import { cannotListen, clientAddress, type Listening, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
-import { readTlsCredentials } from './tls-credentials.js';
-import { TlsHandshakes } from './tls-handshakes.js';
+import { readTlsCredentials, TlsHandshakes } from './tls.js';
 
 /**
  * The time before a keep-alive probe, in ms. Probes find clients whose machine vanished without closing the

@@ -1,5 +1,4 @@
-import { ExceptionCode } from '../../../modbus/protocol/exception-code.js';
-import { EXCEPTION_FLAG } from '../../../modbus/protocol/function-code.js';
+import { EXCEPTION_FLAG, ExceptionCode } from '../../../modbus/protocol/function-code.js';
 import { addressRanges } from '../../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../../modbus/protocol/request.js';
 import { pduOf } from '../../line-watch.js';

@@ -12,8 +12,7 @@ import {
 } from '../../../../src/modbus/transport/port/libc.js';
 import { deviceBehind } from '../../../../src/modbus/transport/port/port-path.js';
 import { openPty } from '../../../../src/modbus/transport/port/pty.js';
-import { openExclusively } from '../../../../src/modbus/transport/port/real-port-binding.js';
-import { runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
+import { openExclusively, runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
 import type { Rs485Direction } from '../../../../src/modbus/transport/port/rs485-direction.js';
 import type { PortSettings } from '../../../../src/modbus/transport/settings.js';
 import { switching } from './rs485-settings.js';

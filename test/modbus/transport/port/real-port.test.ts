@@ -32,7 +32,7 @@ import {
 import type { BytePort, OpenResult } from '../../../../src/modbus/transport/port/port.js';
 import { openPty } from '../../../../src/modbus/transport/port/pty.js';
 import { openRealPort } from '../../../../src/modbus/transport/port/real-port.js';
-import { explainOpenError } from '../../../../src/modbus/transport/port/real-port-binding.js';
+import { explainOpenError } from '../../../../src/modbus/transport/port/real-port-run.js';
 import {
   hasParityMarks,
   rawTermios2,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { characterTime } from '../../../../src/modbus/protocol/timing.js';
-import { startRtsSwitch } from '../../../../src/modbus/transport/port/rs485-rts.js';
+import { startRtsSwitch } from '../../../../src/modbus/transport/port/rs485-direction.js';
 import type { TransmitterState } from '../../../../src/modbus/transport/port/uart.js';
 import type { PortSettings, RtsSwitching } from '../../../../src/modbus/transport/settings.js';
 import { VirtualClock } from '../../../support/virtual-clock.js';

@@ -6,8 +6,7 @@ import { identifyAdapter, unseenAdapter } from '../../../../src/modbus/transport
 import { useKernelTimer } from '../../../../src/modbus/transport/port/kernel-timer.js';
 import { consoleHint, listPorts } from '../../../../src/modbus/transport/port/list-ports.js';
 import { checkPath, identityOf, portBehind } from '../../../../src/modbus/transport/port/port-path.js';
-import { explainOpenError } from '../../../../src/modbus/transport/port/real-port-binding.js';
-import { runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
+import { explainOpenError, runPort } from '../../../../src/modbus/transport/port/real-port-run.js';
 import { openDirection } from '../../../../src/modbus/transport/port/rs485-direction.js';
 
 const WINDOWS = platformOf('win32');

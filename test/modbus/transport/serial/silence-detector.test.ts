@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SilenceDetector } from '../../../../src/modbus/transport/serial/silence-detector.js';
+import { SilenceDetector } from '../../../../src/modbus/transport/serial/serial-session.js';
 import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const GAP = 10;

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { boundedLookup } from '../../../../src/modbus/transport/socket/look-up.js';
+import { boundedLookup } from '../../../../src/modbus/transport/socket/listen.js';
 
 type Found = Parameters<LookupFunction>[2];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tlsFailure } from '../../../../src/modbus/transport/socket/tls-handshakes.js';
+import { tlsFailure } from '../../../../src/modbus/transport/socket/tls.js';
 
 const failure = (code: string) => tlsFailure(Object.assign(new Error('alert'), { code }), undefined);
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { expect, test } from 'vitest';
 import type { PlayReport, Step } from '../../../../src/modbus/protocol/reply-plan.js';
-import { UdpWriter } from '../../../../src/modbus/transport/socket/udp-writer.js';
+import { UdpWriter } from '../../../../src/modbus/transport/socket/udp-binding.js';
 
 type Sent = (error: Error | null) => void;
 

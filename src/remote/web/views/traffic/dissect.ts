@@ -1,9 +1,13 @@
 import { wordAt } from '../../../../modbus/protocol/bytes.js';
 import { crc16 } from '../../../../modbus/protocol/crc16.js';
-import { ExceptionCode } from '../../../../modbus/protocol/exception-code.js';
-import { EXCEPTION_FLAG, FunctionCode, namesOf } from '../../../../modbus/protocol/function-code.js';
+import {
+  EXCEPTION_FLAG,
+  ExceptionCode,
+  FunctionCode,
+  namesOf,
+  SubFunction,
+} from '../../../../modbus/protocol/function-code.js';
 import { functionOf, type Layout } from '../../../../modbus/protocol/function-table.js';
-import { SubFunction } from '../../../../modbus/protocol/sub-function.js';
 import { type Describe, Fields, type ShownField } from './fields.js';
 
 export type FramingName = 'rtu' | 'ascii' | 'socket';
