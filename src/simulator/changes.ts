@@ -9,9 +9,7 @@ import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
 import { type DependentPoint, findingProblems } from '../files/config/native/dependencies.js';
-import { devicesOf } from '../files/config/native/each.js';
-import { reportSharedEndpoint } from '../files/config/native/endpoints.js';
-import { MAX_HOSTS } from '../files/config/native/hosts.js';
+import { MAX_HOSTS, reportSharedEndpoint } from '../files/config/native/endpoints.js';
 import { nativeLine } from '../files/config/native/line.js';
 import {
   type LineSource,
@@ -19,7 +17,7 @@ import {
   mergedSource,
   sourceToChange,
 } from '../files/config/native/line-source.js';
-import { checkName } from '../files/config/native/names.js';
+import { checkName, devicesOf } from '../files/config/native/names.js';
 import { readSignal, reportStale } from '../files/config/native/points.js';
 import { realProblems } from '../files/config/native/real.js';
 import { DeviceNames } from '../files/config/native/units.js';

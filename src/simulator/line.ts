@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Connection } from '../device/manners.js';
-import type { LineDefinition, RealTarget } from '../files/config/configuration.js';
-import { faultLine } from '../files/config/fault-line.js';
+import { faultLine, type LineDefinition, type RealTarget } from '../files/config/configuration.js';
 import { lineSource } from '../files/config/native/line-source.js';
 import type { ModbusClient } from '../modbus/client/client.js';
 import type { Framing } from '../modbus/protocol/framing.js';

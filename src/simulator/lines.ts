@@ -1,5 +1,5 @@
 import type { LineDefinition, UnitNames } from '../files/config/configuration.js';
-import { unitsAt } from '../files/config/native/each.js';
+import { unitsAt } from '../files/config/native/names.js';
 import type { Served, Units } from './bus/bus.js';
 import type { Devices } from './devices.js';
 import { Line, type LineContext, type WantedLine } from './line.js';

@@ -8,7 +8,7 @@ import type {
   DeviceDefinition,
   TrafficFileDefinition,
 } from '../files/config/configuration.js';
-import { pointsByName, valueFinder } from '../files/config/native/named-values.js';
+import { pointsByName, valueFinder } from '../files/config/native/dependencies.js';
 import { newClient } from '../modbus/client/client.js';
 import { systemClock } from '../modbus/transport/clock.js';
 import { BackgroundUpdates } from './background-updates.js';

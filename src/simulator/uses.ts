@@ -1,6 +1,6 @@
 import type { Device } from '../device/device.js';
 import type { FaultRule } from '../device/faults/rule.js';
-import { devicesOf } from '../files/config/native/each.js';
+import { devicesOf } from '../files/config/native/names.js';
 import type { Line } from './line.js';
 
 /** The lines that have a unit with one of these devices. */

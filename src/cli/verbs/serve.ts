@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { HERE } from '../../common/platform.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
-import { demoNote } from '../../files/config/demo.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
+import { demoNote } from '../../files/config/load.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import { readTlsCredentials } from '../../modbus/transport/socket/tls.js';
 import { readBrokerFiles } from '../../remote/mqtt/credentials.js';

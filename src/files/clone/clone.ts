@@ -4,8 +4,7 @@ import type { RealTarget } from '../config/configuration.js';
 import { keyOf } from '../config/native/real.js';
 import type { Imported } from '../import/collected.js';
 import { Asker } from './asker.js';
-import type { ClonedDevice } from './cloned-device.js';
-import { findAnswer, surveyDevice } from './survey.js';
+import { type ClonedDevice, findAnswer, surveyDevice } from './survey.js';
 import { READ_FUNCTIONS } from './table-survey.js';
 import type { Clone } from './write.js';
 

@@ -1,6 +1,6 @@
 import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { type ReadRefusal, refusalOf, type Taken } from './asker.js';
-import type { ClonedDevice } from './cloned-device.js';
+import type { ClonedDevice } from './survey.js';
 import type { Range, TableSurvey } from './table-survey.js';
 
 /** The most ranges that a remark lists. Further ones are only counted. */

@@ -1,4 +1,5 @@
 import type { DeviceLife } from '../../device/device.js';
+import { abilities, type FaultLine } from '../../device/faults/kind.js';
 import type { FaultRule } from '../../device/faults/rule.js';
 import type { FileDefinition } from '../../device/files.js';
 import type { ServerId } from '../../device/functions.js';
@@ -234,4 +235,13 @@ export interface ApiDefinition {
   readonly maxConnections?: number;
   /** Hosts of real devices that clients of REST may name; without it, none. */
   readonly mayReach?: readonly string[];
+}
+
+/**
+ * A line of a configuration as fault rules see it: with the abilities that decide which faults it can carry
+ * out.
+ */
+export function faultLine(line: LineDefinition): FaultLine {
+  const medium = line.kind === 'serial' && line.path === 'virtual' ? 'virtual' : line.kind;
+  return { name: line.name, abilities: abilities(medium, line.framing) };
 }

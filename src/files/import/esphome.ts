@@ -1,8 +1,7 @@
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order, ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, type Imported, type ImportedValue } from './collected.js';
-import type { ImportExtras } from './extras.js';
+import { Collector, type ImportExtras, type Imported, type ImportedValue } from './collected.js';
 import {
   isOfBits,
   numberOf,

@@ -1,11 +1,10 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import type { Imported } from './collected.js';
+import type { ImportExtras, Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
 import { importEsphome } from './esphome.js';
 import { importEvcc } from './evcc.js';
-import type { ImportExtras } from './extras.js';
-import { importHomeAssistant } from './home-assistant/home-assistant.js';
+import { importHomeAssistant } from './home-assistant.js';
 import { importModbusExporter } from './modbus-exporter.js';
 import { importModbuspal } from './modbuspal.js';
 import { importNodeRed } from './node-red.js';

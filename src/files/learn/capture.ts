@@ -1,10 +1,189 @@
 import { AsciiFraming } from '../../modbus/protocol/ascii.js';
+import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { RTU, SOCKET } from '../../modbus/protocol/framing.js';
+import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
-import { MOST_PACKETS, type Packet, packetsOf } from './capture-file.js';
+import { MOST_PACKETS, type Packet, packetsOf, viewOf } from './capture-file.js';
 import { type LoggedBytes, type LogLines, noteOf } from './log-lines.js';
-import { hasIp, type Segment, segmentOf } from './segments.js';
-import { cutByMbap, type SentBytes, TcpStream } from './tcp-stream.js';
+
+/** Data of TCP or UDP in a packet. */
+interface Segment {
+  readonly number: number;
+  readonly at: number;
+  /** Address and port of the sender and of the receiver. */
+  readonly from: string;
+  readonly to: string;
+  readonly fromPort: number;
+  readonly toPort: number;
+  /** What TCP says of the segment; undefined in a datagram of UDP. */
+  readonly tcp: { readonly sequence: number; readonly isSyn: boolean; readonly isAck: boolean } | undefined;
+  readonly data: Uint8Array;
+}
+
+/**
+ * The number of bytes before an IP packet, by link type: loopback, raw IP, loopback of OpenBSD, Linux cooked,
+ * raw IPv4 and IPv6, Linux cooked 2.
+ */
+const HEADER_LENGTHS = new Map([
+  [0, 4],
+  [12, 0],
+  [14, 0],
+  [101, 0],
+  [108, 4],
+  [113, 16],
+  [228, 0],
+  [229, 0],
+  [276, 20],
+]);
+const ETHERNET = 1;
+/** The types of Ethernet of a tag of a virtual LAN. */
+const TAGS = [0x8100, 0x88a8, 0x9100];
+const TCP = 6;
+const UDP = 17;
+const SYN = 0x02;
+const ACK = 0x10;
+
+/** Tells whether packets of this link type have IP in them. */
+function hasIp(link: number): boolean {
+  return link === ETHERNET || HEADER_LENGTHS.has(link);
+}
+
+/** Finds the data of TCP or UDP in a packet; undefined where there is none. */
+function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
+  const ip = ipPacketIn(link, bytes);
+  const version = (ip?.[0] ?? 0) >> 4;
+  if (!ip || (version !== 4 && version !== 6) || ip.length < 28) return undefined;
+  const header = version === 4 ? 4 * ((ip[0] as number) & 15) : 40;
+  const protocol = version === 4 ? ip[9] : ip[6];
+  if ((protocol !== TCP && protocol !== UDP) || ip.length < header + (protocol === TCP ? 20 : 8))
+    return undefined;
+  const view = viewOf(ip);
+  // A frame of Ethernet may be longer than its packet.
+  const length = version === 4 ? view.getUint16(2) : 40 + view.getUint16(4);
+  const hosts = version === 4 ? ip.subarray(12, 20) : ip.subarray(8, 40);
+  const half = hosts.length / 2;
+  const [from, to] = [hosts.subarray(0, half), hosts.subarray(half)].map((each) =>
+    Buffer.from(each).toString('hex'),
+  );
+  const [fromPort, toPort] = [view.getUint16(header), view.getUint16(header + 2)];
+  const offset = protocol === TCP ? 4 * (view.getUint8(header + 12) >> 4) : 8;
+  const flags = protocol === TCP ? view.getUint8(header + 13) : 0;
+  return {
+    ...{ number, at, fromPort, toPort },
+    from: `${from}:${fromPort}`,
+    to: `${to}:${toPort}`,
+    tcp:
+      protocol === TCP
+        ? {
+            sequence: view.getUint32(header + 4),
+            isSyn: (flags & SYN) !== 0,
+            isAck: (flags & ACK) !== 0,
+          }
+        : undefined,
+    data: ip.subarray(header + offset, Math.min(ip.length, length || ip.length)),
+  };
+}
+
+function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {
+  const at = HEADER_LENGTHS.get(link);
+  if (at !== undefined) return bytes.subarray(at);
+  if (link !== ETHERNET) return undefined;
+  let start = 12;
+  while (TAGS.includes((bytes[start] ?? 0) * 0x100 + (bytes[start + 1] ?? 0))) start += 4;
+  return bytes.subarray(start + 2);
+}
+
+/** Bytes of one direction of a connection, and the packet that brought the last of them. */
+interface SentBytes {
+  readonly number: number;
+  readonly at: number;
+  readonly bytes: Uint8Array;
+  /** True when the capture lacks what came before. */
+  readonly isAfterGap: boolean;
+}
+
+/** The most segments that wait for a missing one. */
+const MOST_HELD = 64;
+
+/** Puts the segments of one direction of a TCP connection in order, each byte once. */
+class TcpStream {
+  readonly pieces: SentBytes[] = [];
+  #next: number | undefined;
+  #held: Segment[] = [];
+
+  push(segment: Segment): void {
+    const { sequence, isSyn } = segment.tcp ?? { sequence: 0, isSyn: false };
+    if (isSyn) this.#next = (sequence + 1) | 0;
+    if (segment.data.length === 0) return;
+    this.#next ??= sequence;
+    this.#held.push(segment);
+    this.#drain();
+    if (this.#held.length > MOST_HELD) this.#skip();
+  }
+
+  /** Takes what waits for segments that never came. */
+  end(): void {
+    while (this.#held.length > 0) this.#skip();
+  }
+
+  #drain(isAfterGap = false): void {
+    let hasGap = isAfterGap;
+    for (let i = 0; i < this.#held.length; ) {
+      const { number, at, data } = this.#held[i] as Segment;
+      const known = -this.#ahead(this.#held[i] as Segment);
+      if (known < 0) {
+        i++;
+        continue;
+      }
+      this.#held.splice(i, 1);
+      if (known >= data.length) continue;
+      this.pieces.push({ number, at, bytes: data.subarray(known), isAfterGap: hasGap });
+      hasGap = false;
+      this.#next = ((this.#next ?? 0) + data.length - known) | 0;
+      i = 0;
+    }
+  }
+
+  /** Goes on with the first of the segments that wait. */
+  #skip(): void {
+    const [first] = this.#held.toSorted((a, b) => this.#ahead(a) - this.#ahead(b));
+    this.#next = first?.tcp?.sequence;
+    this.#drain(true);
+  }
+
+  /** How many bytes are missing before a segment; negative when its first bytes are known. */
+  #ahead({ tcp }: Segment): number {
+    return ((tcp?.sequence ?? 0) - (this.#next ?? 0)) | 0;
+  }
+}
+
+/**
+ * Cuts pieces into frames by their MBAP headers. Data without such a header are a frame as they came. After a
+ * gap the cut goes on with the first piece that begins with a whole frame.
+ * @param isStream false for datagrams, each of which is complete
+ */
+function cutByMbap(pieces: readonly SentBytes[], isStream: boolean): SentBytes[] {
+  const frames: SentBytes[] = [];
+  let pending: Uint8Array = new Uint8Array();
+  let [isLost, hasGap] = [false, false];
+  for (const piece of pieces) {
+    if (piece.isAfterGap) [isLost, hasGap] = [true, true];
+    // What was pending never becomes a frame, and what comes may be the end of one.
+    if (isLost || !isStream) pending = new Uint8Array();
+    if (isLost && decodeMbap(piece.bytes).kind === 'more') continue;
+    isLost = false;
+    pending = concatBytes(pending, piece.bytes);
+    while (pending.length > 0) {
+      const decoded = decodeMbap(pending);
+      if (decoded.kind === 'more') break;
+      const length = decoded.kind === 'invalid' ? pending.length : decoded.length;
+      frames.push({ ...piece, bytes: pending.slice(0, length), isAfterGap: hasGap });
+      pending = pending.slice(length);
+      hasGap = false;
+    }
+  }
+  return frames;
+}
 
 /**
  * Finds the frames of Modbus in a capture: of Modbus TCP, of RTU and ASCII over TCP or UDP, and of serial

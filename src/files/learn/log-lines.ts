@@ -1,5 +1,133 @@
 import { concatBytes } from '../../modbus/protocol/bytes.js';
-import { bytesContinued, bytesShown, hexIn, MOST_BYTES, withoutDates } from './notations.js';
+
+/** How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
+
+/** Bytes of a line. */
+interface ShownBytes {
+  readonly bytes: Uint8Array;
+  /** The text before the bytes, without dates and times; that of a later group begins after the one before. */
+  readonly before: string;
+  /** The direction that the notation itself gives. */
+  readonly direction: 'out' | 'in' | undefined;
+  /** True when the program left out the end of the bytes. */
+  readonly isCut: boolean;
+}
+
+/** The most bytes of a frame: an ASCII message has 513 characters. */
+const MOST_BYTES = 520;
+
+/** The fewest bytes of an RTU frame: unit, function and CRC. A shorter piece counts only with a direction. */
+const FEWEST_BYTES = 4;
+
+/** The notations, in the order in which they are tried. Text that only looks like one has no bytes. */
+const NOTATIONS: readonly {
+  readonly pattern: RegExp;
+  readonly direction?: 'out' | 'in';
+  readonly read: (text: string) => number[];
+  /** True when fewer than four bytes look like other things. */
+  readonly isPlain?: boolean;
+}[] = [
+  // pymodbus: `0x0 0x1`
+  { pattern: /(?<![\w.])(?:0x[0-9a-f]{1,2}(?![0-9a-z])[ ,]*)+/gi, read: hexIn },
+  // libmodbus: `[00][01]` and `<00><01>`
+  { pattern: /(?:\[[0-9a-f]{2}\])+/gi, direction: 'out', read: hexIn },
+  { pattern: /(?:< ?[0-9a-f]{2} ?>)+/gi, direction: 'in', read: hexIn },
+  // Node.js: `<Buffer 00 01 ... 35 more bytes>`, also of pieces
+  { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/gi, read: hexIn },
+  // An ASCII message: `:010300000002FA`
+  {
+    pattern: /(?<![^\s"'([<|]):(?:[0-9a-f]{2}){3,}(?![0-9a-z])/gi,
+    read: (text) => [...Buffer.from(`${text}\r\n`)],
+  },
+  // ESPHome: `00.01.02`. Four of them may be an IP address.
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}\.){4,}[0-9a-f]{2}(?![\w.])/gi, read: hexIn, isPlain: true },
+  // modbus-tk, NModbus, JSON: `0-1-0`, `[0, 1, 0]`, `00-01-00`
+  {
+    pattern: /(?<![\w.:-])(?:[0-9a-f]{1,3}(?:-|, ?)){3,}[0-9a-f]{1,3}(?![\w.])/gi,
+    read: listed,
+    isPlain: true,
+  },
+  {
+    pattern: /(?<![\w.:-])(?:[0-9a-f]{2}(?: {1,2}|[:-])){3,}[0-9a-f]{2}(?![\w.])/gi,
+    read: hexIn,
+    isPlain: true,
+  },
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/gi, read: hexIn, isPlain: true },
+];
+
+/** Dates and times of day, which look like bytes. Four bytes or more with colons between them are no time. */
+const DATES = [
+  /(?<!\d)(?:\d{4}([/.-])\d{1,2}\1\d{1,2}|\d{1,2}([/.-])\d{1,2}\2\d{4}|\d{8}(?=[T ]\d{2}:))(?!\d)/g,
+  /(?<![0-9a-f:])\d{2}:\d{2}:\d{2}(?:[.,:]\d{3,9})?(?:Z| ?[+-]\d{2}:?\d{2}(?![\d:-]))?(?!:?[0-9a-f])/gi,
+];
+
+/** The line with blanks in place of dates and times. */
+function withoutDates(line: string): string {
+  return DATES.reduce((rest, date) => rest.replace(date, (found) => ' '.repeat(found.length)), line);
+}
+
+/**
+ * The bytes that a line shows, without its dates: one group of them, or several with words between. Fewer
+ * than four bytes, a piece of a frame, are found where the line has no others, in notations that nothing else
+ * looks like.
+ */
+function bytesShown(text: string): ShownBytes[] {
+  for (const fewest of [FEWEST_BYTES, 1]) {
+    for (const { pattern, direction, read, isPlain = false } of NOTATIONS) {
+      if (isPlain && fewest < FEWEST_BYTES) continue;
+      const shown: ShownBytes[] = [];
+      let end = 0;
+      for (const match of text.matchAll(pattern)) {
+        const bytes = Uint8Array.from(read(match[0]));
+        if (bytes.length < fewest || bytes.length > MOST_BYTES) continue;
+        const rest = text.slice(match.index + match[0].length);
+        const before = text.slice(end, match.index);
+        shown.push({ bytes, before, direction, isCut: /^\s*\.\.\./.test(rest) });
+        end = match.index + match[0].length;
+      }
+      if (shown.length > 0) return shown;
+    }
+  }
+  return [];
+}
+
+/** A line of a dump: `0010: 00 01`, `| 0010 | 00 01 | ..|`. */
+const DUMPED = /^(?:.*[\s|])?(?:0x)?([0-9a-f]{4,8})[:|\s]+((?:[0-9a-f]{2}(?: {1,2}|-|$)){1,32})/i;
+/** A line with nothing but bytes, and maybe a column of their characters. */
+const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s|$)){1,64})(?:\s+\S.*)?$/i;
+/** The fewest bytes of a line that may be continued. */
+const FULL_LINE = 16;
+
+/**
+ * The bytes of a line that continues the line before.
+ * @param length the number of bytes so far
+ * @param isBare true when their lines have nothing but bytes
+ */
+function bytesContinued(text: string, length: number, isBare: boolean): number[] | undefined {
+  const [, offset, dumped] = DUMPED.exec(text) ?? [];
+  if (offset !== undefined && dumped !== undefined && Number.parseInt(offset, 16) === length)
+    return hexIn(dumped);
+  const [, wrapped] = WRAPPED.exec(text) ?? [];
+  return wrapped !== undefined && isBare && length >= FULL_LINE ? hexIn(wrapped) : undefined;
+}
+
+/** The bytes that hexadecimal digits stand for, whatever is between them. */
+function hexIn(text: string): number[] {
+  const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
+  return digits.map((byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
+}
+
+/**
+ * Reads a list of numbers. Decimal numbers have no leading zeros, and every frame in hexadecimal has some, in
+ * a byte of its address.
+ */
+function listed(text: string): number[] {
+  const items = text.split(/-|, ?/);
+  const isHex = items.every((item) => item.length === 2) && items.some((item) => /^0|[a-f]/i.test(item));
+  if (isHex) return hexIn(text);
+  const numbers = items.map((item) => (/^\d+$/.test(item) ? Number(item) : Number.NaN));
+  return numbers.every((number) => number <= 0xff) ? numbers : [];
+}
 
 /**
  * Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed
@@ -50,8 +178,6 @@ const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:rec
 /** Weaker words: they may also say what the frame asks for, so the others take precedence. */
 const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
 const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
-/** The shortest piece that counts without a direction, in bytes: the shortest RTU frame. */
-const FEWEST_BYTES = 4;
 
 type LoggedDirection = LoggedBytes['direction'];
 /** A frame before it is known what the signs of this log mean. */

@@ -2,8 +2,8 @@ import { printableLine } from '../../common/rest-client/printable.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { blockText } from '../import/native-file.js';
+import { conditionOf } from './learned.js';
 import { writtenValues } from './model.js';
-import { conditionOf } from './odd-replies.js';
 import { type Learned, lineName } from './write.js';
 
 /** The most requests, and so steps, of a scenario. */

@@ -1,6 +1,6 @@
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
-import { copiesAt } from '../../files/config/native/each.js';
 import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
+import { copiesAt } from '../../files/config/native/names.js';
 import { type RunningConfiguration, ruleSource, whyUnusable } from '../written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { FORMAT, type KeptState } from './schema.js';

@@ -12,8 +12,8 @@ import type {
   MqttDefinition,
   TrafficDefinition,
 } from '../../files/config/configuration.js';
-import { copiesAt } from '../../files/config/native/each.js';
 import { lineSource } from '../../files/config/native/line-source.js';
+import { copiesAt } from '../../files/config/native/names.js';
 import { sourceWith } from '../defined-entries.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';

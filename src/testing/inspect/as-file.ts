@@ -1,4 +1,4 @@
-import type { InspectedWays } from '../../files/clone/cloned-device.js';
+import type { InspectedWays } from '../../files/clone/survey.js';
 import { READ_FUNCTIONS } from '../../files/clone/table-survey.js';
 import { type Clone, writeClone } from '../../files/clone/write.js';
 import type { LineSource } from '../../files/config/native/line-source.js';

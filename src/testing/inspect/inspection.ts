@@ -1,6 +1,6 @@
 import { seededRandom } from '../../common/random.js';
 import { unknownName } from '../../common/schema/nearest.js';
-import type { ClonedDevice } from '../../files/clone/cloned-device.js';
+import type { ClonedDevice } from '../../files/clone/survey.js';
 import type { Range } from '../../files/clone/table-survey.js';
 import { type Carrier, type Exchange, isDecisive } from './asker.js';
 import { Bench, type InspectionOrder, type Kept, type ServerFacts } from './bench.js';

@@ -1,8 +1,7 @@
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { Asker as CloneAsker, type ReadRefusal } from '../../files/clone/asker.js';
 import { replyTimeOf } from '../../files/clone/clone.js';
-import type { ClonedDevice } from '../../files/clone/cloned-device.js';
-import { type DeviceSurvey, surveyDevice } from '../../files/clone/survey.js';
+import { type ClonedDevice, type DeviceSurvey, surveyDevice } from '../../files/clone/survey.js';
 import { BlockSize, type Range, READ_FUNCTIONS, TableSurvey } from '../../files/clone/table-survey.js';
 import type { ModbusClient, RequestOutcome } from '../../modbus/client/client.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';

@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest';
 import { platformOf } from '../../../src/common/platform.js';
 import { fileFindings } from '../../../src/common/schema/findings.js';
-import { demoConfiguration, demoNote } from '../../../src/files/config/demo.js';
 import { onFreePorts } from '../../../src/files/config/free-ports.js';
-import { checkFile, loadNative, loadNativeFile } from '../../../src/files/config/load.js';
+import {
+  checkFile,
+  demoConfiguration,
+  demoNote,
+  loadNative,
+  loadNativeFile,
+} from '../../../src/files/config/load.js';
 import { loaded, scratchFiles } from './helpers.js';
 
 const WINDOWS = platformOf('win32');

@@ -1,12 +1,134 @@
+import { compact } from '../../../common/compact.js';
 import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import type { Work } from '../../../common/work.js';
+import type { DeviceLife } from '../../../device/device.js';
+import type { FindValue, NamedValue } from '../../../device/faults/rule.js';
 import type { PlacedSignal, PointDefinition } from '../../../device/point.js';
+import type { FeedDefinition } from '../../../device/queue-feed.js';
 import { ordering } from '../../../device/signals/dependencies.js';
 import type { TableName } from '../../../device/tables.js';
 import type { DeviceDefinition } from '../configuration.js';
-import { type EntryFinder, entryFinder } from './life.js';
-import { pointsByName } from './named-values.js';
+import { clockSchema, seedSchema } from './device-schema.js';
+
+/** Reads the names, signals and clock of a device; undefined when it has none. */
+export function readLife(
+  at: At,
+  points: readonly PointDefinition[],
+  feeds: readonly FeedDefinition[],
+): DeviceLife | undefined {
+  const clock = at.key('clock');
+  const seed = at.key('seed');
+  const isStill = points.length === 0 && feeds.length === 0;
+  if (isStill && clock.value === undefined && seed.value === undefined) return undefined;
+  return {
+    points,
+    clock: clock.value === undefined ? {} : compact(clock.check(clockSchema) ?? {}),
+    seed: seed.value === undefined ? 0 : (seed.check(seedSchema) ?? 0),
+    feeds,
+  };
+}
+
+/** Reports two values of a device that have the same name. */
+export function reportSharedNames(points: readonly PointDefinition[], registers: At): void {
+  const named = new Map<string, PointDefinition>();
+  const entryOf = entryFinder(registers);
+  for (const point of points) {
+    const { name } = point;
+    if (name === undefined) continue;
+    const other = named.get(name);
+    if (other) {
+      const message = `${other.table} ${other.address} has the name ${name} already`;
+      entryOf(point)?.key('name').wrong(message);
+    }
+    named.set(name, point);
+  }
+}
+
+/** Finds the entry that defines a value. */
+type EntryFinder = (value: Pick<PointDefinition, 'table' | 'address'>) => At | undefined;
+
+/**
+ * Makes a finder of entries. It sorts each table once, at the first search: a device may have tens of
+ * thousands of entries, in any order.
+ */
+export function entryFinder(registers: At): EntryFinder {
+  const tables = new Map<TableName, readonly PlacedEntry[]>();
+  return ({ table, address }) => {
+    const entries = tables.get(table) ?? placedIn(registers.key(table));
+    tables.set(table, entries);
+    let low = 0;
+    let high = entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((entries[middle] as PlacedEntry).address <= address) low = middle + 1;
+      else high = middle;
+    }
+    return entries[low - 1]?.entry;
+  };
+}
+
+interface PlacedEntry {
+  readonly address: number;
+  readonly entry: At;
+}
+
+function placedIn(table: At): PlacedEntry[] {
+  const entries = table.items() ?? [];
+  return entries
+    .map((entry) => ({ address: Number(entry.key('address').value), entry }))
+    .filter(({ address }) => !Number.isNaN(address))
+    .sort((a, b) => a.address - b.address);
+}
+
+/** The values of a device by name; undefined when there is no such device. */
+type ValuesOf = (device: string) => ReadonlyMap<string, PointDefinition> | undefined;
+
+/**
+ * Makes the function by which fault rules find values by device and name. Names of values have no dot; names
+ * of devices may have dots.
+ */
+export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): FindValue {
+  return (name) => {
+    const dot = name.lastIndexOf('.');
+    if (dot < 0)
+      return `expected the name of a device, a dot and the name of a value, as in ${devices[0]}.${name}`;
+    const device = name.slice(0, dot);
+    const last = name.slice(dot + 1);
+    const values = valuesOf(device);
+    if (!values) return bitNamed(device, last, valuesOf) ?? unknownName('device', device, devices);
+    const point = values.get(last);
+    if (!point) return unknownName('name', last, [...values.keys()]);
+    const { table, address, cells: quantity } = point;
+    return { device, table, address, quantity };
+  };
+}
+
+/**
+ * The bit of a value, as in `meter.status.overload`; undefined where no device has this value, and a text where
+ * the value has no such bit.
+ */
+function bitNamed(owner: string, name: string, valuesOf: ValuesOf): NamedValue | string | undefined {
+  const dot = owner.lastIndexOf('.');
+  const [device, value] = [owner.slice(0, dot), owner.slice(dot + 1)];
+  const point = dot < 0 ? undefined : valuesOf(device)?.get(value);
+  if (!point) return undefined;
+  const { table, address, cells: quantity, bits = [] } = point;
+  const found = bits.find(([, each]) => each === name);
+  if (!found)
+    return unknownName(
+      `bit of ${owner}`,
+      name,
+      bits.map(([, each]) => each),
+    );
+  return { device, table, address, quantity, bit: { number: found[0], of: value } };
+}
+
+export function pointsByName(points: Iterable<PointDefinition>): ReadonlyMap<string, PointDefinition> {
+  return new Map(
+    Array.from(points).flatMap((point) => (point.name === undefined ? [] : [[point.name, point] as const])),
+  );
+}
 
 /** Finds the values that signals depend on, by device and name. */
 export interface Network {

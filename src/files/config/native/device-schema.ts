@@ -4,16 +4,23 @@ import {
   each,
   flag,
   identityText,
+  number,
   numberFrom,
+  oneOf,
   readApart,
   section,
   text,
+  WITHOUT_CONTROLS,
   wholeNumber,
 } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { MAX_RECORDS } from '../../../device/files.js';
 import { IDENTITY_NAMES } from '../../../device/identification.js';
+import { REACTIONS } from '../../../device/reactions/kinds.js';
+import { ACTION_NAMES } from '../../../device/registers/actions.js';
+import { CELL_TYPES, PADDINGS, type ValueType } from '../../../device/registers/cell-type.js';
 import { MAX_SPEED } from '../../../device/signals/clock.js';
+import { TIME_NAME } from '../../../device/signals/expression/parse.js';
 import { MIN_PERIOD } from '../../../device/signals/signal.js';
 
 /** The schemas of a device, without those of the entries of its tables. */
@@ -151,3 +158,99 @@ export const tableSections = section(readApart('coils', 'discrete', 'holding', '
   holding: 'Words that clients read (function 3) and write (6, 16, 22, 23).',
   input: 'Words that clients read (function 4).',
 });
+
+export const ADDRESSES = 65536;
+
+export const NAME_TEXT =
+  'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
+
+/** What names of values and of their bits look like. */
+export const NAME = /^[A-Za-z_]\w{0,63}$/;
+
+/**
+ * The shapes of reactions. The type does not list these keys, because each kind of reaction reads its own.
+ */
+const reactionShape: object = readApart(...REACTIONS);
+
+const entryShape = {
+  address: wholeNumber(0, ADDRESSES - 1),
+  ...readApart('value'),
+  quantity: wholeNumber(1, ADDRESSES).optional(),
+  write: flag.optional(),
+  action: oneOf(ACTION_NAMES).optional(),
+  min: number.optional(),
+  max: number.optional(),
+  ...readApart('reads'),
+  name: z
+    .string({ error: NAME_TEXT })
+    .refine(...WITHOUT_CONTROLS)
+    .regex(NAME, { error: NAME_TEXT })
+    .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
+    .optional(),
+  description: text('text').optional(),
+  ...readApart('labels'),
+  retain: flag.optional(),
+  available: oneOf([true, false, 'whenWritten']).optional(),
+  ...readApart('unavailable', 'notAvailable', 'signal'),
+  seed: seedSchema.optional(),
+  ...readApart('follows'),
+  ...reactionShape,
+};
+
+const aboutEntry = {
+  address: 'The first address, from 0, as on the wire.',
+  value: 'The value, or a list of values at addresses that follow each other. Default: 0.',
+  quantity: 'How many values there are. Default: one, or as many as are listed.',
+  write: '`true` lets clients write it. REST may always.',
+  action: 'What happens at each read.',
+  min: 'Where `increment` and `random` begin.',
+  max: 'Where `increment` and `random` end.',
+  reads: 'Values of `replay`: from which read on, and the value, as in [[4, 7], [9, 8]].',
+  name: 'A name, which works wherever a table and an address do.',
+  description: 'What people should know of it.',
+  labels: 'What values mean, as in {0: off, 1: on}.',
+  retain: '`true`: the value stays when the device loses its supply or is reset.',
+  available:
+    '`false`: clients read `notAvailable` until REST changes that; `whenWritten`: until it is written.',
+  unavailable: 'When it is not available: windows of the device’s clock, as in [{from: 10s, for: 5s}].',
+  notAvailable: 'What clients read then. Default: what SunSpec has for the type.',
+  signal: 'What moves the value (docs/signals.md).',
+  seed: 'Of the random values of the signal.',
+};
+
+/** An entry of coils or discrete inputs. */
+export const bitEntrySchema = section(entryShape, aboutEntry);
+
+export type RegisterType = Exclude<ValueType, 'bit'>;
+
+const REGISTER_TYPES = CELL_TYPES.filter(
+  (type): type is RegisterType => type !== 'invalid' && type !== 'next' && type !== 'bit',
+);
+
+/** An entry of holding or input registers. `quantity` counts values, `length` the registers of a string. */
+export const registerEntrySchema = section(
+  {
+    ...entryShape,
+    type: oneOf(REGISTER_TYPES).optional(),
+    length: wholeNumber(1, ADDRESSES).optional(),
+    wordOrder: oneOf(['big', 'little']).optional(),
+    byteOrder: oneOf(['big', 'little']).optional(),
+    padding: oneOf(PADDINGS).optional(),
+    ...readApart('bits'),
+    unit: text('a unit, such as "V"').optional(),
+    scale: number.refine((scale) => scale !== 0, { error: 'expected a number other than 0' }).optional(),
+  },
+  {
+    ...aboutEntry,
+    type: 'How the value is kept in registers. Default: uint16.',
+    length: 'How many registers a string has.',
+    wordOrder: 'Which register of a value comes first. Default: big.',
+    byteOrder: 'Which byte of a register comes first. Default: big.',
+    bits: 'Names of bits, as in {0: running, 3: overload}; 0 is the lowest.',
+    padding: 'What fills the rest of a string. Default: nul.',
+    unit: 'The unit of the value, such as V. Shown, not computed with.',
+    scale: 'The value is what is stored, times this.',
+  },
+);
+
+export type RegisterEntry = z.output<typeof registerEntrySchema>;

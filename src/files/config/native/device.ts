@@ -3,15 +3,233 @@ import { compact } from '../../../common/compact.js';
 import type { At } from '../../../common/schema/at.js';
 import { isMapping } from '../../../common/schema/parts.js';
 import { atOnce, type Work } from '../../../common/work.js';
-import { LayoutBuilder } from '../../../device/registers/layout.js';
+import type { PointDefinition } from '../../../device/point.js';
+import { ACTION_NAMES, ACTIONS, type Action } from '../../../device/registers/actions.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
+import { LayoutBuilder, type RegisterLayout } from '../../../device/registers/layout.js';
+import { parseValue, type Value } from '../../../device/registers/value.js';
 import type { TableName } from '../../../device/tables.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
+import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
-import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';
+import { readLife, reportSharedNames } from './dependencies.js';
+import {
+  ADDRESSES,
+  bitEntrySchema,
+  deviceSections,
+  pymodbusReferenceSchema,
+  type RegisterEntry,
+  registerEntrySchema,
+  tableSections,
+} from './device-schema.js';
 import { readExtras, readFeeds, readIdentity } from './extras.js';
-import { readLife, reportSharedNames } from './life.js';
+import { pointsOf, readValue } from './points.js';
 import { readReal } from './real.js';
-import { type NativeTable, readingTable } from './registers.js';
+
+/** One table, and those of its values that have a name or a signal. */
+interface NativeTable {
+  readonly layout: RegisterLayout;
+  readonly points: readonly PointDefinition[];
+}
+
+/**
+ * Reads the registers of one table, which is only as long as its highest address needs; undefined after
+ * reporting mistakes.
+ */
+export function nativeTable(table: TableName, at: At, recordings: OpenRecording): NativeTable | undefined {
+  return atOnce(readingTable(table, at, recordings));
+}
+
+/** Does what `nativeTable` does, as work that can pause. */
+function* readingTable(table: TableName, at: At, recordings: OpenRecording): Work<NativeTable | undefined> {
+  const items = at.items('a list of entries');
+  return items && (yield* at.unlessWrongIn(placing(table, items, recordings)));
+}
+
+function* placing(table: TableName, items: readonly At[], recordings: OpenRecording): Work<NativeTable> {
+  const isBits = table === 'coils' || table === 'discrete';
+  const placed: PlacedValues[] = [];
+  for (const item of items) {
+    const entry = placeEntry(item, isBits);
+    if (entry) placed.push(entry);
+    yield;
+  }
+  const entries = withoutOverlaps(placed);
+  hintAtNumbers(table, placed);
+  const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
+  for (const entry of entries) {
+    definePlaced(builder, entry);
+    yield;
+  }
+  const points: PointDefinition[] = [];
+  for (const entry of placed) {
+    for (const point of pointsOf(table, entry, recordings)) if (points.push(point) % PIECE === 0) yield;
+    yield;
+  }
+  return { layout: builder.build(), points };
+}
+
+/** The register number that stands for address 0 of each table, as manuals count. */
+const FIRST_NUMBER = { coils: 1, discrete: 10_001, input: 30_001, holding: 40_001 } as const;
+const NUMBERS = 9999;
+
+/**
+ * Warns when addresses look like register numbers. SunSpec's registers begin at 40000, and a table with lower
+ * addresses too has real addresses.
+ */
+function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void {
+  const number = FIRST_NUMBER[table];
+  const [first] = entries;
+  const areNumbers = entries.every((each) => each.first >= number && each.last < number + NUMBERS);
+  if (table === 'coils' || !first || !areNumbers) return;
+  const what =
+    table === 'discrete' ? 'a discrete input' : `${table === 'input' ? 'an' : 'a'} ${table} register`;
+  first.at
+    .key('address')
+    .warn(
+      `if ${first.first} is the number of ${what} in a manual, its address on the wire is ${first.first - number}`,
+    );
+}
+
+/** What an entry defines; undefined when its addresses can't be determined. */
+function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
+  const schema = isBits ? bitEntrySchema : registerEntrySchema;
+  const entry: RegisterEntry | undefined = at.check(schema) ?? withoutMistakes(at);
+  if (!entry) return undefined;
+  const type: ValueType = isBits ? 'bit' : (entry.type ?? 'uint16');
+  const value = at.key('value');
+  if (Array.isArray(value.value) && value.value.length === 0) {
+    return value.wrong('expected at least one value, got an empty list');
+  }
+  const inputs = Array.isArray(value.value) ? value.value.map((_, i) => value.key(i)) : [value];
+  const isRepeated = inputs.length === 1;
+  const quantity = entry.quantity ?? usualQuantity(entry, inputs.length);
+  if (!isRepeated && quantity !== inputs.length) {
+    return at.key('quantity').wrong(`expected ${inputs.length}, the number of values, got ${quantity}`);
+  }
+  const fields = fieldsOf(entry);
+  if (quantity % fields !== 0) {
+    const expected = `a multiple of ${fields}, the registers of a ${entry.action}`;
+    at.key('quantity').wrong(`expected ${expected}, got ${quantity}`);
+  }
+  if (type !== 'string' && entry.length !== undefined) {
+    at.key('length').wrong('only a string has a length; quantity is a number of values');
+  }
+  if (type !== 'string' && entry.padding !== undefined) {
+    at.key('padding').wrong('only a string has a padding');
+  }
+  const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
+  const last = entry.address + quantity * cells - 1;
+  if (last >= ADDRESSES) {
+    return at.wrong(`ends at address ${last}, expected at most ${ADDRESSES - 1}`);
+  }
+  return {
+    at,
+    first: entry.address,
+    last,
+    type,
+    cells,
+    // After a mistake, the value is 0 or empty text, so that the entry still occupies its addresses.
+    values: inputs.map((input) => readValue(type, input, entry.scale, cells) ?? (type === 'string' ? '' : 0)),
+    order: {
+      wordOrder: entry.wordOrder ?? 'big',
+      byteOrder: entry.byteOrder ?? 'big',
+      padding: entry.padding,
+    },
+    writable: entry.write ?? false,
+    action: actionOf(type, entry, at),
+  };
+}
+
+/**
+ * The parts of an entry without reported mistakes; undefined when a mistake concerns the addresses or the
+ * type.
+ */
+function withoutMistakes(at: At): RegisterEntry | undefined {
+  const entry = at.fitting(registerEntrySchema);
+  const decisive = ['type', 'quantity', 'length'] as const;
+  const isPlaced = decisive.every((key) => entry[key] !== undefined || at.key(key).value === undefined);
+  const { address } = entry;
+  return address === undefined || !isPlaced ? undefined : { ...entry, address };
+}
+
+/**
+ * The number of values when the entry does not set it. A timestamp fills seven registers, but users write it
+ * as one value.
+ */
+function usualQuantity(entry: RegisterEntry, values: number): number {
+  return values === 1 ? fieldsOf(entry) : values;
+}
+
+function fieldsOf({ action }: RegisterEntry): number {
+  return action === undefined ? 1 : ACTIONS[action].fields;
+}
+
+/** The number of registers of strings without a length: as many as the longest string needs. */
+function longestString(inputs: readonly At[]): number {
+  return inputs.reduce(
+    (cells, { value }) =>
+      Math.max(cells, typeof value === 'string' ? Math.ceil(Buffer.byteLength(value) / 2) : 1),
+    1,
+  );
+}
+
+function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undefined {
+  const { action: name, min, max } = entry;
+  const kind = name && ACTIONS[name];
+  for (const [key, bound] of [['min', min] as const, ['max', max] as const]) {
+    if (bound === undefined) continue;
+    const parsed = parseValue(type === 'string' ? 'float64' : type, bound, 1);
+    if (!kind?.hasBounds) at.key(key).wrong(`only the actions ${WITH_BOUNDS.join(' and ')} have bounds`);
+    else if (!parsed.ok) at.key(key).expected(parsed.expected);
+  }
+  const replayed = readsOf(type, entry, at.key('reads'));
+  if (name === undefined || kind === undefined) return undefined;
+  const unfit = kind.whyUnfit(type);
+  if (unfit !== undefined) at.key('action').wrong(unfit);
+  if (min !== undefined && max !== undefined && min > max) {
+    at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
+  }
+  if (!kind.hasBounds) return compact({ name, reads: replayed });
+  // Without a minimum, random numbers begin with 1, so a random coil would always be on.
+  const minval = min ?? (type === 'bit' ? 0 : undefined);
+  return compact({ name, minval, maxval: max });
+}
+
+/** The most values of a replay. */
+const MOST_REPLAYED = 16_384;
+
+/** The values of a replay, by the number of the read that finds them first; undefined without a replay. */
+function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['reads'] {
+  if (action !== 'replay') {
+    if (at.value !== undefined) at.wrong('only the action replay has reads');
+    return undefined;
+  }
+  const items = at.items('a list of reads and their values, as in [[4, 7], [9, 8]]');
+  if (items && items.length > MOST_REPLAYED)
+    return at.wrong(`expected at most ${MOST_REPLAYED} values, got ${items.length}`);
+  const reads = new Map<number, Value>();
+  let before = 0;
+  for (const item of items ?? []) {
+    const [read, value] = Array.isArray(item.value) ? item.value : [];
+    if (
+      !Array.isArray(item.value) ||
+      item.value.length !== 2 ||
+      !Number.isSafeInteger(read) ||
+      read <= before
+    ) {
+      item.expected(`the number of a read above ${before} and a value, as in [${before + 1}, 7]`);
+      continue;
+    }
+    const parsed = parseValue(type === 'string' ? 'uint16' : type, value, 1);
+    if (parsed.ok) reads.set(read, parsed.value);
+    else item.key(1).expected(parsed.expected);
+    before = read;
+  }
+  return reads;
+}
+
+const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);
 
 /**
  * Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available.
@@ -123,7 +341,7 @@ export class NativeDeviceReader {
   }
 }
 
-/** The number of entries that are made into text without a pause. */
+/** The number of values, or of entries, that are made without a pause. */
 const PIECE = 64;
 
 /** A short text that is equal for equal entries only. */

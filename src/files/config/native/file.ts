@@ -12,23 +12,26 @@ import { type FaultRule, namesIn, ruleSchema, usableRule } from '../../../device
 import { MAX_RULES } from '../../../device/faults/rules.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
 import { findMisbehaviour, rulesOf, type Target, transportOf } from '../catalogue.js';
-import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
-import { faultLine } from '../fault-line.js';
+import {
+  type ApiDefinition,
+  type Configuration,
+  type DeviceDefinition,
+  faultLine,
+  type LineDefinition,
+} from '../configuration.js';
 import { isPymodbus } from '../pymodbus/file.js';
-import { networkOf, pointsOf, reportingDependencies } from './dependencies.js';
+import { networkOf, pointsByName, pointsOf, reportingDependencies, valueFinder } from './dependencies.js';
 import type { NativeDeviceReader } from './device.js';
 import { type Endpoint, endpointsOf, portEndpoints } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
 import { mergedSource } from './line-source.js';
 import { mannersProblems } from './manners-schema.js';
 import { nativeMqtt } from './mqtt.js';
-import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { reportingReactionUses } from './reaction-uses.js';
 import { realProblems } from './real.js';
-import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
+import { apiSchema, fileSections, nativeTraffic, startSchema, stateSchema } from './schema.js';
 import { withSunspec } from './sunspec.js';
-import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {

@@ -8,14 +8,17 @@ import { REACTION_KINDS } from '../../../device/reactions/kinds.js';
 import { SIGNAL_KINDS, signalSchema } from '../../../device/signals/kinds.js';
 import { catalogueEntrySchema, catalogueIds } from '../catalogue.js';
 import {
+  bitEntrySchema,
   clockSchema,
   deviceSections,
   exceptionStatusSchema,
   fedQueueSchema,
   fileSchema,
   identitySchema,
+  NAME,
   pymodbusReferenceSchema,
   queueSchema,
+  registerEntrySchema,
   seedSchema,
   serverIdSchema,
   tableSections,
@@ -25,7 +28,6 @@ import { LINE_SCHEMAS, unaskedSchema } from './line-schema.js';
 import { mannersSchema } from './manners-schema.js';
 import { mqttSchema } from './mqtt.js';
 import { besideReal, realSchema } from './real.js';
-import { bitEntrySchema, NAME, registerEntrySchema } from './registers-schema.js';
 import { apiSchema, fileSections, startSchema, stateSchema, trafficSchema } from './schema.js';
 import { modelSchema, sunspecSchema } from './sunspec.js';
 import { copySchema, unitCopySchema } from './units.js';

@@ -10,7 +10,7 @@ import {
 } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { documentAs } from '../../../common/schema/written-as.js';
-import { usualClients } from './hosts.js';
+import { usualClients } from './endpoints.js';
 import { startSchema } from './schema.js';
 
 /** The longest useful wait on a line, in ms. A longer one is probably in the wrong unit. */

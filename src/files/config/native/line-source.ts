@@ -3,13 +3,14 @@ import { compact } from '../../../common/compact.js';
 import { isMapping } from '../../../common/schema/parts.js';
 import { hex } from '../../../modbus/protocol/bytes.js';
 import type {
+  DeviceDefinition,
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
   UnaskedDefinition,
   UnitNames,
 } from '../configuration.js';
-import { usualClients } from './hosts.js';
+import { usualClients } from './endpoints.js';
 
 /** A complete line in the form of the native file. Reading it again gives the same definition. */
 export type LineSource = Readonly<Record<string, unknown>>;
@@ -123,4 +124,16 @@ function merged(base: LineSource, change: LineSource): LineSource {
       result[key] = key !== 'units' && isMapping(before) && isMapping(value) ? merged(before, value) : value;
   }
   return result;
+}
+
+/**
+ * A line in the form of a file: copies of devices are written as `copyOf` with the names of their sources.
+ */
+export function sourceWithCopies(devices: readonly DeviceDefinition[], line: LineDefinition): LineSource {
+  const sources = new Map(devices.map(({ name, copyOf }) => [name, copyOf]));
+  const units = Array.from(line.units, ([unitId, device]) => {
+    const source = sources.get(device);
+    return [unitId, source === undefined ? device : { copyOf: source }];
+  });
+  return { ...lineSource(line), units: Object.fromEntries(units) };
 }

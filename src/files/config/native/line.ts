@@ -13,8 +13,7 @@ import type {
   UnaskedDefinition,
   UnitNames,
 } from '../configuration.js';
-import { readEach } from './each.js';
-import { type Hosts, readHosts, usualClients } from './hosts.js';
+import { type Hosts, readHosts, usualClients } from './endpoints.js';
 import {
   type rs485Schema,
   serialLineSchema,
@@ -23,6 +22,7 @@ import {
   udpLineSchema,
   unaskedSchema,
 } from './line-schema.js';
+import { readEach } from './names.js';
 import type { startSchema } from './schema.js';
 import { type DeviceNames, readUnits } from './units.js';
 

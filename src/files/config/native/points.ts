@@ -19,7 +19,7 @@ import { signalSchema } from '../../../device/signals/kinds.js';
 import type { TableName } from '../../../device/tables.js';
 import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
-import { NAME, NAME_TEXT } from './registers-schema.js';
+import { NAME, NAME_TEXT } from './device-schema.js';
 
 /** The keys of an entry that give a value a meaning or make it move. */
 export const POINT_KEYS: readonly string[] = [

@@ -7,8 +7,7 @@ import type { CellType } from '../../../device/registers/cell-type.js';
 import { typeOfMeta } from '../../../device/registers/layout.js';
 import { ordering } from '../../../device/signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
-import type { Network } from './dependencies.js';
-import { entryFinder } from './life.js';
+import { entryFinder, type Network } from './dependencies.js';
 
 /** The most changes that one write may cause, directly or through other reactions. */
 const MAX_CHANGES = 100;

@@ -1,8 +1,11 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { At } from '../../../common/schema/at.js';
 import { flag, oneOf, readApart, secret, section, text, wholeNumber } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
 import { size } from '../../../common/schema/units.js';
 import { documentAs } from '../../../common/schema/written-as.js';
+import type { TrafficDefinition, TrafficFileDefinition } from '../configuration.js';
 
 /**
  * The schemas of the native file, apart from those of devices, registers and lines. Each part is checked
@@ -110,3 +113,22 @@ export const trafficSchema = section(
     rotate: 'How large and how many they are at most.',
   },
 );
+
+/** Reads `traffic` of a file; undefined when the file has none, and after reporting mistakes. */
+export function nativeTraffic(at: At, directory: string): TrafficDefinition | undefined {
+  const read = at.value === undefined ? undefined : at.check(trafficSchema);
+  if (!read) return undefined;
+  const { events, bytes, file, format, rotate } = read;
+  if (file !== undefined) return { events, bytes, file: trafficFile({ file, format, rotate }, directory) };
+  if (at.key('format').value !== undefined) at.key('format').wrong('is for a file, which is missing');
+  if (at.key('rotate').value !== undefined) at.key('rotate').wrong('is for a file, which is missing');
+  return { events, bytes };
+}
+
+/** @param directory where a relative path begins */
+export function trafficFile(
+  { file, format, rotate }: z.output<typeof trafficFileSchema>,
+  directory: string,
+): TrafficFileDefinition {
+  return { directory: resolve(directory, file), format, size: rotate.size, files: rotate.files };
+}

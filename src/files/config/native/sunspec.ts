@@ -14,7 +14,7 @@ import {
   SUNSPEC_MARKER,
   type SunspecEntry,
 } from '../sunspec/place.js';
-import { ADDRESSES } from './registers-schema.js';
+import { ADDRESSES } from './device-schema.js';
 
 /**
  * The addresses at which a client looks for the marker, in order of preference (SunSpec Device Information

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { At } from '../../../common/schema/at.js';
 import {
   each,
   flag,
   identityText,
+  isMapping,
   number,
   oneOf,
   readApart,
@@ -15,7 +17,7 @@ import { IDENTITY_NAMES } from '../../../device/identification.js';
 /**
  * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator",
  * "Configuring"). A key that pymodbus would refuse or overlook is a mistake here, except those that occur in
- * its own files (ignored.ts).
+ * its own files (`IGNORED_IN_SERVERS`).
  */
 
 /**
@@ -135,3 +137,28 @@ export const serialServerSchema = section({
   reconnect_delay: seconds.optional(),
   handle_local_echo: flag.optional(),
 });
+
+/**
+ * Keys of a server that pymodbus accepts, or accepted up to 3.3, and that change nothing for clients. Sockets
+ * and ports are this program's own business.
+ */
+export const IGNORED_IN_SERVERS = [
+  'allow_reuse_address',
+  'allow_reuse_port',
+  'auto_reconnect',
+  'backlog',
+  'defer_start',
+] as const;
+
+/** Keys of an entry such as `{"addr": 5}` that occur in files of pymodbus and that it ignores. */
+export const IGNORED_IN_ENTRIES = ['args'] as const;
+
+/** Takes these keys away, with a warning for each. */
+export function withoutIgnored(at: At, keys: readonly string[]): At {
+  const { value } = at;
+  if (!isMapping(value)) return at;
+  const ignored = keys.filter((key) => Object.hasOwn(value, key));
+  if (ignored.length === 0) return at;
+  for (const key of ignored) at.key(key).warn(`${key} has no effect`);
+  return at.with(Object.fromEntries(Object.entries(value).filter(([key]) => !ignored.includes(key))));
+}

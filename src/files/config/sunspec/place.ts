@@ -1,5 +1,5 @@
 import { atOnce, type Work } from '../../../common/work.js';
-import type { RegisterType } from '../native/registers-schema.js';
+import type { RegisterType } from '../native/device-schema.js';
 import type { SunspecGroup, SunspecModel, SunspecPoint, SunspecType } from './model.js';
 
 /**

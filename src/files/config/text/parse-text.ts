@@ -2,9 +2,170 @@ import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLPars
 import { failure, type Result, success } from '../../../common/result.js';
 import { DEEPEST } from '../../../common/schema/parts.js';
 import type { Issue, Problem } from '../../../common/schema/problem.js';
-import { Locator } from './locate.js';
-import { syntaxProblems, TOO_DEEP } from './syntax-problems.js';
-import { NodeReader } from './yaml-nodes.js';
+import { Locator, NodeReader, position } from './yaml-nodes.js';
+
+type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
+
+/** The library's message for a missing bracket, at the place where the library noticed it. */
+const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
+
+/**
+ * The problems of a text: one for each position, because further errors at the same position only follow from
+ * the first.
+ */
+export function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
+  const problems = new Map<number, Problem>();
+  const report = (offset: number, message: string) => {
+    if (!problems.has(offset)) problems.set(offset, { path: '', message, ...position(lines, offset) });
+  };
+  const isMissing = ({ message }: Mistake) => MISSING_BRACKET.test(message);
+  const unclosed = mistakes.some(isMissing) ? findUnclosed(text) : undefined;
+  if (unclosed) report(unclosed.offset, `this ${unclosed.bracket} is not closed`);
+  const indented = mistakes.some(({ code }) => OF_INDENTATION.has(code)) ? misindentedLines(text) : [];
+  /** The line of the last mistake of indentation: what the library says of the same line follows from it. */
+  let said = 0;
+  for (const mistake of mistakes) {
+    const { code, message, pos } = mistake;
+    if (unclosed && isMissing(mistake)) continue;
+    const { line } = position(lines, pos[0]);
+    const found = OF_INDENTATION.has(code)
+      ? indented.find((each) => each.line === line || each.line === line + 1)
+      : undefined;
+    if (found) {
+      said = found.line;
+      report(lines.lineStarts[found.line - 1] as number, found.message);
+    } else if (line !== said) report(pos[0], inWords(code, message));
+  }
+  return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
+}
+
+/** The codes of the library for a line that is indented as no line around it; some are of other mistakes, too. */
+const OF_INDENTATION = new Set<string>([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'MISSING_CHAR',
+]);
+
+export const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
+
+const NO_COLON = 'expected a key, a colon and a space, as in "key: value"';
+
+const SAID: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'more than one document in the file',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+  TAB_AS_INDENT: 'a tab at the beginning of the line: indent it with spaces',
+  BAD_SCALAR_START: 'a value can’t begin with this character: put it in quotes',
+  MULTILINE_IMPLICIT_KEY: NO_COLON,
+  BLOCK_AS_IMPLICIT_KEY:
+    'a second colon with a space in one line: put the value in quotes, or its keys in {}',
+};
+
+/** The messages of the library that have one code with others. */
+const SAID_OF: readonly (readonly [message: RegExp, text: string])[] = [
+  [/^Missing closing .quote/, 'a text before this has an opening quote and no closing one'],
+  [/^Implicit map keys need to be followed/, NO_COLON],
+];
+
+function inWords(code: string, message: string): string {
+  return SAID_OF.find(([pattern]) => pattern.test(message))?.[1] ?? SAID[code] ?? message;
+}
+
+interface Misindented {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/**
+ * Finds lines that are indented as no line around them. Lines inside of brackets and of blocks of text are
+ * skipped. The result is only a guess, so it is used where the library has found a mistake.
+ */
+function misindentedLines(text: string): Misindented[] {
+  const found: Misindented[] = [];
+  /** The indentations of the blocks that are open, the innermost last. */
+  let open = [0];
+  let mayOpen = true;
+  let depth = 0;
+  let textDeeperThan = Number.POSITIVE_INFINITY;
+  text.split(/\r?\n/).forEach((whole, i) => {
+    const content = whole.replace(/(^|\s)#.*$/, '').trimEnd();
+    const indent = content.length - content.trimStart().length;
+    if (content === '' || indent > textDeeperThan) return;
+    textDeeperThan = Number.POSITIVE_INFINITY;
+    const isInside = depth > 0;
+    depth = Math.max(0, depth + count(content, /[{[]/g) - count(content, /[}\]]/g));
+    if (isInside) return;
+    const around = open.filter((each) => each <= indent);
+    const wasDeeper = around.length < open.length;
+    const innermost = around.at(-1) ?? 0;
+    if (innermost < indent && (wasDeeper || !mayOpen)) {
+      const near = [...new Set([innermost, ...(wasDeeper ? [open[around.length] as number] : [])])];
+      const others = near.map(String).join(' or ');
+      found.push({
+        line: i + 1,
+        message: `this line is indented by ${spaces(indent)}; the lines around it by ${others}`,
+      });
+      return;
+    }
+    const dashes = /^(?:- +)*/.exec(content.trimStart())?.[0].length ?? 0;
+    open = [...around, ...(innermost < indent || around.length === 0 ? [indent] : [])];
+    if (dashes > 0) open.push(indent + dashes);
+    mayOpen = /(?:^|\s)-$|:(?:\s+[&!][^\s]+)*$/.test(content);
+    if (/[:-]\s+(?:[&!]\S+\s+)*[|>][-+\d]*$/.test(content)) textDeeperThan = indent;
+  });
+  return found;
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+function spaces(count: number): string {
+  return count === 1 ? '1 space' : `${count} spaces`;
+}
+
+/** A bracket that is opened and not closed. */
+interface Unclosed {
+  readonly bracket: '{' | '[';
+  readonly offset: number;
+}
+
+const CLOSED_BY = { '{': '}', '[': ']' } as const;
+
+/** Markers that the library's lexer inserts: the beginning of a document, an early end, a scalar. */
+const DOCUMENT = '\x02';
+const FLOW_END = '\x18';
+const SCALAR = '\x1f';
+
+/**
+ * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line
+ * or the end of the file. When a closing bracket begins a line and is indented less than the line of the
+ * innermost open bracket, it belongs to another bracket, so the innermost one is not closed.
+ */
+function findUnclosed(text: string): Unclosed | undefined {
+  const open: (Unclosed & { readonly indent: number })[] = [];
+  let offset = 0;
+  let lineStart = 0;
+  /** Spaces before the first lexeme of the line; undefined before that lexeme. */
+  let indent: number | undefined;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === FLOW_END && open.length > 0) return open.at(-1);
+    if (lexeme === DOCUMENT || lexeme === FLOW_END || lexeme === SCALAR) continue;
+    const beginsLine = indent === undefined && lexeme.trim() !== '';
+    if (beginsLine) indent = offset - lineStart;
+    if (lexeme === '{' || lexeme === '[') open.push({ bracket: lexeme, offset, indent: indent ?? 0 });
+    if (lexeme === '}' || lexeme === ']') {
+      const innermost = open.pop();
+      const isFurtherOut = beginsLine && innermost && (indent ?? 0) < innermost.indent;
+      if (innermost && (isFurtherOut || CLOSED_BY[innermost.bracket] !== lexeme)) return innermost;
+    }
+    const newline = lexeme.lastIndexOf('\n');
+    if (newline >= 0) [lineStart, indent] = [offset + newline + 1, undefined];
+    offset += lexeme.length;
+  }
+  return open.at(-1);
+}
 
 /** The data of a file, and the position of each part of it. */
 export interface SourceText {

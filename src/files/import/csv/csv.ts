@@ -1,30 +1,32 @@
 import { quote } from '../../../common/schema/problem.js';
 import type { TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
-import { Collector, type FoundValue, type Imported, middleOf } from '../collected.js';
+import { Collector, type FoundValue, type ImportExtras, type Imported, middleOf } from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
-import type { ImportExtras } from '../extras.js';
 import { isOfBits } from '../parts.js';
 import {
   type AddressStyle,
+  accessOf,
   areHex,
   areNumbers,
-  numbered,
-  type WrittenAddress,
-  writtenAddress,
-} from './addresses.js';
-import { type CsvRow, rowsOf, type Separator, separatorOf } from './cells.js';
-import { type ColumnRole, type Columns, findColumns } from './columns.js';
-import {
-  accessOf,
+  type ColumnRole,
+  type Columns,
+  type CsvRow,
   type DecimalSign,
   decimalOf,
   decimalSignOf,
+  findColumns,
   isGrouped,
+  numbered,
+  rowsOf,
+  type Separator,
   scaleOf,
+  separatorOf,
   type TableWord,
   tableOf,
-} from './words.js';
+  type WrittenAddress,
+  writtenAddress,
+} from './columns.js';
 
 const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
   ',': 'commas',

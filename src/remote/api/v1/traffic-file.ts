@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { trafficFileSchema } from '../../../files/config/native/schema.js';
-import { trafficFile } from '../../../files/config/native/traffic.js';
+import { trafficFile, trafficFileSchema } from '../../../files/config/native/schema.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { whyNotIn } from '../../../simulator/commands/remote-files.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHosts } from '../../../../src/files/config/native/hosts.js';
+import { readHosts } from '../../../../src/files/config/native/endpoints.js';
 import { cursor, mistakesOf } from '../helpers.js';
 
 function read(hosts: unknown) {

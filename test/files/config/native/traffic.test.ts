@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nativeTraffic } from '../../../../src/files/config/native/traffic.js';
+import { nativeTraffic } from '../../../../src/files/config/native/schema.js';
 import { cursor, mistakesOf } from '../helpers.js';
 
 function read(value: unknown) {

@@ -1,10 +1,9 @@
-import { describeFound, type Path, quote } from '../../../common/schema/problem.js';
-import type { ValueType } from '../../../device/registers/cell-type.js';
-import type { TableName } from '../../../device/tables.js';
-import { type Collector, cellsOf, type FoundValue, middleOf } from '../collected.js';
-import { NUMBER_TYPES } from '../data-types.js';
-import { isOfBits, numberOf, type Section, sectionOf, wordOf } from '../parts.js';
-import { fieldsOf, type StructureField } from './structure.js';
+import { describeFound, type Path, quote } from '../../common/schema/problem.js';
+import type { ValueType } from '../../device/registers/cell-type.js';
+import type { TableName } from '../../device/tables.js';
+import { Collector, cellsOf, type FoundValue, type Imported, middleOf } from './collected.js';
+import { fieldsOf, NUMBER_TYPES, type StructureField } from './data-types.js';
+import { isOfBits, numberOf, readYaml, type Section, sectionOf, wordOf } from './parts.js';
 
 /**
  * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its
@@ -25,7 +24,7 @@ const TABLES: ReadonlyMap<string, TableName> = new Map([
 const MOST_COPIES = 2000;
 
 /** Reads the entities of one hub. */
-export class HubReader {
+class HubReader {
   readonly #hub: Section;
   readonly #path: Path;
   readonly #collector: Collector;
@@ -311,4 +310,50 @@ function withMerged(entity: Section): Section {
   const parts: readonly unknown[] = Array.isArray(merged) ? merged : [merged];
   // Without a prototype, any name is just a name.
   return Object.assign(Object.create(null), ...parts.map((part) => sectionOf(part) ?? {}), entity) as Section;
+}
+
+/**
+ * Reads a Home Assistant configuration, or only its part `modbus:`.
+ * @returns what is wrong with the text, as a sentence
+ */
+export function importHomeAssistant(text: string): Imported | string {
+  const file = readYaml(text);
+  if (typeof file === 'string') return file;
+  const { value, tags, locationOf } = file;
+  const hubs = hubsOf(value);
+  const collector = new Collector();
+  for (const { path, message } of tags) {
+    // Unknown tags in other parts of the configuration do not matter.
+    const isOurs = hubs.length === 0 ? path[0] === 'modbus' : hubs.some((hub) => isInside(path, hub.path));
+    if (isOurs) collector.note(locationOf(path), message);
+  }
+  for (const { hub, path } of hubs) new HubReader(hub, path, collector, locationOf).read();
+  return collector.end('Home Assistant modbus', []);
+}
+
+interface FoundHub {
+  readonly hub: Section;
+  readonly path: Path;
+}
+
+/** Finds the hubs in a whole configuration, in a package, or in the list that `modbus: !include` names. */
+function hubsOf(root: unknown): FoundHub[] {
+  const top = sectionOf(root);
+  const inside = (value: unknown, path: Path): FoundHub[] =>
+    Array.isArray(value)
+      ? value.flatMap((item, i) => inside(item, [...path, i]))
+      : sectionOf(value)
+        ? [{ hub: sectionOf(value) ?? {}, path }]
+        : [];
+  if (top === undefined) return inside(root, []);
+  if ('modbus' in top) return inside(top.modbus, ['modbus']);
+  const packages = Object.entries(top).flatMap(([name, value]) => {
+    const modbus = sectionOf(value)?.modbus;
+    return modbus === undefined ? [] : inside(modbus, [name, 'modbus']);
+  });
+  return packages.length > 0 ? packages : inside(top, []);
+}
+
+function isInside(path: Path, outer: Path): boolean {
+  return outer.every((part, i) => path[i] === part);
 }
