@@ -26,11 +26,10 @@ import type { AddressRange } from '../modbus/protocol/pdu.js';
 import { changeOver, changeTogether, comparing, type Difference, type WantedSetup } from './changeover.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
-import type { Lines } from './lines.js';
+import { type Lines, linesWith, ruleForLine, unitsWithout, whyNeeded } from './lines.js';
 import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
 import { dependentNow, dependentPoint, networkNow, readingNewDevice, readNewDevices } from './new-device.js';
 import { inSlices } from './slices.js';
-import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
 /** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
 export type LineChange =

@@ -1,3 +1,4 @@
+import { isMapping } from '../common/schema/parts.js';
 import { atOnce, type Work } from '../common/work.js';
 import { DependencyGraph } from '../device/dependency-graph.js';
 import { type DefinedRegisters, Device, type DeviceOptions } from '../device/device.js';
@@ -7,9 +8,37 @@ import type { ActionSource } from '../device/registers/actions.js';
 import { RegisterImage } from '../device/registers/image.js';
 import type { RegisterLayout } from '../device/registers/layout.js';
 import { Table } from '../device/registers/table.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { DeviceDefinition, DeviceSource } from '../files/config/configuration.js';
-import { sourceWith } from './defined-entries.js';
-import type { RealLines } from './proxy/real-lines.js';
+import type { RealLines } from './proxy/bridge.js';
+
+/** The entries of a native file for the registers of a table that were defined at run time. */
+function definedEntries(
+  defined: readonly DefinedRegisters[],
+  table: TableName,
+): Readonly<Record<string, unknown>>[] {
+  return defined
+    .filter((each) => each.table === table)
+    .map(({ address, quantity, write }) => ({ address, value: 0, ...(quantity > 1 && { quantity }), write }));
+}
+
+/**
+ * The entry of a device together with what was defined at run time; undefined when the entry has no registers
+ * of its own.
+ */
+export function sourceWith(
+  source: DeviceSource,
+  defined: readonly DefinedRegisters[],
+): DeviceSource | undefined {
+  const { registers } = source;
+  if (!isMapping(registers)) return undefined;
+  const tables = TABLE_NAMES.flatMap((table) => {
+    const added = definedEntries(defined, table);
+    const before = registers[table];
+    return added.length === 0 ? [] : [[table, [...(Array.isArray(before) ? before : []), ...added]]];
+  });
+  return { ...source, registers: { ...registers, ...Object.fromEntries(tables) } };
+}
 
 /** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(

@@ -2,15 +2,61 @@ import type { Logger } from 'pino';
 import type { Activity } from '../device/diagnostics.js';
 import type { ActedFault } from '../device/faults/apply.js';
 import type { Framing } from '../modbus/protocol/framing.js';
+import { EXCEPTION_FLAG } from '../modbus/protocol/function-code.js';
 import type { PlayReport } from '../modbus/protocol/reply-plan.js';
 import type { LineEvent, LineRequest, TimedBytes } from '../modbus/transport/transport.js';
 import type { Reply, TracedRequest } from './bus/reply.js';
-import { countEvent, type LineCounters, newCounters } from './traffic/counters.js';
+import { countEvent, type LineCounters, LineMeters, newCounters } from './traffic/counters.js';
 import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from './traffic/event.js';
-import { ForeignRequests } from './traffic/foreign-requests.js';
 import { EventLog } from './traffic/log-event.js';
-import { LineMeters } from './traffic/meters.js';
 import type { TrafficStream } from './traffic/stream.js';
+
+/** A request to another device. `at` is when its last byte was read, in ms of `performance.now()`. */
+interface ForeignRequest {
+  readonly seq: number;
+  readonly unitId: number;
+  readonly functionCode: number;
+  readonly at: number;
+}
+
+interface ForeignResponse {
+  readonly unitId: number;
+  /** The function code with the exception flag. */
+  readonly functionCode: number;
+  readonly startedAt: number;
+}
+
+/** The most unanswered requests that are remembered. */
+const MOST = 32;
+/** The longest time, in ms, after which a request can still be answered. */
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * Unanswered requests to other devices, in the order in which they came. A response answers the newest
+ * request with its unit identifier and its function; older requests to that unit will not be answered any
+ * more. A slow device may answer when its master has already asked another unit.
+ */
+class ForeignRequests {
+  #requests: readonly ForeignRequest[] = [];
+
+  asked({ seq, unitId, functionCode, at }: ForeignRequest): void {
+    // A broadcast is never answered.
+    if (unitId !== 0) this.#requests = [...this.#requests, { seq, unitId, functionCode, at }].slice(-MOST);
+  }
+
+  /**
+   * Finds the request that a response answers, and forgets it; undefined when that request was not heard.
+   * @param startedAt when the first byte of the response came, in ms of `performance.now()`
+   */
+  answered({ unitId, functionCode, startedAt }: ForeignResponse): ForeignRequest | undefined {
+    const asked = this.#requests.findLast(
+      (request) => request.unitId === unitId && request.functionCode === (functionCode & ~EXCEPTION_FLAG),
+    );
+    if (!asked) return undefined;
+    this.#requests = this.#requests.filter((each) => each.unitId !== unitId || each.seq > asked.seq);
+    return startedAt - asked.at <= LONGEST_WAIT_MS ? asked : undefined;
+  }
+}
 
 /** The facts about a line that its traffic needs. */
 export interface TrafficLine {

@@ -26,9 +26,8 @@ import { Bus, type BusLine, type Served } from './bus/bus.js';
 import { PendingReplies, Reply } from './bus/reply.js';
 import { isInTheWay, type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
-import type { LineCounters } from './traffic/counters.js';
+import type { LineCounters, LineMeters } from './traffic/counters.js';
 import type { TestEvent } from './traffic/event.js';
-import type { LineMeters } from './traffic/meters.js';
 import type { TrafficStream } from './traffic/stream.js';
 import { Unasked } from './unasked.js';
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { DependencyGraph } from '../device/dependency-graph.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../device/faults/kind.js';
 import type { FindValue, RuleHome } from '../device/faults/rule.js';
@@ -11,20 +12,60 @@ import type {
 import { pointsByName, valueFinder } from '../files/config/native/dependencies.js';
 import { newClient } from '../modbus/client/client.js';
 import { systemClock } from '../modbus/transport/clock.js';
-import { BackgroundUpdates } from './background-updates.js';
 import { Changes } from './changes.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import type { Line, LineTools } from './line.js';
 import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
-import { RealLines } from './proxy/real-lines.js';
+import { RealLines } from './proxy/bridge.js';
 import { TrafficStream } from './traffic/stream.js';
-
 import type { RunningConfiguration } from './written/written-configuration.js';
 
+/**
+ * How often values are computed, and for how long at most, in ms: one hundredth of the time of the event
+ * loop.
+ */
+const INTERVAL_MS = 200;
+const SLICE_MS = 2;
+
+/**
+ * Keeps values that add up others, such as an energy, close to the present while nobody reads them. One timer
+ * serves all of them.
+ */
+class BackgroundUpdates {
+  readonly #graph: DependencyGraph;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Generator<void>;
+
+  constructor(graph: DependencyGraph) {
+    this.#graph = graph;
+    this.#round = graph.updateAll();
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#work(), INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Continues where the last slice ended. After a complete round, the next slice begins a new one. */
+  #work(): void {
+    this.#graph.advance();
+    const end = performance.now() + SLICE_MS;
+    while (performance.now() < end) {
+      if (!this.#round.next().done) continue;
+      this.#round = this.#graph.updateAll();
+      return;
+    }
+  }
+}
+
 /** The result of starting each line, for the person who started the simulator. */
-export type SimulatorStart =
+type SimulatorStart =
   | { readonly ok: true; readonly lines: readonly { readonly name: string; readonly description: string }[] }
   | {
       readonly ok: false;

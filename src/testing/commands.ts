@@ -6,7 +6,7 @@ import { lineNames } from '../simulator/commands/lines.js';
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
-import { packEvents } from '../simulator/traffic/packed-events.js';
+import { packEvents } from '../simulator/traffic/kept-events.js';
 import type { CheckView, EXAMINATION_COMMANDS, TEST_COMMANDS } from './declared.js';
 import { type FindingHead, headOf, type Report } from './report/report.js';
 import type { InspectionJson } from './report/view.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { exchangeViewSchema } from '../../remote/api/v1/exchange-view.js';
-import type { trafficViewSchema } from '../../simulator/traffic/view-schema.js';
+import type { trafficViewSchema } from '../../simulator/traffic/view.js';
 import type { Call } from './call.js';
 
 /** A request and its outcome, as REST shows it. */

@@ -11,7 +11,7 @@ import { configureRules } from '../../simulator/commands/faults.js';
 import { addLine, changeLine, changeLines, removeLine } from '../../simulator/commands/lines.js';
 import { type Outcome, problemText } from '../../simulator/commands/refusal.js';
 import { inSlices } from '../../simulator/slices.js';
-import { deviceFingerprint } from '../../simulator/state/fingerprint.js';
+import { deviceFingerprint } from '../../simulator/state/kept-state.js';
 
 /** The result of reading the configuration again. The texts are for people. */
 interface Reloaded {

@@ -1,5 +1,5 @@
 import type { EventKind } from '../../simulator/traffic/event.js';
-import type { LeftOut, TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { LeftOut, TrafficView } from '../../simulator/traffic/view.js';
 import type { Paint, Style } from './paint.js';
 
 export type ShownEvent = TrafficView | LeftOut;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { type JsonSchema, SchemaConverter } from './json-schema.js';
 import { DURATION } from './milliseconds.js';
+import { type JsonSchema, SchemaConverter } from './written-as.js';
 
 const PREFIX = '#/definitions/';
 

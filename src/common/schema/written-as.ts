@@ -37,8 +37,109 @@ export function formOf(section: z.ZodObject, contents: Readonly<Record<string, z
 }
 
 /** Returns what an input of the schema looks like; undefined where the schema itself says it. */
-export function documentedForm(schema: z.core.$ZodType): z.ZodType | undefined {
+function documentedForm(schema: z.core.$ZodType): z.ZodType | undefined {
   // A schema with a description is a copy of the one without.
   const { parent } = schema._zod;
   return forms.get(schema)?.() ?? (parent && documentedForm(parent));
+}
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** The direction of a schema: what people and clients send (`input`), or what they receive (`output`). */
+export type SchemaUse = 'input' | 'output';
+
+/** The drafts that documents are made in: OpenAPI 3.1 has the newer one, editors read the older one. */
+type Draft = 'draft-2020-12' | 'draft-07';
+
+/**
+ * Converts schemas of zod to JSON Schema. Schemas with an `id` become definitions, and the others refer to
+ * them.
+ */
+export class SchemaConverter {
+  readonly definitions: Record<string, JsonSchema> = {};
+  readonly #draft: Draft;
+  readonly #prefix: string;
+  readonly #converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
+
+  /** @param prefix what a reference has before the name of its definition */
+  constructor(draft: Draft, prefix: string) {
+    this.#draft = draft;
+    this.#prefix = prefix;
+  }
+
+  /** Converts a schema. The result is kept, so a second call takes no time. */
+  convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
+    const known = this.#converted[io].get(schema);
+    if (known) return known;
+    const converted = this.#convert(schema, io);
+    this.#converted[io].set(schema, converted);
+    return converted;
+  }
+
+  #convert(schema: z.ZodType, io: SchemaUse): JsonSchema {
+    // Converted as a part of another schema, because the schema itself may have an `id`.
+    const {
+      properties,
+      $defs,
+      definitions = $defs,
+    } = z.toJSONSchema(z.object({ schema }), {
+      io,
+      target: this.#draft,
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => {
+        const written = io === 'input' ? documentedForm(zodSchema) : undefined;
+        if (written) Object.assign(jsonSchema, this.convert(written, io));
+        if (io === 'input') restoreNotes(zodSchema, jsonSchema);
+        dropLimitsOfIntegers(jsonSchema);
+        giveItems(jsonSchema);
+        leaveFlagsOut(jsonSchema);
+      },
+    });
+    for (const [id, definition] of Object.entries(definitions ?? {}))
+      this.definitions[id] ??= this.#withReferences(definition as JsonSchema);
+    return this.#withReferences(properties?.schema as JsonSchema);
+  }
+
+  #withReferences<Part extends object>(part: Part): Part {
+    return JSON.parse(JSON.stringify(part), (key, value) =>
+      key === '$ref' && typeof value === 'string'
+        ? value.replace(/^#\/(?:\$defs|definitions)\//, this.#prefix)
+        : value,
+    ) as Part;
+  }
+}
+
+/**
+ * Restores examples and defaults of schemas that transform. zod leaves them out for inputs, because they may
+ * be about the output.
+ */
+function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
+  const examples: unknown = z.globalRegistry.get(schema as z.core.$ZodType)?.examples;
+  if (Array.isArray(examples)) json.examples = examples;
+  const { def } = schema._zod;
+  if (def.type === 'default') json.default = def.defaultValue as NonNullable<JsonSchema['default']>;
+}
+
+/** Removes the limits that zod writes for exact integers, because they say nothing. */
+function dropLimitsOfIntegers(schema: JsonSchema): void {
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+}
+
+/** Writes a tuple of equal parts as a list of that length: some readers want `items` in every list. */
+function giveItems(schema: JsonSchema): void {
+  const parts = schema.prefixItems ?? (Array.isArray(schema.items) ? (schema.items as JsonSchema[]) : []);
+  const [first, ...others] = parts.map((part) => JSON.stringify(part));
+  if (first === undefined || others.some((other) => other !== first)) return;
+  if (schema.prefixItems && schema.items) return;
+  delete schema.prefixItems;
+  delete schema.additionalItems;
+  Object.assign(schema, { items: parts[0], minItems: parts.length, maxItems: parts.length });
+}
+
+/** Writes a pattern so that it means the same without the flag `u`, which some readers do not set. */
+function leaveFlagsOut(schema: JsonSchema): void {
+  schema.pattern &&= schema.pattern
+    .replaceAll('\\P{Cc}', '[^\\u0000-\\u001f\\u007f-\\u009f]')
+    .replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f');
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Random } from '../../common/random.js';
-import { type Kind, kindOf } from '../../common/schema/kind.js';
+import { type Kind, kindOf } from '../../common/schema/parts.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { type Budget, type Excess, sizeOf } from './budget.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneOfKinds } from '../../common/schema/kind.js';
+import { oneOfKinds } from '../../common/schema/parts.js';
 import { documentAs } from '../../common/schema/written-as.js';
 import { DAMAGE } from './kinds/damage.js';
 import { FIELDS, HEADER } from './kinds/fields.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneOfKinds } from '../../common/schema/kind.js';
+import { oneOfKinds } from '../../common/schema/parts.js';
 import { documentAs } from '../../common/schema/written-as.js';
 import { DERIVED } from './kinds/derived.js';
 import { OUTSIDE } from './kinds/outside.js';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { randomAt } from '../../common/random.js';
 import type { Result } from '../../common/result.js';
-import { type Kind, kindOf } from '../../common/schema/kind.js';
+import { type Kind, kindOf } from '../../common/schema/parts.js';
 import type { Course } from './course.js';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { fileBesideCode } from '../../common/package.js';
-import { type JsonSchema, SchemaConverter, type SchemaUse } from '../../common/schema/json-schema.js';
+import { type JsonSchema, SchemaConverter, type SchemaUse } from '../../common/schema/written-as.js';
 
 const PREFIX = '#/components/schemas/';
 const RECORDED = fileBesideCode('remote/api/openapi/examples.json');

@@ -8,7 +8,7 @@ import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqt
 import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { WrittenValue } from '../../simulator/commands/shown-values.js';
-import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
 import type { ApiContext } from '../api/desk.js';
 import { errorBody } from '../api/problem.js';
 import { allParts } from '../rpc/rpc.js';

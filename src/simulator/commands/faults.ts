@@ -1,6 +1,7 @@
 import type { Result } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
+import { aimsAt, numbersOf } from '../../device/faults/condition.js';
 import { type FaultRule, ruleSchema, THEN, usableRule } from '../../device/faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../../device/faults/rules.js';
 import { hex } from '../../modbus/protocol/bytes.js';
@@ -22,12 +23,43 @@ import type { FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { RULE_COMMANDS, RuleView } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
-import { unservedDevices, unservedUnits } from './unserved-units.js';
+
+/** The unit identifier of broadcasts, which no device has. */
+const BROADCAST = 0;
+
+/** Warnings about devices of a rule that no line of the rule serves. */
+export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {
+  const served = [...lines].filter(({ name }) => aimsAt(when, name)).flatMap(({ bus }) => [...bus.devices]);
+  const names = new Set(served.map(({ name }) => name));
+  const unserved = [when.device ?? []].flat().filter((name) => !names.has(name));
+  return unserved.length === 0
+    ? []
+    : [`when.device: no line of the rule serves ${unserved.join(', ')} at present`];
+}
+
+/**
+ * Warnings about unit identifiers of a rule that no line of the rule serves. The rule never acts for these
+ * units.
+ */
+export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): string[] {
+  const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));
+  const unserved = [when.unit ?? []]
+    .flat()
+    .filter(
+      (unit) =>
+        !numbersOf(unit).some((each) => each === BROADCAST || aimedAt.some(({ bus }) => bus.owns(each))),
+    );
+  if (unserved.length === 0) return [];
+  const which = when.line === undefined ? 'no line' : 'no line of the rule';
+  return [
+    `when.unit: ${which} serves ${unserved.length === 1 ? 'unit' : 'units'} ${unserved.join(', ')} at present`,
+  ];
+}
 
 /** A rule in the form of a native file. */
 type WrittenRule = Readonly<Record<string, unknown>>;
 
-export interface OfRule {
+interface OfRule {
   readonly name: string;
 }
 

@@ -39,8 +39,8 @@ import type {
   ValueView,
   Words,
 } from './schemas/value.js';
+import { viewRegister, viewValue } from './shown-values.js';
 import { thousandths } from './thousandths.js';
-import { viewRegister, viewValue } from './value-view.js';
 
 /** The most values in an answer, and the most addresses in one of words. */
 const MAX_VALUES = 8192;

@@ -1,9 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { FaultRule } from '../../device/faults/rule.js';
+import type { RegisterLayout } from '../../device/registers/layout.js';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
 import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
 import { copiesAt } from '../../files/config/native/names.js';
+import { flow } from '../written/flow.js';
 import { type RunningConfiguration, ruleSource, whyUnusable } from '../written/written-configuration.js';
-import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { FORMAT, type KeptState } from './schema.js';
+
+/** Numbers that JSON has not, as text that readers of values take for them. */
+function replacer(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'number') return value;
+  if (Number.isNaN(value)) return '.nan';
+  if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
+  return Object.is(value, -0) ? '-0' : value;
+}
+
+/** What was written in a file, as JSON that means the same when it is read. */
+export function jsonOf(written: unknown, indent?: number): string {
+  return JSON.stringify(written, replacer, indent);
+}
+
+/** Known fingerprints. Definitions never change. */
+const fingerprints = new WeakMap<DeviceDefinition, string>();
+
+/** Known digests. Layouts never change, and devices share them. */
+const digests = new WeakMap<RegisterLayout, string>();
+
+/**
+ * A short text that changes when the file defines the device differently: its entry, or the registers of a
+ * pymodbus file. A state belongs to the definition with the same fingerprint.
+ */
+export function deviceFingerprint(definition: DeviceDefinition): string {
+  const known = fingerprints.get(definition);
+  if (known !== undefined) return known;
+  const made = fingerprintOf(definition);
+  fingerprints.set(definition, made);
+  return made;
+}
+
+function fingerprintOf({ source, identity, tables, cells, life }: DeviceDefinition): string {
+  const windows = Object.values(tables).map(({ layout, ...window }) => ({
+    ...window,
+    layout: digestOf(layout),
+  }));
+  const { extended, ...names } = identity;
+  const parts = {
+    // As the state of the simulator has it, which is JSON.
+    source: source && JSON.parse(jsonOf(source)),
+    identity: { ...names, ...(extended && { extended: Object.fromEntries(extended) }) },
+    windows,
+    cells: cells && digestOf(cells),
+    points: life?.points.length,
+  };
+  return digest(flow(parts));
+}
+
+export function lineFingerprint(definition: LineDefinition): string {
+  return digest(flow(lineSource(definition)));
+}
+
+export function rulesFingerprint(rules: readonly FaultRule[]): string {
+  return digest(flow(rules.map((rule) => ({ ...ruleSource({ rule, seed: 0 }), seed: rule.seed }))));
+}
+
+function digestOf(layout: RegisterLayout): string {
+  const known = digests.get(layout);
+  if (known !== undefined) return known;
+  const { words, meta, actions } = layout;
+  const hash = createHash('sha256').update(words).update(meta);
+  const made = hash
+    .update(flow(Array.from(actions, ([cell, action]) => ({ cell, ...action }))))
+    .digest('hex');
+  digests.set(layout, made);
+  return made;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
 
 /** The parts of the file with which a running simulator is compared. */
 export type FileContent = Pick<Configuration, 'devices' | 'lines' | 'faults'>;

@@ -4,8 +4,7 @@ import { removeDevice, restoreDevices } from '../commands/devices.js';
 import { removeRule, replaceRule } from '../commands/faults.js';
 import { addLine, changeLine, removeLine } from '../commands/lines.js';
 import { problemText } from '../commands/refusal.js';
-import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
-import type { FileContent } from './kept-state.js';
+import { deviceFingerprint, type FileContent, lineFingerprint, rulesFingerprint } from './kept-state.js';
 import type { KeptState } from './schema.js';
 
 /** What was restored and what could not be, in words. */

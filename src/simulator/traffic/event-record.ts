@@ -9,8 +9,17 @@ import {
   type TestEvent,
   type TrafficEvent,
 } from './event.js';
-import { itemAt, readClient, readFraming, sizeOfClient, writeClient, writeFraming } from './record-parts.js';
-import { readReply, sizeOfReply, writeReply } from './reply-record.js';
+import {
+  itemAt,
+  readClient,
+  readFraming,
+  readReply,
+  sizeOfClient,
+  sizeOfReply,
+  writeClient,
+  writeFraming,
+  writeReply,
+} from './reply-record.js';
 
 /**
  * Events as bytes, one record each. As objects, 100,000 events would keep the garbage collector busy, and

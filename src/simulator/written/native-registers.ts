@@ -3,8 +3,14 @@ import type { Device } from '../../device/device.js';
 import type { Point } from '../../device/point.js';
 import type { ValueLocation } from '../../device/registers/value.js';
 import type { TableName } from '../../device/tables.js';
-import { inexactComment, type WrittenEntry } from './plain-registers.js';
-import { type FoundRegister, type PresentValue, presentValue, runsOf } from './runs.js';
+import {
+  type FoundRegister,
+  inexactComment,
+  type PresentValue,
+  presentValue,
+  runsOf,
+  type WrittenEntry,
+} from './plain-registers.js';
 
 /**
  * The keys `signal` and `seed` of an entry that make its value continue as it does now; undefined for a value

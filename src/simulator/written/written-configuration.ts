@@ -14,7 +14,7 @@ import type {
 } from '../../files/config/configuration.js';
 import { lineSource } from '../../files/config/native/line-source.js';
 import { copiesAt } from '../../files/config/native/names.js';
-import { sourceWith } from '../defined-entries.js';
+import { sourceWith } from '../devices.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';
 import { plainEntries, sharesCells, type WrittenEntry } from './plain-registers.js';

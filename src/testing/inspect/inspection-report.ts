@@ -1,6 +1,6 @@
 import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import { isoTime, micros } from '../../simulator/traffic/time.js';
-import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
 import type { Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import type { InspectionReport, ServerFindingView } from '../report/view.js';

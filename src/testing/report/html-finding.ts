@@ -1,4 +1,4 @@
-import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
 import { escaped } from './escape.js';
 import type { CheckAbout, Verdict } from './report.js';
 import { stripSvg } from './strip-svg.js';

@@ -1,5 +1,5 @@
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { TrafficView } from '../../simulator/traffic/view.js';
 import { type Finding, headOf, type Report } from './report.js';
 
 /** A finding as plain data, for every form of report and for REST. */

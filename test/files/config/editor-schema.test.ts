@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../../src/common/schema/json-schema.js';
 import { isMapping } from '../../../src/common/schema/parts.js';
+import type { JsonSchema } from '../../../src/common/schema/written-as.js';
 import { loadNative } from '../../../src/files/config/load.js';
 import { parseText } from '../../../src/files/config/text/parse-text.js';
 import { EDITOR, expectEditorToAgree, underlined } from '../../support/editor.js';

@@ -2,9 +2,13 @@ import type { Logger } from 'pino';
 import type { Device } from '../../../device/device.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../../simulator/state/device-state.js';
-import { deviceFingerprint } from '../../../simulator/state/fingerprint.js';
-import { jsonOf } from '../../../simulator/state/json.js';
-import { type FileContent, isAsInFile, keptState } from '../../../simulator/state/kept-state.js';
+import {
+  deviceFingerprint,
+  type FileContent,
+  isAsInFile,
+  jsonOf,
+  keptState,
+} from '../../../simulator/state/kept-state.js';
 import { type ClockState, FORMAT } from '../../../simulator/state/schema.js';
 import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './file-names.js';
 import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';

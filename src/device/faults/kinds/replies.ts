@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { oneOfKinds } from '../../../common/schema/kind.js';
-import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
+import { hexadecimal, oneOfKinds, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { documentAs } from '../../../common/schema/written-as.js';
 import { MAX_PDU_LENGTH } from '../../../modbus/protocol/limits.js';

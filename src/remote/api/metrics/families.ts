@@ -1,7 +1,6 @@
 import type { LineMetrics, ProgramMetrics } from '../../../simulator/commands/program.js';
 import type { MqttStatus } from '../../../simulator/commands/schemas/mqtt.js';
-import { COUNTERS, type LineCounters } from '../../../simulator/traffic/counters.js';
-import type { FrameCounts } from '../../../simulator/traffic/meters.js';
+import { COUNTERS, type FrameCounts, type LineCounters } from '../../../simulator/traffic/counters.js';
 import { counter, type Family, gauge, histogram, type Labelled, snakeCase } from './family.js';
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';

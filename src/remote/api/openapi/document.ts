@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../common/schema/json-schema.js';
+import type { JsonSchema } from '../../../common/schema/written-as.js';
 import { isOpen } from '../access/access.js';
 import { Components } from '../schema-json.js';
 import type { Operation } from './operation.js';

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../../common/schema/json-schema.js';
 import { isMapping } from '../../../common/schema/parts.js';
+import type { JsonSchema } from '../../../common/schema/written-as.js';
 import { idOfReference } from '../schema-json.js';
 import { type Html, html, prose } from './html.js';
 

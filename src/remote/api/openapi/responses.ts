@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { z } from 'zod';
-import type { JsonSchema } from '../../../common/schema/json-schema.js';
+import type { JsonSchema } from '../../../common/schema/written-as.js';
 import type { DescribedContent } from '../../../simulator/commands/declared.js';
 import { CODES, refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';

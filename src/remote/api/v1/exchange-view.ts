@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { hex } from '../../../modbus/protocol/bytes.js';
 import type { ReplyEvent } from '../../../simulator/traffic/event.js';
-import { replySchema } from '../../../simulator/traffic/reply-schema.js';
-import { replyView } from '../../../simulator/traffic/reply-view.js';
+import { replySchema, replyView } from '../../../simulator/traffic/reply-view.js';
 import { isoTime } from '../../../simulator/traffic/time.js';
 
 export const exchangeViewSchema = z

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Outcome, refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
-import { unpackEvents } from '../../../simulator/traffic/packed-events.js';
+import { unpackEvents } from '../../../simulator/traffic/kept-events.js';
 import type { PackedFinding, Run } from '../../../testing/commands.js';
 import { OF_RUN } from '../../../testing/declared.js';
 import type { Inconclusive } from '../../../testing/report/junit.js';

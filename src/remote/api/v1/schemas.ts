@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { editorSchema } from '../../../common/schema/editor-schema.js';
-import type { JsonSchema } from '../../../common/schema/json-schema.js';
+import type { JsonSchema } from '../../../common/schema/written-as.js';
 import { ruleSchema } from '../../../device/faults/rule.js';
 import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
 import { refusal } from '../../../simulator/commands/refusal.js';

@@ -1,4 +1,4 @@
-import type { TrafficView } from '../../../simulator/traffic/view-schema.js';
+import type { TrafficView } from '../../../simulator/traffic/view.js';
 
 type TrafficRow = Partial<TrafficView>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { section, text, wholeNumber } from '../../../common/schema/parts.js';
 import { ruleSchema } from '../../../device/faults/rule.js';
-import { replySchema } from '../../traffic/reply-schema.js';
+import { replySchema } from '../../traffic/reply-view.js';
 
 /** A rule for examples. */
 export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };

@@ -2,7 +2,6 @@ import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import type { Framing } from '../../../modbus/protocol/framing.js';
 import { encodeRtu, MIN_RTU_LENGTH } from '../../../modbus/protocol/rtu.js';
 import type { ReplyEvent, TrafficEvent } from '../event.js';
-import { endpointOf, type IpEndpoint, MAX_DATAGRAM, udpPacket } from './ip-packet.js';
 import {
   type DoneStep,
   doneSteps,
@@ -12,6 +11,7 @@ import {
   receivedComments,
   silenceComments,
 } from './packet.js';
+import { endpointOf, type IpEndpoint, MAX_DATAGRAM, udpPacket } from './socket-packets.js';
 
 /** The port of devices in the decoded form, whatever port they really have. */
 const DECODED_PORT = 5020;

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
-import { addressOf, endpointOf, udpPacket } from '../../../../src/simulator/traffic/capture/ip-packet.js';
+import { serialRecord } from '../../../../src/simulator/traffic/capture/capture.js';
 import {
   enhancedPacket,
   interfaceDescription,
   sectionHeader,
-} from '../../../../src/simulator/traffic/capture/pcapng.js';
-import { serialRecord } from '../../../../src/simulator/traffic/capture/serial-packets.js';
+} from '../../../../src/simulator/traffic/capture/packet.js';
 import {
+  addressOf,
   CapturedConnection,
   CapturedConnections,
+  endpointOf,
   tcpPackets,
+  udpPacket,
 } from '../../../../src/simulator/traffic/capture/socket-packets.js';
-
 import { bytesOf, frameEvent } from '../events.js';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
