@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pino } from 'pino';
-import { callBy } from './cli/library/call.js';
 import { newLocalSimulator } from './cli/library/local-simulator.js';
-import { type SimulatorClient, simulatorClient } from './cli/library/simulator-client.js';
+import { callBy, type SimulatorClient, simulatorClient } from './cli/library/simulator-client.js';
 import { type Method, type Send, sendTo } from './common/rest-client/client.js';
 import { formatProblems } from './common/schema/problem.js';
 import { onFreePorts } from './files/config/free-ports.js';
@@ -12,12 +11,23 @@ import { type LoadResult, loadConfiguration, loadNative } from './files/config/l
 import { newClient as clientFor, type ModbusClient } from './modbus/client/client.js';
 import type { ClientTarget } from './modbus/client/wire.js';
 
-export type { Refusal } from './cli/library/call.js';
-export type { DeviceClient, DeviceView, RegisterView, ValueView } from './cli/library/device-client.js';
-export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './cli/library/faults-client.js';
-export type { LineClient, LineView } from './cli/library/line-client.js';
-export type { SimulatorClient } from './cli/library/simulator-client.js';
-export type { EventView, ExchangeView, TrafficClient } from './cli/library/traffic-client.js';
+export type {
+  DeviceClient,
+  DeviceView,
+  EventView,
+  ExchangeView,
+  FaultRequest,
+  FaultsClient,
+  LineClient,
+  LineView,
+  Refusal,
+  RegisterView,
+  RuleRequest,
+  RuleView,
+  SimulatorClient,
+  TrafficClient,
+  ValueView,
+} from './cli/library/simulator-client.js';
 export type {
   ClientRequest,
   ModbusClient,

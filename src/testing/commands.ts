@@ -8,8 +8,7 @@ import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/kept-events.js';
 import type { CheckView, EXAMINATION_COMMANDS, TEST_COMMANDS } from './declared.js';
-import { type FindingHead, headOf, type Report } from './report/report.js';
-import type { InspectionJson } from './report/view.js';
+import { type FindingHead, headOf, type InspectionJson, type Report } from './report/report.js';
 import { type AnyReport, type KnownRun, type RunKind, Runs } from './runs.js';
 
 /** The context of commands that work on tests and examinations. */

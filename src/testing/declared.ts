@@ -4,7 +4,7 @@ import type { DeclaredCommands } from '../simulator/commands/declared.js';
 import { failures } from '../simulator/commands/schemas/problem.js';
 import { orderSchema } from './examination-order-schema.js';
 import { inspectionOrderSchema } from './inspection-order-schema.js';
-import { examinationShape } from './report/examination-json.js';
+import { examinationShape } from './report/json.js';
 
 const state = z.enum(['running', 'over']);
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_SEED } from '../common/random.js';
 import { bounded, section, text, wholeNumber } from '../common/schema/parts.js';
 import { duration } from '../common/schema/units.js';
-import { aboutSchema } from './report/about-schema.js';
+import { aboutSchema } from './report/json.js';
 
 const DAY_MS = 86_400_000;
 const MOST_NAMED = 100;

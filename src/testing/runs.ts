@@ -1,8 +1,7 @@
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { type Progress, progressOn } from './progress.js';
-import type { Report } from './report/report.js';
-import type { InspectionReport } from './report/view.js';
+import type { InspectionReport, Report } from './report/report.js';
 
 /** How many runs of one kind are kept. The oldest that are over are dropped first. */
 const MOST_KEPT = 20;

@@ -1,11 +1,372 @@
-import { pathOf } from '../../common/rest-client/client.js';
+import type { z } from 'zod';
+import { ask, type Method, pathOf, type Send } from '../../common/rest-client/client.js';
 import { unknownName } from '../../common/schema/nearest.js';
+import type { Problem } from '../../common/schema/problem.js';
+import type { ruleSchema } from '../../device/faults/rule.js';
+import type { exchangeViewSchema } from '../../remote/api/v1/exchange-view.js';
 import type { Armed } from '../../simulator/commands/catalogue.js';
-import type { Call } from './call.js';
-import { DeviceClient } from './device-client.js';
-import { FaultsClient } from './faults-client.js';
-import { LineClient, type LineView } from './line-client.js';
-import { TrafficClient } from './traffic-client.js';
+import type {
+  ClockRequest,
+  DeviceView,
+  MannersRequest,
+  PowerRequest,
+} from '../../simulator/commands/schemas/device.js';
+import type { RuleView } from '../../simulator/commands/schemas/fault.js';
+import type { LineView } from '../../simulator/commands/schemas/line.js';
+import type {
+  ChangeRequest,
+  RegisterQuery,
+  RegisterView,
+  ValueView,
+} from '../../simulator/commands/schemas/value.js';
+import type { trafficViewSchema } from '../../simulator/traffic/view.js';
+
+/**
+ * Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a
+ * `Refusal`.
+ */
+type Call = (method: Method, path: string, body?: object) => Promise<unknown>;
+
+/** Why a simulator did not do what it was asked. */
+export interface Refusal extends Error {
+  /** Status of HTTP. */
+  readonly status: number;
+  /** Each mistake of the request and its path. */
+  readonly problems: readonly Problem[];
+}
+
+/** @param where address of the simulator, for the error when nothing answers there */
+export function callBy(send: Send, where: string): Call {
+  return async (method, path, body) => {
+    const answer = await ask(send, method, `/api/v1${path}`, body);
+    if (answer.ok) return answer.value ?? undefined;
+    const { status, problem, cause } = answer;
+    if (status === 0)
+      throw new Error(`can't reach ${where}/api/v1${path}: ${reasonOf(cause as Error)}`, { cause });
+    const { detail, problems } = problem;
+    throw Object.assign(new Error(`${method} ${path}: ${detail}`), { status, problems });
+  };
+}
+
+/** The reason of a failed `fetch`. Its own message says only that it failed; the reason is in `cause`. */
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error ? cause.message : message;
+}
+
+/** A line as the REST interface shows it. */
+export type { LineView };
+
+/** A line of a simulator. */
+export class LineClient {
+  readonly name: string;
+  readonly #call: Call;
+  #view: Pick<LineView, 'place' | 'address'>;
+
+  constructor(call: Call, view: LineView) {
+    this.name = view.name;
+    this.#call = call;
+    this.#view = view;
+  }
+
+  /** The path that a client of a serial line opens, such as `/dev/pts/3`. Throws for a socket. */
+  get path(): string {
+    const { address, place } = this.#view;
+    if (address) throw new Error(`line ${this.name} is a socket: it has a port, and no path`);
+    return place;
+  }
+
+  /** The port that a socket line listens on. Throws for a serial line. */
+  get port(): number {
+    const { address } = this.#view;
+    if (!address) throw new Error(`line ${this.name} is serial: it has a path, and no port`);
+    return address.port;
+  }
+
+  /** How the line is now: its state, settings and counters. */
+  get(): Promise<LineView> {
+    return this.#answer('GET', '');
+  }
+
+  /**
+   * Changes settings while the line serves: `{serial: {baudRate: 9600}}`. Settings that are left out stay as
+   * they are.
+   */
+  change(settings: object): Promise<LineView> {
+    return this.#answer('PUT', '', settings);
+  }
+
+  start(): Promise<LineView> {
+    return this.#answer('POST', '/start');
+  }
+
+  restart(): Promise<LineView> {
+    return this.#answer('POST', '/restart');
+  }
+
+  stop(): Promise<LineView> {
+    return this.#answer('POST', '/stop');
+  }
+
+  async #answer(method: 'GET' | 'PUT' | 'POST', below: string, body?: object): Promise<LineView> {
+    const path = `${pathOf('lines', this.name)}${below}`;
+    const view = (await this.#call(method, path, body)) as LineView;
+    this.#view = view;
+    return view;
+  }
+}
+
+/** A device, a value and a register as the REST interface shows them. */
+export type { DeviceView, RegisterView, ValueView };
+
+/** A device of a simulator. */
+export class DeviceClient {
+  readonly name: string;
+  readonly #call: Call;
+
+  constructor(call: Call, name: string) {
+    this.name = name;
+    this.#call = call;
+  }
+
+  /** How the device is now: its supply, its clock, where it answers. */
+  get(): Promise<DeviceView> {
+    return this.#answer('GET', '');
+  }
+
+  /**
+   * Reads a value by its name, in its unit. Strings are text, and so are numbers that JavaScript can't
+   * represent. Null while the value is not available.
+   */
+  async read(name: string): Promise<number | string | null> {
+    const { value } = await this.#answer<ValueView>('GET', pathOf('values', name));
+    return value;
+  }
+
+  /**
+   * Sets a value by its name, in its unit, even if Modbus clients may not write it. With `expected`, rejects
+   * and writes nothing when the value is no longer the expected one.
+   */
+  write(
+    name: string,
+    value: number | string | boolean,
+    { expected }: { readonly expected?: number | string | boolean } = {},
+  ): Promise<ValueView> {
+    return this.#answer('PUT', pathOf('values', name), { value, expected });
+  }
+
+  /**
+   * Makes a value unavailable (`false`): clients read its "not available" pattern, such as NaN, whatever is
+   * written meanwhile. `true` makes it available again.
+   */
+  setAvailable(name: string, available: boolean): Promise<ValueView> {
+    return this.#answer('PUT', pathOf('values', name), { available });
+  }
+
+  /**
+   * Values with everything that is known of them: all of a table, those in a range of addresses, or those
+   * with the given names.
+   */
+  async registers(query: RegisterQuery = {}): Promise<readonly RegisterView[]> {
+    const given = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
+    const below = `/registers?${new URLSearchParams(given)}`;
+    return (await this.#answer<{ registers: RegisterView[] }>('GET', below)).registers;
+  }
+
+  /**
+   * Sets values by name, or by table and address. Sets none of them when one change is invalid or does not
+   * find the value that it expects.
+   */
+  async change(...changes: readonly ChangeRequest[]): Promise<readonly RegisterView[]> {
+    return (await this.#answer<{ registers: RegisterView[] }>('PATCH', '/registers', { changes })).registers;
+  }
+
+  /** Gives a value a signal that moves it: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
+  setSignal(name: string, signal: object): Promise<RegisterView> {
+    return this.#answer('PUT', pathOf('signals', name), signal);
+  }
+
+  /** Removes the signal of a value, which then keeps its present value. */
+  removeSignal(name: string): Promise<RegisterView> {
+    return this.#answer('DELETE', pathOf('signals', name));
+  }
+
+  /** Switches the supply. A device without supply answers nothing. */
+  power(request: PowerRequest): Promise<DeviceView> {
+    return this.#answer('POST', '/power', request);
+  }
+
+  /** Sets the clock by which signals move. */
+  clock(request: ClockRequest): Promise<DeviceView> {
+    return this.#answer('POST', '/clock', request);
+  }
+
+  /** Replaces the manners of the device: `{most: {registers: 40}}`; `{}` removes all of them. */
+  manners(manners: MannersRequest): Promise<DeviceView> {
+    return this.#answer('PUT', '/manners', manners);
+  }
+
+  /** Restarts the device. Registers and signals become as configured; retained values stay. */
+  reset(): Promise<DeviceView> {
+    return this.#answer('POST', '/reset');
+  }
+
+  #answer<Answer>(method: Method, below: string, body?: object): Promise<Answer> {
+    return this.#call(method, `${pathOf('devices', this.name)}${below}`, body) as Promise<Answer>;
+  }
+}
+
+/** A fault rule as REST shows it. */
+export type { RuleView };
+
+/** One kind of fault with its parameters: `{delay: 250}`. */
+export type FaultRequest = Readonly<Record<string, unknown>>;
+
+/** A fault rule as a user writes it. */
+export type RuleRequest = Omit<z.input<typeof ruleSchema>, 'do'> & {
+  readonly do: FaultRequest | readonly FaultRequest[];
+};
+
+/** The fault rules of a simulator. */
+export class FaultsClient {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** All rules, in the order in which they act. */
+  async list(): Promise<readonly RuleView[]> {
+    return ((await this.#call('GET', '/faults')) as { faults: RuleView[] }).faults;
+  }
+
+  /** A rule with its counts. */
+  get(name: string): Promise<RuleView> {
+    return this.#call('GET', pathOf('faults', name)) as Promise<RuleView>;
+  }
+
+  /** Adds a rule, or replaces the rule of this name and sets its counts to zero. */
+  set(rule: RuleRequest): Promise<RuleView> {
+    return this.#call('PUT', pathOf('faults', rule.name), rule) as Promise<RuleView>;
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#call('DELETE', pathOf('faults', name));
+  }
+
+  /** Restores the rules of the configuration, with their counts at zero. */
+  async reset(): Promise<readonly RuleView[]> {
+    return ((await this.#call('POST', '/faults/reset')) as { faults: RuleView[] }).faults;
+  }
+}
+
+/** A request and its outcome, as REST shows it. */
+export type ExchangeView = z.infer<typeof exchangeViewSchema>;
+
+/** An event of the traffic, as REST shows it. */
+export type EventView = z.infer<typeof trafficViewSchema>;
+
+interface Span {
+  /** Only exchanges with a higher `id`, or events with a higher `seq`, are returned. */
+  readonly after?: number;
+}
+
+interface Wait extends Span {
+  /** Longest time to wait, in ms; 5000 when absent. */
+  readonly timeoutMs?: number;
+}
+
+/** A page of the traffic. */
+interface Page<Item> {
+  readonly items: readonly Item[];
+  /** The `after` of the next page. */
+  readonly next: number;
+  /** Whether there was more traffic when the page was read. */
+  readonly hasMore: boolean;
+}
+
+/** The numbers that every page of REST has. */
+interface PageNumbers {
+  readonly next: number;
+  readonly last: number;
+}
+
+const PAGE_LENGTH = 1000;
+
+/** How long a request waits for new traffic, in ms. A simulator that is stopped meanwhile is noticed after it. */
+const WAIT_MS = 1000;
+
+/** The traffic of a simulator. */
+export class TrafficClient {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /**
+   * At most 1000 exchanges, the oldest first: those right after `after`, or the newest ones without `after`.
+   */
+  async exchanges({ after }: Span = {}): Promise<readonly ExchangeView[]> {
+    return (await this.#exchangePage(after)).items;
+  }
+
+  /** At most 1000 events, the oldest first: those right after `after`, or the newest ones without `after`. */
+  async events({ after }: Span = {}): Promise<readonly EventView[]> {
+    return (await this.#eventPage(after)).items;
+  }
+
+  /**
+   * Waits for an exchange. One that has already ended counts, because a client may be faster than the test.
+   * @param isMeant tells whether an exchange is the wanted one; any exchange when absent
+   * @returns the oldest wanted exchange. Rejects when there is none within `timeoutMs`.
+   */
+  waitFor(isMeant: (exchange: ExchangeView) => boolean = () => true, wait: Wait = {}): Promise<ExchangeView> {
+    return this.#find('exchange', (after, wait) => this.#exchangePage(after, wait), isMeant, wait);
+  }
+
+  /**
+   * Waits for an event. One that has already happened counts.
+   * @param isMeant tells whether an event is the wanted one; any event when absent
+   * @returns the oldest wanted event. Rejects when there is none within `timeoutMs`.
+   */
+  waitForEvent(isMeant: (event: EventView) => boolean = () => true, wait: Wait = {}): Promise<EventView> {
+    return this.#find('event', (after, wait) => this.#eventPage(after, wait), isMeant, wait);
+  }
+
+  async #exchangePage(after: number | undefined, waitMs = 0): Promise<Page<ExchangeView>> {
+    const answer = await this.#call('GET', `/exchanges?${pageQuery(after, waitMs)}`);
+    const { exchanges, next, last } = answer as PageNumbers & { exchanges: ExchangeView[] };
+    return { items: exchanges, next, hasMore: next < last };
+  }
+
+  async #eventPage(after: number | undefined, waitMs = 0): Promise<Page<EventView>> {
+    const answer = await this.#call('GET', `/traffic?${pageQuery(after, waitMs)}`);
+    const { events, next, last } = answer as PageNumbers & { events: EventView[] };
+    return { items: events, next, hasMore: next < last };
+  }
+
+  async #find<Item>(
+    what: string,
+    read: (after: number, waitMs: number) => Promise<Page<Item>>,
+    isMeant: (item: Item) => boolean,
+    { after = 0, timeoutMs = 5000 }: Wait,
+  ): Promise<Item> {
+    const end = performance.now() + timeoutMs;
+    let seen = after;
+    for (;;) {
+      const leftMs = Math.max(0, Math.ceil(end - performance.now()));
+      const { items, next, hasMore } = await read(seen, Math.min(leftMs, WAIT_MS));
+      const found = items.find(isMeant);
+      if (found) return found;
+      seen = next;
+      if (!hasMore && leftMs === 0) throw new Error(`no such ${what} within ${timeoutMs} ms`);
+    }
+  }
+}
+
+function pageQuery(after: number | undefined, waitMs: number): string {
+  return `limit=${PAGE_LENGTH}${after === undefined ? '' : `&after=${after}`}&wait=${waitMs}`;
+}
 
 /** The operations that a test has on a simulator, in its own process or elsewhere. */
 export interface SimulatorClient {

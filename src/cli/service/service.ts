@@ -1,12 +1,156 @@
+import type { Logger } from 'pino';
 import { formatWarnings } from '../../common/schema/problem.js';
 import type { Configuration } from '../../files/config/configuration.js';
 import type { LoadResult } from '../../files/config/load.js';
+import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import type { CommandContext } from '../../simulator/commands/context.js';
+import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
+import type { Simulator } from '../../simulator/simulator.js';
 import { defectText, reload } from './reload.js';
 import { answerReloads, type ReloadAnswer } from './reload-socket.js';
-import { type Supervised, supervise } from './supervision.js';
+import type { ServiceManager } from './service-manager.js';
 
-export interface Service extends Supervised {
+/** What is supervised, and where reports go. */
+interface Supervised {
+  readonly manager: ServiceManager;
+  readonly log: Logger;
+  /** Address of REST, for the status text; undefined if the user has chosen the port and so knows it. */
+  readonly rest: string | undefined;
+}
+
+interface Supervision {
+  /** Sets the text that follows the state of the lines in the status text. */
+  note(text: string | undefined): void;
+  /** Reports to the service manager that the program is about to end, and stops all other reports. */
+  end(): void;
+}
+
+/** Interval of status updates, in ms. */
+const LOOK_MS = 1000;
+
+/**
+ * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the
+ * watchdog as long as the event loop runs and no line is stuck.
+ */
+function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
+  const stuckLines = new StuckLines();
+  let noted: string | undefined;
+  let told = '';
+  let fedAt = Number.NEGATIVE_INFINITY;
+
+  const status = (): string => {
+    const lines = statusText(Array.from(simulator.lines.values(), lineStatus));
+    return [lines, rest && `REST on ${rest}`, noted].filter((text) => text !== undefined).join('; ');
+  };
+  const reportStatus = (more: Readonly<Record<string, string | number>> = {}): void => {
+    const text = status();
+    if (text === told && Object.keys(more).length === 0) return;
+    told = text;
+    manager.notify({ ...more, STATUS: text });
+  };
+  const feed = (now: number): void => {
+    // Feed twice as often as needed (sd_watchdog_enabled(3)). The next chance is LOOK_MS away.
+    if (manager.watchdogMs === undefined || now - fedAt < manager.watchdogMs / 2 - LOOK_MS) return;
+    const lines = Array.from(simulator.lines.values(), (line) => ({
+      name: line.name,
+      characterTime: lineStatus(line).times?.characterTime ?? 0,
+      oldestPlan: line.oldestPending?.plan,
+    }));
+    const stuck = stuckLines.look(lines, now);
+    if (stuck.length === 0) {
+      fedAt = now;
+      manager.notify({ WATCHDOG: 1 });
+    } else {
+      log.error({ lines: stuck }, 'a reply does not come to its end; the watchdog is not fed any more');
+    }
+  };
+
+  reportStatus({ READY: 1 });
+  const timer = setInterval(() => {
+    reportStatus();
+    feed(performance.now());
+  }, LOOK_MS);
+  return {
+    note(text) {
+      noted = text;
+      reportStatus();
+    },
+    end() {
+      clearInterval(timer);
+      manager.notify({ STOPPING: 1 });
+    },
+  };
+}
+
+/** The properties of a line that {@link StuckLines} needs. */
+interface WatchedLine {
+  readonly name: string;
+  /** Time of one character on the wire, in ms; 0 when the line has no wire. */
+  readonly characterTime: number;
+  /** The reply plan that has been playing for longest; the same object on each look. */
+  readonly oldestPlan: ReplyPlan | undefined;
+}
+
+/**
+ * Time in ms after which an overdue reply counts as stuck. It is far above the delays of a busy machine or a
+ * slow client.
+ */
+const PATIENCE_MS = 60_000;
+
+/** Finds lines that have planned a reply but do not finish playing it. */
+export class StuckLines {
+  /** The oldest unfinished reply of each line, and the time in ms since when it has been the oldest. */
+  readonly #oldest = new Map<string, { readonly plan: ReplyPlan; readonly since: number }>();
+
+  /**
+   * Finds stuck lines. Call regularly.
+   * @param now in ms
+   * @returns names of the lines that are stuck
+   */
+  look(lines: Iterable<WatchedLine>, now: number): string[] {
+    return Array.from(lines).flatMap(({ name, characterTime, oldestPlan: plan }) => {
+      if (plan === undefined) {
+        this.#oldest.delete(name);
+        return [];
+      }
+      // A reply waits for those before it, so its time counts from the moment when it became the oldest.
+      const known = this.#oldest.get(name);
+      const since = known?.plan === plan ? known.since : now;
+      this.#oldest.set(name, { plan, since });
+      return now - since > durationOf(plan, characterTime) + PATIENCE_MS ? [name] : [];
+    });
+  }
+}
+
+/** The time that a plan takes when nothing delays it, in ms. Faults can make a plan last an hour. */
+function durationOf(plan: ReplyPlan, characterTime: number): number {
+  if (plan.kind === 'silence') return 0;
+  return plan.steps.reduce((sum, step) => {
+    const length =
+      step.kind === 'bytes' ? step.bytes.length * characterTime : step.kind === 'break' ? step.ms : 0;
+    return sum + step.waitMs + length;
+  }, 0);
+}
+
+/** The status text for the service manager, such as `3 lines open, 1 waiting for /dev/ttyUSB0`. */
+export function statusText(lines: readonly Pick<LineStatus, 'state' | 'endpoint'>[]): string {
+  const placesOf = (state: LineStatus['state']) =>
+    lines.filter((line) => line.state === state).map(({ endpoint }) => endpoint);
+  const [open, waiting, failed, stopped] = [
+    placesOf('open'),
+    placesOf('waiting'),
+    placesOf('failed'),
+    placesOf('stopped'),
+  ];
+  return [
+    `${open.length} ${open.length === 1 ? 'line' : 'lines'} open`,
+    ...(waiting.length > 0 ? [`${waiting.length} waiting for ${waiting.join(', ')}`] : []),
+    ...(failed.length > 0 ? [`${failed.length} failed on ${failed.join(', ')}`] : []),
+    ...(stopped.length > 0 ? [`${stopped.length} stopped`] : []),
+  ].join(', ');
+}
+
+interface Service extends Supervised {
   /** The context of commands with the rights of the owner. */
   readonly context: CommandContext;
   /** The configuration that the simulator was built from. */

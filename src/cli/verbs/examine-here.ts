@@ -9,7 +9,7 @@ import { chosenChecks } from '../../testing/checks.js';
 import { Examination } from '../../testing/examine/examination.js';
 import { DEFAULT_LIMIT_MS, type ExaminationOrder } from '../../testing/examine/examination-order.js';
 import type { MakeObserver } from '../../testing/examine/observer/read-observer.js';
-import type { ReportView } from '../../testing/report/view.js';
+import type { ReportView } from '../../testing/report/report.js';
 import { Dut } from '../../testing/scenario/dut.js';
 import {
   openEndpoints,

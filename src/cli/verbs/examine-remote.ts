@@ -1,5 +1,5 @@
 import { failure, type Result, success } from '../../common/result.js';
-import type { ReportView } from '../../testing/report/view.js';
+import type { ReportView } from '../../testing/report/report.js';
 import { Remote } from './remote.js';
 import { CHECKS, type RemoteAudience, runThere, type ShownFinding } from './run-remotely.js';
 

@@ -14,7 +14,7 @@ import { newTestContext } from '../../testing/commands.js';
 import type { ServeCommand, StateOptions } from '../command-line/commands/serve.js';
 import { runService } from '../service/service.js';
 import { findServiceManager } from '../service/service-manager.js';
-import { openState } from '../service/state/open-state.js';
+import { openState } from '../service/state/state-keeper.js';
 import { ConfigurationFile } from './configuration-file.js';
 import { withoutTaken } from './demo-ports.js';
 import { DeskSupervisor } from './desk.js';

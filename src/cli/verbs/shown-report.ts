@@ -2,8 +2,7 @@ import { LineMap } from '../../remote/api/line-map.js';
 import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { newTestContext } from '../../testing/commands.js';
-import type { Report } from '../../testing/report/report.js';
-import { framesOf, type ReportView, viewReport } from '../../testing/report/view.js';
+import { framesOf, type Report, type ReportView, viewReport } from '../../testing/report/report.js';
 import { warningLog } from './log.js';
 
 /** A report as plain data, with the names and values of registers. Works after the simulator has stopped. */

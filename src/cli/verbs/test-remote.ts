@@ -1,5 +1,5 @@
 import { failure, type Result, success } from '../../common/result.js';
-import type { ReportView } from '../../testing/report/view.js';
+import type { ReportView } from '../../testing/report/report.js';
 import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
 import { forRunningSimulator } from '../../testing/scenario/own-configuration.js';
 import type { Audience } from '../../testing/scenario/run-scenario.js';

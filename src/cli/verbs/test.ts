@@ -1,8 +1,6 @@
 import { htmlReport } from '../../testing/report/html.js';
-import { overallVerdict } from '../../testing/report/overall.js';
-import { aboutText } from '../../testing/report/report.js';
-import { testsJson } from '../../testing/report/test-json.js';
-import type { ReportView } from '../../testing/report/view.js';
+import { testsJson } from '../../testing/report/json.js';
+import { aboutText, overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { runScenario } from '../../testing/scenario/run-scenario.js';
 import { loadScenarioFile, type ScenarioFile } from '../../testing/scenario/scenario-file.js';
 import type { TestCommand } from '../command-line/commands/test.js';

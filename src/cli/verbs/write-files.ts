@@ -5,7 +5,7 @@ import { editorLine } from '../../common/schema/editor-schema.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { loadNative } from '../../files/config/load.js';
 import { junitReport } from '../../testing/report/junit.js';
-import type { ReportView } from '../../testing/report/view.js';
+import type { ReportView } from '../../testing/report/report.js';
 import type { SchemaCommand } from '../command-line/commands/plain.js';
 import type { Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';

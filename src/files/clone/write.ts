@@ -3,10 +3,9 @@ import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
 import { delayRule, nativeText, registersOf, valueLists, type WrittenLine } from '../import/native-file.js';
 import type { ReadRefusal, Taken } from './asker.js';
-import type { ClonedDevice } from './cloned-device.js';
 import { guessesOf } from './guess.js';
 import { remarksOf } from './remarks.js';
-import type { DeviceSurvey } from './survey.js';
+import type { ClonedDevice, DeviceSurvey } from './survey.js';
 import { type Range, READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
 
 export interface Clone {

@@ -1,8 +1,7 @@
 import type { FunctionsOf } from '../../simulator/commands/declared.js';
 import { commandsOn } from '../commands.js';
 import type { INSPECTION_COMMANDS } from '../declared.js';
-import { headOf } from '../report/report.js';
-import type { ServerFindingView } from '../report/view.js';
+import { headOf, type ServerFindingView } from '../report/report.js';
 import type { AnyReport } from '../runs.js';
 
 /** The commands on inspections. What inspects is loaded when the first one is asked for. */

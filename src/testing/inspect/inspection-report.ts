@@ -1,9 +1,7 @@
 import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import { isoTime, micros } from '../../simulator/traffic/time.js';
 import type { TrafficView } from '../../simulator/traffic/view.js';
-import type { Verdict } from '../report/report.js';
-import { versions } from '../report/versions.js';
-import type { InspectionReport, ServerFindingView } from '../report/view.js';
+import { type InspectionReport, type ServerFindingView, type Verdict, versions } from '../report/report.js';
 import type { Exchange } from './asker.js';
 import { behavesAs } from './behaves-as.js';
 import { conclusionOf, dataSheet, gradeOf, placeText, violationsOf } from './card.js';

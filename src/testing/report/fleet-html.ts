@@ -1,9 +1,6 @@
 import { escaped } from './escape.js';
-import { verdictHtml } from './html-finding.js';
-import { PAGE_END, pageStart } from './html-page.js';
-import { overallVerdict } from './overall.js';
-import type { Verdict } from './report.js';
-import type { ReportView } from './view.js';
+import { PAGE_END, pageStart, verdictHtml } from './html-page.js';
+import { overallVerdict, type ReportView, type Verdict } from './report.js';
 
 /** One row of the report: a test or an examination on one of many benches. */
 export interface RowOfBench {

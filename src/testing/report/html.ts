@@ -1,9 +1,15 @@
 import { sentence } from '../scenario/words.js';
 import { escaped } from './escape.js';
-import { className, findingAnchor, findingHtml, LEGEND, verdictHtml } from './html-finding.js';
-import { PAGE_END, pageStart } from './html-page.js';
-import { aboutText, type Verdict } from './report.js';
-import type { FindingView, ReportView } from './view.js';
+import {
+  className,
+  findingAnchor,
+  findingHtml,
+  LEGEND,
+  PAGE_END,
+  pageStart,
+  verdictHtml,
+} from './html-page.js';
+import { aboutText, type FindingView, type ReportView, type Verdict } from './report.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
 export function htmlReport(reports: readonly ReportView[]): string {

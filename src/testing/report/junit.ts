@@ -1,6 +1,5 @@
 import { escaped } from './escape.js';
-import type { Verdict } from './report.js';
-import type { FindingView, ReportView } from './view.js';
+import type { FindingView, ReportView, Verdict } from './report.js';
 
 /** How an inconclusive step or check is written in JUnit, which has no word for it. */
 export type Inconclusive = 'skipped' | 'failure';

@@ -1,8 +1,7 @@
 import { HERE } from '../../common/platform.js';
 import { timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import type { SerialTimes } from '../../modbus/transport/serial/behaviour.js';
-import type { Measurements } from './measure.js';
-import { ENOUGH, type Percentiles } from './percentiles.js';
+import { ENOUGH, type Measurements, type Percentiles } from './measure.js';
 
 /** A report in plain words; `ok` is false when the line is worse than its configuration promises. */
 export interface SelftestVerdict {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { type JsonSchema, SchemaConverter } from '../../common/schema/json-schema.js';
 import { DURATION } from '../../common/schema/milliseconds.js';
+import { type JsonSchema, SchemaConverter } from '../../common/schema/written-as.js';
 
 /*
  * Arbitraries of fast-check from the schemas of files: what a schema documents is what is tried. A number

@@ -3,7 +3,7 @@ import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
 import type { Question } from '../examine/heard/exchange.js';
 import type { Finding, Report, ShakeReport, Verdict } from '../report/report.js';
-import { versions } from '../report/versions.js';
+import { versions } from '../report/report.js';
 import { sentence } from '../scenario/words.js';
 import { scenarioText } from './as-scenario.js';
 import { movesText, type Schedule } from './move.js';

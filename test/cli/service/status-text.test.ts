@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { statusText } from '../../../src/cli/service/supervision.js';
+import { statusText } from '../../../src/cli/service/service.js';
 
 const at = (state: 'open' | 'waiting' | 'stopped' | 'failed', endpoint: string) => ({ state, endpoint });
 

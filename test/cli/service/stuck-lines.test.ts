@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StuckLines } from '../../../src/cli/service/supervision.js';
+import { StuckLines } from '../../../src/cli/service/service.js';
 import { plainReply, type ReplyPlan } from '../../../src/modbus/protocol/reply-plan.js';
 
 const MINUTE = 60_000;

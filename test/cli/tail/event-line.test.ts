@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventLine } from '../../../src/cli/tail/event-line.js';
-import { coloured, plain } from '../../../src/cli/tail/paint.js';
+import { coloured, eventLine, plain } from '../../../src/cli/tail/event-line.js';
 import type { TrafficView } from '../../../src/simulator/traffic/view.js';
 
 const TIME = '2026-03-01T12:00:07.000250Z';

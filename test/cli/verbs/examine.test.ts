@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/testing/checks.js';
 import { realWorldChecks } from '../../../src/testing/examine/checks/real-world.js';
-import { examinationSchema } from '../../../src/testing/report/examination-json.js';
+import { examinationSchema } from '../../../src/testing/report/json.js';
 import { dist } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 

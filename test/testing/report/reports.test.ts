@@ -4,14 +4,23 @@ import { plainReply } from '../../../src/modbus/protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../src/simulator/traffic/event.js';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { escaped } from '../../../src/testing/report/escape.js';
-import { examinationJson, examinationSchema } from '../../../src/testing/report/examination-json.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
+import { stripSvg } from '../../../src/testing/report/html-page.js';
+import {
+  examinationJson,
+  examinationSchema,
+  testJsonByStep,
+  testsJson,
+} from '../../../src/testing/report/json.js';
 import { junitPieces, junitReport } from '../../../src/testing/report/junit.js';
-import { overallVerdict } from '../../../src/testing/report/overall.js';
-import { aboutText, type Finding, type Report } from '../../../src/testing/report/report.js';
-import { stripSvg } from '../../../src/testing/report/strip-svg.js';
-import { testJsonByStep, testsJson } from '../../../src/testing/report/test-json.js';
-import { viewOnDemand, viewReport } from '../../../src/testing/report/view.js';
+import {
+  aboutText,
+  type Finding,
+  overallVerdict,
+  type Report,
+  viewOnDemand,
+  viewReport,
+} from '../../../src/testing/report/report.js';
 import { bytesOf } from '../../modbus/protocol/hex.js';
 
 const ADU = SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 00 00 00 01') });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RTU } from '../../../src/modbus/protocol/framing.js';
-import { lostBetween } from '../../../src/testing/selftest/measure.js';
-import { query } from '../../../src/testing/selftest/query.js';
+import { lostBetween, query } from '../../../src/testing/selftest/measure.js';
 
 const queries = Array.from({ length: 500 }, (_, i) => query(i + 1, 9));
 const short = queries.filter(({ request }) => request.pdu[0] === 8);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Measurements } from '../../../src/testing/selftest/measure.js';
-import { percentiles } from '../../../src/testing/selftest/percentiles.js';
+import { type Measurements, percentiles } from '../../../src/testing/selftest/measure.js';
 import { verdict } from '../../../src/testing/selftest/verdict.js';
 
 const COUNTERS = {

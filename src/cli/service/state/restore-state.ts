@@ -13,8 +13,7 @@ import {
   deviceStateSchema,
   keptStateSchema,
 } from '../../../simulator/state/schema.js';
-import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE } from './file-names.js';
-import type { StateFiles } from './state-files.js';
+import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE, type StateFiles } from './state-files.js';
 
 /**
  * Interval in which a running clock is noted, in ms. After a sudden end, clocks are ahead by at most this

@@ -7,6 +7,19 @@ import { loadLibc } from '../../../modbus/transport/port/libc.js';
 import { lockHolder } from '../../../modbus/transport/port/port-path.js';
 import { readShort } from '../../../modbus/transport/read-short.js';
 
+export const SIMULATOR_FILE = 'bench.json';
+export const CLOCK_FILE = 'clock.json';
+
+/** The name of the file of a device. It is a digest, because names of devices may have any characters. */
+export function deviceFile(device: string): string {
+  const readable = device.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 32);
+  return `device-${readable}-${createHash('sha256').update(device).digest('hex').slice(0, 8)}.json`;
+}
+
+export function isDeviceFile(name: string): boolean {
+  return /^device-.*\.json$/.test(name);
+}
+
 /** The part of `node:fs/promises` that is used here. Tests replace it to play a full disk. */
 export type FileSystem = Pick<typeof promises, 'open' | 'readdir' | 'rename' | 'rm'>;
 

@@ -1,5 +1,8 @@
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Device } from '../../../device/device.js';
+import type { Configuration } from '../../../files/config/configuration.js';
+import type { CommandContext } from '../../../simulator/commands/context.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../../simulator/state/device-state.js';
 import {
@@ -10,9 +13,9 @@ import {
   keptState,
 } from '../../../simulator/state/kept-state.js';
 import { type ClockState, FORMAT } from '../../../simulator/state/schema.js';
-import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './file-names.js';
-import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';
-import type { StateFiles } from './state-files.js';
+import type { StateOptions } from '../../command-line/commands/serve.js';
+import { CLOCK_INTERVAL_MS, type RestoredState, restoreState } from './restore-state.js';
+import { CLOCK_FILE, deviceFile, SIMULATOR_FILE, StateFiles } from './state-files.js';
 
 /** Interval in which the counters of changes are compared, in ms. */
 const LOOK_MS = 100;
@@ -219,4 +222,77 @@ function needsFile(device: Device): boolean {
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((each, i) => each === other[i]);
+}
+
+interface StateWanted {
+  readonly context: CommandContext;
+  readonly configuration: Configuration;
+  readonly log: Logger;
+  readonly options: StateOptions;
+  /** Name of the configuration, for messages. */
+  readonly file: string;
+  /** Resolves when the program is asked to stop. */
+  readonly stop: Promise<unknown>;
+}
+
+type OpenState =
+  | {
+      readonly ok: true;
+      readonly keeper: StateKeeper;
+      /**
+       * Names of lines whose settings differ from the configuration; the start does not fail when one of them
+       * can't be opened.
+       */
+      readonly lines: ReadonlySet<string>;
+      readonly description: string;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * Restores the state of a simulator that is not started yet.
+ * @returns undefined when no state is kept; an error when the directory of the state can't be used
+ */
+export async function openState({
+  context,
+  configuration,
+  log,
+  options,
+  file,
+  stop,
+}: StateWanted): Promise<OpenState | undefined> {
+  const { directory = configuration.keepsState && options.ofService } = options;
+  if (!directory) {
+    if (!configuration.keepsState) return undefined;
+    return {
+      ok: false,
+      error: `${file}: state: keep needs a directory: start with --state DIR, or as a service with StateDirectory=`,
+    };
+  }
+  const files = new StateFiles(resolve(directory));
+  // A program that is stopped while it starts was not ended by its state.
+  void stop.then(() => files.started()).catch(() => {});
+  const now = () => Date.now();
+  try {
+    const restored = await restoreState({ context, files, file: configuration, log, now });
+    const kept = { simulator: context.simulator, files, log, now, uptime: () => performance.now() };
+    const keeper = new StateKeeper(kept, configuration, restored);
+    return { ok: true, keeper, lines: restored.lines, description: describe(files.directory, restored) };
+  } catch (error) {
+    return { ok: false, error: `the directory of the state can't be used: ${(error as Error).message}` };
+  }
+}
+
+function describe(
+  directory: string,
+  { devices, lines, setAside }: Awaited<ReturnType<typeof restoreState>>,
+): string {
+  const counts = [
+    `${counted(devices.size, 'device')} and ${counted(lines.size, 'line')} as they were before`,
+    ...(setAside > 0 ? [`${counted(setAside, 'file')} set aside (see the log)`] : []),
+  ];
+  return `state in ${directory}: ${counts.join(', ')}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -8,7 +8,7 @@ import {
   examinationJsonByCheck,
   examinationSchema,
   examinationSummary,
-} from '../../../testing/report/examination-json.js';
+} from '../../../testing/report/json.js';
 import type { ApiContext } from '../desk.js';
 import { reportRoutes } from './reports.js';
 import { type Routes, routesOf } from './route.js';

@@ -5,7 +5,7 @@ import {
   type InspectionView,
   inspectionSchema,
 } from '../../../testing/declared.js';
-import type { ServerFindingView } from '../../../testing/report/view.js';
+import type { ServerFindingView } from '../../../testing/report/report.js';
 import type { ApiContext } from '../desk.js';
 import { reportRoutes } from './reports.js';
 import { type Routes, routesOf } from './route.js';

@@ -12,7 +12,7 @@ import {
   type ReportView,
   type ServerFindingView,
   viewOnDemand,
-} from '../../../testing/report/view.js';
+} from '../../../testing/report/report.js';
 import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
@@ -21,7 +21,7 @@ import type { Route, Routes } from './route.js';
 /** Runs as REST shows them without their reports. */
 export type { ExaminationSummary, InspectionView, TestSummary } from '../../../testing/declared.js';
 /** A finding as the `report` of a run has it. */
-export type { FindingView } from '../../../testing/report/view.js';
+export type { FindingView } from '../../../testing/report/report.js';
 
 /** The report on a run, with what programs get of an inspection. */
 type RunView = ReportView & Pick<Run['report'], 'json'>;

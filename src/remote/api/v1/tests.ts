@@ -6,7 +6,7 @@ import type { ParsedText } from '../../../files/config/text/parse-text.js';
 import type { Refusal } from '../../../simulator/commands/refusal.js';
 import type { Run } from '../../../testing/commands.js';
 import { MAX_YAML_BYTES, TEST_COMMANDS, type TestSummary } from '../../../testing/declared.js';
-import { testJsonByStep, testJsonSchema } from '../../../testing/report/test-json.js';
+import { testJsonByStep, testJsonSchema } from '../../../testing/report/json.js';
 import { refuse } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { asError, MAX_PARTS, readText } from '../requests.js';
