@@ -7,7 +7,7 @@ import { manPage } from '../../scripts/package/man-page.mjs';
 import { version } from '../../src/common/package.js';
 import { loadConfiguration } from '../../src/files/config/load.js';
 import { MADE_AT_BUILD } from '../../src/remote/api/made.js';
-import { brokerFamilies } from '../../src/remote/api/metrics/families.js';
+import { brokerFamilies } from '../../src/remote/api/metrics.js';
 import { COMMANDS, declaredAs } from '../../src/remote/rpc/declared.js';
 import { inputSchema } from '../../src/simulator/commands/declared.js';
 import { runHere } from '../cli/verbs/run.js';

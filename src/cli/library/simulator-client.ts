@@ -19,7 +19,7 @@ import type {
   RegisterView,
   ValueView,
 } from '../../simulator/commands/schemas/value.js';
-import type { trafficViewSchema } from '../../simulator/traffic/view.js';
+import type { trafficViewSchema } from '../../simulator/traffic/view-schema.js';
 
 /**
  * Sends a request to the REST interface of a simulator. Resolves with the body of the answer; rejects with a

@@ -1,6 +1,6 @@
 import { printableLine } from '../../common/rest-client/printable.js';
 import type { EventKind } from '../../simulator/traffic/event.js';
-import type { LeftOut, TrafficView } from '../../simulator/traffic/view.js';
+import type { LeftOut, TrafficView } from '../../simulator/traffic/view-schema.js';
 
 const CODES = { red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36, dim: 2 } as const;
 

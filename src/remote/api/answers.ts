@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Outcome, Refusal } from '../../simulator/commands/refusal.js';
-import { errorAnswer } from './error-answer.js';
-import { statusOf } from './problem.js';
+import { errorAnswer, statusOf } from './error-answer.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 

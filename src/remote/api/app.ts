@@ -6,25 +6,83 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { serializerCompiler } from 'fastify-type-provider-zod';
+import { type FastifyPluginCallbackZod, serializerCompiler } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
-import { Access, type AccessRules } from './access/access.js';
-import { accessGuard } from './access/guard.js';
+import { Access, type AccessRules, accessGuard } from './access/access.js';
 import { refuse } from './answers.js';
 import { limitConnections } from './connection-limit.js';
 import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
 import type { ApiContext } from './desk.js';
-import { asSent, errorAnswer } from './error-answer.js';
-import { failure } from './failure.js';
-import { healthRoutes } from './health.js';
-import { Methods } from './methods.js';
-import { metricsRoutes } from './metrics/routes.js';
+import { asSent, errorAnswer, failure } from './error-answer.js';
+import { metricsRoutes } from './metrics.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
 import { refusalIn, takeRequests } from './requests.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
+
+const health = z.object({ status: z.literal('ok') }).describe('The program serves.');
+
+/**
+ * Serves `/healthz`, for programs that watch this one. It asks the side of the lines, so an answer shows that
+ * both threads live.
+ */
+function healthRoutes({ rpc }: Pick<ApiContext, 'rpc'>): FastifyPluginCallbackZod {
+  return (app, _, done) => {
+    app.get(
+      '/healthz',
+      {
+        schema: {
+          summary: 'Ask whether the program serves',
+          description: 'Needs no token.',
+          tags: ['program'],
+          response: { 200: health },
+        },
+      },
+      async () => {
+        await rpc.call('program.ping', undefined);
+        return { status: 'ok' as const };
+      },
+    );
+    done();
+  };
+}
+
+interface PathMethods {
+  readonly path: RegExp;
+  readonly methods: readonly string[];
+}
+
+/**
+ * Records the routes of an application, to look up the methods of a path. Create it before the first route.
+ */
+class Methods {
+  readonly #routes: PathMethods[] = [];
+
+  constructor(app: FastifyInstance) {
+    app.addHook('onRoute', ({ url, method }) => {
+      this.#routes.push({ path: pathPattern(url), methods: [method].flat() });
+    });
+  }
+
+  /** The methods of the path of `url`, each once and sorted; empty if there is no such path. */
+  of(url: string): string[] {
+    const [path = ''] = url.split('?');
+    const methods = this.#routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
+    return [...new Set(methods)].sort();
+  }
+}
+
+/** A pattern for the paths of a route such as `/lines/:name/start`. */
+function pathPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.');
+  });
+  return new RegExp(`^${parts.join('/')}$`);
+}
 
 /** How the REST interface is served. */
 export interface ApiRules extends AccessRules {

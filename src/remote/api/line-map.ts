@@ -10,7 +10,8 @@ import {
 import type { CaptureLine, CaptureLines } from '../../simulator/traffic/capture/packet.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
-import { type TrafficView, trafficView } from '../../simulator/traffic/view.js';
+import { trafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';
 
 /**

@@ -5,7 +5,7 @@ import { isMapping } from '../../common/schema/parts.js';
 import type { MqttAuthority } from '../../files/config/configuration.js';
 import { type Declared, inputSchema, meantBy } from '../../simulator/commands/declared.js';
 import { type Outcome, type Refusal, refusal, refusalOf } from '../../simulator/commands/refusal.js';
-import { errorBody } from '../api/problem.js';
+import { errorBody } from '../api/error-answer.js';
 import { parseJson } from '../api/requests.js';
 import { COMMANDS, declaredAs } from '../rpc/declared.js';
 import type { CallName, ListName, Rpc } from '../rpc/rpc.js';

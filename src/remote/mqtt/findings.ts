@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WrittenValue } from '../../simulator/commands/shown-values.js';
-import type { TrafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
 
 /** What is reported of the traffic. */

@@ -1,6 +1,6 @@
 import type { RegisterView } from '../../simulator/commands/schemas/value.js';
 import type { Publication } from './outbox.js';
-import { level } from './topics.js';
+import { level } from './values.js';
 
 /** Converts text to an identifier of Home Assistant. */
 function identifier(text: string): string {

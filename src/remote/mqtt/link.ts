@@ -8,20 +8,18 @@ import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqt
 import type { Summary } from '../../simulator/commands/schemas/summary.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { WrittenValue } from '../../simulator/commands/shown-values.js';
-import type { TrafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { ApiContext } from '../api/desk.js';
-import { errorBody } from '../api/problem.js';
+import { errorBody } from '../api/error-answer.js';
 import { allParts } from '../rpc/rpc.js';
 import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';
 import { Commands, jsonOf } from './commands.js';
 import { Findings } from './findings.js';
 import { discoveries } from './home-assistant.js';
-import { Inlets } from './inlets.js';
 import type { Publication } from './outbox.js';
 import { BenchesSeen } from './seen.js';
 import type { SparkplugNode, WrittenMetric } from './sparkplug/node.js';
-import { level, nameIn } from './topics.js';
-import { ValuesOut } from './values.js';
+import { Inlets, level, nameIn, ValuesOut } from './values.js';
 
 /** The settings with which a simulator joins a broker. */
 export interface LinkOrder {

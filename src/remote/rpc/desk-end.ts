@@ -1,7 +1,6 @@
 import { done, type Outcome } from '../../simulator/commands/refusal.js';
 import { TrafficMirror } from '../../simulator/traffic/mirror.js';
-import type { Port } from './line-end.js';
-import type { DeskMessage, LineMessage, SomeParts } from './messages.js';
+import type { DeskMessage, LineMessage, Port, SomeParts } from './line-end.js';
 import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';
 
 /** Most calls that are under way; more wait here, where they take neither memory nor time of the lines. */

@@ -8,7 +8,7 @@ import {
   valueOfWords,
 } from '../../device/registers/value.js';
 import type { WrittenValues } from '../traffic/decode-request.js';
-import type { TrafficView } from '../traffic/view.js';
+import type { TrafficView } from '../traffic/view-schema.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
 import type { DeviceValue } from './device-value.js';
 import type { KnownValue, NamedValue, TypedValues } from './known-values.js';

@@ -3,7 +3,7 @@ import { FunctionCode, SubFunction } from '../../modbus/protocol/function-code.j
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
 import { decodeRequest, type FilePart, type Request } from '../../modbus/protocol/request.js';
-import type { TrafficView } from './view.js';
+import type { TrafficView } from './view-schema.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 
 /**

@@ -1,104 +1,10 @@
-import { z } from 'zod';
 import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
 import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
-import { DIRECTION_OF, DIRECTIONS, EVENT_KINDS, type ReplyEvent, type TrafficEvent } from './event.js';
-import { replySchema, replyView } from './reply-view.js';
+import { DIRECTION_OF, type ReplyEvent, type TrafficEvent } from './event.js';
+import { replyView } from './reply-view.js';
 import { isoTime, micros } from './time.js';
-
-const { omittedBytes, ...replyFields } = replySchema;
-
-/**
- * An event of the traffic. Keys that an event of its kind does not have are absent; `null` means not known.
- */
-export const trafficViewSchema = z
-  .object({
-    seq: z.number(),
-    line: z.string(),
-    kind: z.enum(EVENT_KINDS),
-    direction: z
-      .enum(DIRECTIONS)
-      .describe('`in`: bytes that were received. `out`: a reply. `none`: no bytes.'),
-    time: z
-      .string()
-      .describe(
-        'ISO 8601 with µs. Of received bytes, the moment of the last one; of a reply, that of its first.',
-      ),
-    monotonicUs: z
-      .number()
-      .describe('The same moment in µs since the program started. It never jumps, unlike the wall clock.'),
-    startedUs: z
-      .number()
-      .optional()
-      .describe('Of received bytes: when the first of them came, by the clock of `monotonicUs`.'),
-    pauseUs: z.number().nullable().optional().describe('Silence on the line before the first byte.'),
-    pauseCharacters: z
-      .number()
-      .nullable()
-      .optional()
-      .describe('The same in characters of the line; absent where characters take no time.'),
-    bytes: z.string().optional().describe('Hexadecimal: what came in, or what was really sent.'),
-    omittedBytes: omittedBytes.optional(),
-    unit: z.number().optional(),
-    function: z.number().optional().describe('Without the exception flag.'),
-    name: z.string().optional(),
-    address: z.number().optional(),
-    quantity: z.number().optional(),
-    values: z.array(z.number()).optional(),
-    names: z.array(z.string()).optional().describe('The names of the registers: `meter.voltage`.'),
-    exception: z.number().optional(),
-    text: z.string(),
-    written: z
-      .object({
-        table: z.enum(['coils', 'holding']),
-        address: z.number(),
-        values: z.array(z.number()).optional(),
-      })
-      .optional()
-      .describe('Of a reply that confirms a write: what was written to the registers.'),
-    client: z.string().optional().describe('Who is at the other end of a socket.'),
-    host: z
-      .string()
-      .optional()
-      .describe('The address of ours that the client came to, on a line that has several.'),
-    test: z.number().optional().describe('Of a test on the line: its number.'),
-    request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
-    requestedUs: z
-      .number()
-      .optional()
-      .describe('Of a reply: when the last byte of the request was read, by the clock of `monotonicUs`.'),
-    responseTimeUs: z
-      .number()
-      .nullable()
-      .optional()
-      .describe('From the last byte of the request to the first of the response.'),
-    ...z.object(replyFields).partial().shape,
-  })
-  .meta({
-    id: 'Event',
-    description: 'An event of the traffic. Keys that an event of its kind does not have are absent.',
-  });
-
-export type TrafficView = Readonly<z.infer<typeof trafficViewSchema>>;
-
-/** Stands for events that were gone before they could be sent. */
-const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
-  id: 'LeftOut',
-  description: 'Stands in place of events that were gone before they could be sent.',
-  examples: [{ kind: 'left out', count: 1240, text: '1,240 left out' }],
-});
-
-/** A message in a stream of traffic. */
-export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
-
-export type StreamedView = z.infer<typeof streamedViewSchema>;
-
-export type LeftOut = z.infer<typeof leftOutSchema>;
-
-/** Reports a number of missing events: `1,240 left out`. */
-export function leftOut(count: number): LeftOut {
-  return { kind: 'left out', count, text: `${count.toLocaleString('en')} left out` };
-}
+import type { TrafficView } from './view-schema.js';
 
 /** The most bytes of an event that are shown. Further bytes are counted. */
 const MAX_BYTES = 1024;

@@ -1,7 +1,7 @@
 import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../common/timeline/drawing.js';
 import { LANES, type Piece, piecesOf } from '../../common/timeline/pieces.js';
 import { msText, rulerFrom, ticksOf } from '../../common/timeline/times.js';
-import type { TrafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import { escaped } from './escape.js';
 import type { CheckAbout, FindingView, Verdict } from './report.js';
 

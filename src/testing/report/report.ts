@@ -1,7 +1,7 @@
 import { release, type as systemName } from 'node:os';
 import { version } from '../../common/package.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import type { TrafficView } from '../../simulator/traffic/view.js';
+import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 
 /**
  * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:

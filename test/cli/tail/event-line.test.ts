@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { coloured, eventLine, plain } from '../../../src/cli/tail/event-line.js';
-import type { TrafficView } from '../../../src/simulator/traffic/view.js';
+import type { TrafficView } from '../../../src/simulator/traffic/view-schema.js';
 
 const TIME = '2026-03-01T12:00:07.000250Z';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SOCKET } from '../../../src/modbus/protocol/framing.js';
-import { brokerFamilies } from '../../../src/remote/api/metrics/families.js';
+import { brokerFamilies } from '../../../src/remote/api/metrics.js';
 import { COUNTERS, MAX_PAIRS } from '../../../src/simulator/traffic/counters.js';
 import { openRawClient } from '../../cli/verbs/clients.js';
 import { until } from '../../modbus/transport/socket/raw-client.js';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { isMapping } from '../../../src/common/schema/parts.js';
 import type { JsonSchema } from '../../../src/common/schema/written-as.js';
 import { achieved } from '../../../src/modbus/protocol/reply-plan.js';
-import { TAGS } from '../../../src/remote/api/openapi/tags.js';
+import { TAGS } from '../../../src/remote/api/openapi/document.js';
 import { idOfReference } from '../../../src/remote/api/schema-json.js';
 import { nativeSetup } from '../../support/configuration.js';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Inlets } from '../../../src/remote/mqtt/inlets.js';
+import { Inlets } from '../../../src/remote/mqtt/values.js';
 import { deskOf } from './desk-of.js';
 
 function fileWith(...signals: readonly object[]) {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { connection, followTraffic, keepConnected, restarts, summary } from '../../../src/remote/web/live.js';
-import type { StreamedView } from '../../../src/simulator/traffic/view.js';
+import type { StreamedView } from '../../../src/simulator/traffic/view-schema.js';
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { poll, serve } from './browser.js';
 

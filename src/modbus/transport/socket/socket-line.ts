@@ -4,8 +4,8 @@ import { systemClock } from '../clock.js';
 import { Retries } from '../retries.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
-import { type Binding, type BindingContext, type DescriptorState, descriptorStates } from './binding.js';
-import { ClientList } from './client-list.js';
+import type { Binding, BindingContext } from './binding.js';
+import { ClientList, type DescriptorState, descriptorStates } from './client-list.js';
 import {
   ALREADY_OPEN,
   cannotListen,

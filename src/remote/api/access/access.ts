@@ -1,23 +1,92 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { refuse } from '../answers.js';
 import { isConsolePath } from '../console/paths.js';
 import {
+  type AccessRefusal,
+  type AllowedOrigins,
   bearerToken,
+  corsHeaders,
+  hostRefusal,
+  isPreflight,
   type KnownClient,
   LIFETIME_S,
+  namesOfMachine,
+  originRefusal,
+  PREFLIGHT_HEADERS,
   Sessions,
   sessionCookie,
   sessionIdOf,
   type TokenRules,
   Tokens,
 } from './clients.js';
-import { ALLOWED_ATTEMPTS, FailedAttempts, WINDOW_S } from './failed-attempts.js';
-import {
-  type AccessRefusal,
-  type AllowedOrigins,
-  hostRefusal,
-  namesOfMachine,
-  originRefusal,
-} from './host-and-origin.js';
+
+/** Wrong tokens that an address may send in one window of time. */
+const ALLOWED_ATTEMPTS = 10;
+const WINDOW_S = 60;
+/** Most addresses that are remembered; then the oldest is forgotten. */
+const MOST_ADDRESSES = 1000;
+
+interface Attempts {
+  count: number;
+  /** End of the window, in ms of the clock. */
+  readonly until: number;
+}
+
+/** The record of an address after one more wrong token. */
+interface Failure {
+  /** Number of wrong tokens from the address in this window. */
+  readonly count: number;
+  /** Whole seconds until the window ends. */
+  readonly secondsLeft: number;
+}
+
+/** Counts wrong tokens for each address, in bounded memory. */
+export class FailedAttempts {
+  /** Attempts by address, in the order in which their windows began. */
+  readonly #attempts = new Map<string, Attempts>();
+  readonly #now: () => number;
+
+  /** @param now monotonic time in ms */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Counts one wrong token from an address. */
+  add(address: string): Failure {
+    const now = this.#now();
+    const network = networkOf(address);
+    let attempts = this.#attempts.get(network);
+    if (attempts === undefined || attempts.until <= now) {
+      this.#attempts.delete(network);
+      this.#makeRoom();
+      attempts = { count: 0, until: now + WINDOW_S * 1000 };
+      this.#attempts.set(network, attempts);
+    }
+    attempts.count++;
+    return { count: attempts.count, secondsLeft: Math.ceil((attempts.until - now) / 1000) };
+  }
+
+  #makeRoom(): void {
+    const [oldest] = this.#attempts.keys();
+    if (oldest !== undefined && this.#attempts.size >= MOST_ADDRESSES) this.#attempts.delete(oldest);
+  }
+}
+
+/**
+ * The key under which an address is counted: an IPv4 address, or the first 64 bits of an IPv6 address, since
+ * a client chooses the rest of those freely.
+ */
+function networkOf(address: string): string {
+  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (v4 !== undefined) return v4;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  return [...front, ...Array<string>(zeros).fill('0'), ...back].slice(0, 4).join(':');
+}
 
 /** The rules of access to the REST interface. Without a token, every program on this machine has access. */
 export interface AccessRules extends TokenRules {
@@ -28,7 +97,7 @@ export interface AccessRules extends TokenRules {
 }
 
 /** The clock, log and transport that `Access` depends on. */
-export interface AccessContext {
+interface AccessContext {
   /** Monotonic time in ms. */
   now(): number;
   /** Writes a warning to the log. */
@@ -37,7 +106,7 @@ export interface AccessContext {
   readonly isSecure: boolean;
 }
 
-export type LogIn =
+type LogIn =
   | { readonly ok: true; readonly client: KnownClient; readonly cookie: string }
   | { readonly ok: false; readonly refusal: WrongToken };
 
@@ -187,3 +256,46 @@ const WRONG_LOGIN: WrongToken = {
   path: 'token',
   message: 'not a token of the configuration',
 };
+
+/**
+ * Security headers of every answer, for browsers: those of helmet that apply here. Pages get scripts, styles
+ * and data from this server only. Strict-Transport-Security is left out: it would hold for all ports of the
+ * machine, where other programs may serve plain HTTP.
+ */
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+} as const;
+
+/**
+ * Checks a request before anything else does.
+ * @returns the reply if the guard has answered; undefined lets the request in
+ */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
+
+export function accessGuard(access: Access): Guard {
+  const { origins } = access;
+  return (request, reply) => {
+    const { raw } = request;
+    reply.headers(SECURITY_HEADERS).headers(corsHeaders(raw.headers, origins));
+    const misplaced = access.refusalOfPlace(raw);
+    if (misplaced) return refuseAccess(request, reply, misplaced);
+    if (isPreflight(raw, origins)) return reply.code(204).headers(PREFLIGHT_HEADERS).send();
+    const refused = access.refusalOfClient(raw);
+    return refused && refuseAccess(request, reply, refused);
+  };
+}
+
+function refuseAccess(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { code, path, message, headers = {} }: AccessRefusal,
+) {
+  return refuse(request, reply.headers(headers), refusal(code, path, message));
+}

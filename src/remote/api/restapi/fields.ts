@@ -5,7 +5,7 @@ import { oneOf } from '../../../common/schema/parts.js';
 import { MAX_REPLY_MS } from '../../../device/faults/budget.js';
 import { thousandths } from '../../../simulator/commands/thousandths.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
-import { type Failure, mistakes } from '../failure.js';
+import { type Failure, mistakes } from '../error-answer.js';
 
 /** The types of requests by `submit`, whose value selects the schema of the other fields. */
 type RequestOf<Schemas extends Readonly<Record<string, z.ZodType>>> = {

@@ -6,7 +6,7 @@ import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import { wantedNewestFirst, wantedOldestFirst } from '../../../simulator/traffic/reading.js';
 import { trafficView } from '../../../simulator/traffic/view.js';
 import type { ApiContext } from '../desk.js';
-import { type Failure, failure } from '../failure.js';
+import { type Failure, failure } from '../error-answer.js';
 import { moment } from '../moment.js';
 import {
   isInOrder,

@@ -4,13 +4,11 @@ import { isMapping } from '../../../common/schema/parts.js';
 import { expectedMessage, quote } from '../../../common/schema/problem.js';
 import { JSON_TYPE, sendJson, sendText } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import { failure, failureSchema } from '../failure.js';
-import { CALLS_REQUESTS } from './call-request.js';
-import { CallsEndpoint, callsAnswerSchema } from './calls.js';
+import { failure, failureSchema } from '../error-answer.js';
+import { CALLS_REQUESTS, CallsEndpoint, callsAnswerSchema } from './calls.js';
 import { LOG_REQUESTS, LogEndpoint, logAnswerSchema } from './log.js';
 import { handleRegisters, REGISTERS_REQUESTS, registersAnswerSchema } from './registers.js';
-import { handleServer, serverAnswerSchema } from './server.js';
-import { SERVER_REQUESTS } from './server-request.js';
+import { handleServer, SERVER_REQUESTS, serverAnswerSchema } from './server.js';
 
 const TAGS = ['pymodbus'];
 

@@ -1,4 +1,4 @@
-import type { TrafficView } from '../../../simulator/traffic/view.js';
+import type { TrafficView } from '../../../simulator/traffic/view-schema.js';
 
 type TrafficRow = Partial<TrafficView>;
 

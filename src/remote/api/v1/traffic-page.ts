@@ -4,7 +4,7 @@ import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { beginningOfNewest, TrafficCursor } from '../../../simulator/traffic/reading.js';
-import { type LeftOut, leftOut, type TrafficView } from '../../../simulator/traffic/view.js';
+import { type LeftOut, leftOut, type TrafficView } from '../../../simulator/traffic/view-schema.js';
 import type { LineMap } from '../line-map.js';
 
 /** The part of the traffic that a client asks for. */

@@ -5,7 +5,7 @@ import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
 import type { EventKind, ReplyEvent } from '../../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
-import { streamedViewSchema, trafficViewSchema } from '../../../simulator/traffic/view.js';
+import { streamedViewSchema, trafficViewSchema } from '../../../simulator/traffic/view-schema.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import { StayingAnswers } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';

@@ -6,8 +6,7 @@ import type { Summary } from '../../../simulator/commands/schemas/summary.js';
 import type { ValueView } from '../../../simulator/commands/schemas/value.js';
 import type { Arrived, Broker, BrokerEvents } from '../broker.js';
 import type { Publication } from '../outbox.js';
-import { level, nameIn } from '../topics.js';
-import { Reported } from '../values.js';
+import { level, nameIn, Reported } from '../values.js';
 import { type Commanded, decodeCommand, encodePayload, type Metric, TYPES } from './payload.js';
 
 type SparkplugValue = Pick<ValueView, 'name' | 'value' | 'type'>;

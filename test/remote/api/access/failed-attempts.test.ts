@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { FailedAttempts } from '../../../../src/remote/api/access/failed-attempts.js';
+import { FailedAttempts } from '../../../../src/remote/api/access/access.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { ErrorBody } from '../../../../src/remote/api/problem.js';
+import type { ErrorBody } from '../../../../src/remote/api/error-answer.js';
 import type { DeviceView } from '../../../../src/simulator/commands/schemas/device.js';
 import { bytesOf } from '../../../modbus/protocol/hex.js';
 import { until } from '../../../modbus/transport/socket/raw-client.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorBody } from '../../../../src/remote/api/problem.js';
+import type { ErrorBody } from '../../../../src/remote/api/error-answer.js';
 import type { SignalKindView, Words } from '../../../../src/simulator/commands/schemas/value.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { Rest } from '../rest.js';

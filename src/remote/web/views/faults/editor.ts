@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
-import type { StreamedView } from '../../../../simulator/traffic/view.js';
+import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import type { ServedSchema } from '../../../api/v1/schemas.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import type { DeviceView } from '../../../../simulator/commands/schemas/device.js';
-import type { StreamedView } from '../../../../simulator/traffic/view.js';
+import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

@@ -1,4 +1,4 @@
-import type { StreamedView } from '../../../../simulator/traffic/view.js';
+import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
 
 /** An event of the traffic. */
 export type Event = Exclude<StreamedView, { kind: 'left out' }>;
