@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/remote/web/live.js';
-import { draftOf, readDraft } from '../../../src/remote/web/ui/schema-form/draft.js';
-import { type ObjectShape, shapeOf } from '../../../src/remote/web/ui/schema-form/shape.js';
+import {
+  draftOf,
+  type ObjectShape,
+  readDraft,
+  shapeOf,
+} from '../../../src/remote/web/ui/schema-form/draft.js';
 import { type Format, parseText, textOf } from '../../../src/remote/web/views/registers/formats.js';
 import { Known, whyNot } from '../../../src/remote/web/views/registers/known.js';
 import {

@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FRAMINGS } from '../../../../src/modbus/protocol/framings.js';
 import { FunctionCode } from '../../../../src/modbus/protocol/function-code.js';
-import { dissect, guessedFraming } from '../../../../src/remote/web/views/traffic/dissect.js';
-import type { ShownField } from '../../../../src/remote/web/views/traffic/fields.js';
+import {
+  dissect,
+  guessedFraming,
+  type ShownField,
+} from '../../../../src/remote/web/views/traffic/dissect.js';
 import { SPECIFICATION_EXAMPLES } from '../../../modbus/protocol/application-protocol.js';
 import { EXCEPTIONS } from '../../../modbus/protocol/exceptions.js';
 import { bytesOf } from '../../../modbus/protocol/hex.js';

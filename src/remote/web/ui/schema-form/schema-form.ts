@@ -2,8 +2,17 @@ import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { Button, Field, typed } from '../controls.js';
-import { chosen, type Draft, draftOf, type ObjectDraft } from './draft.js';
-import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';
+import {
+  type ChoiceShape,
+  chosen,
+  type Draft,
+  draftOf,
+  type LeafShape,
+  type ListShape,
+  type ObjectDraft,
+  type ObjectShape,
+  type Shape,
+} from './draft.js';
 
 interface PartProps<Kind extends Shape = Shape> {
   readonly shape: Kind;

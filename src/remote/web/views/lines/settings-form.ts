@@ -7,9 +7,15 @@ import type { ServedSchema } from '../../../api/v1/schemas.js';
 import { resource } from '../../resource.js';
 import { Button, Field, into, Refused, useRequest } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
-import { type Draft, draftOf, isObject, readDraft } from '../../ui/schema-form/draft.js';
+import {
+  type Draft,
+  draftOf,
+  isObject,
+  type ObjectShape,
+  readDraft,
+  shapeOf,
+} from '../../ui/schema-form/draft.js';
 import { problemAt, SchemaPart } from '../../ui/schema-form/schema-form.js';
-import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
 
 /** The settings of a line, as the native file has them. Units are edited apart from them. */
 export type Settings = Readonly<Record<string, unknown>>;

@@ -1,9 +1,14 @@
-import { mayWrite } from '../../api.js';
+import { computed, type Signal, signal } from '@preact/signals';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type { ChangeRequest, RegisterView } from '../../../../simulator/commands/schemas/value.js';
+import { ask, mayWrite } from '../../api.js';
 import { go, route } from '../../route.js';
-import { type CellChange, made, sendChange } from './changes.js';
+import { timeOfDay } from '../../ui/format.js';
+import { say } from '../../ui/toast.js';
 import { parseText } from './formats.js';
 import { whyNot } from './known.js';
-import { cellLength, cellStart, cellText } from './layout.js';
+import { cellLength, cellStart, cellText, valueText } from './layout.js';
+import { readNow, valuesIn } from './reading.js';
 import {
   addressOf,
   anchor,
@@ -15,6 +20,149 @@ import {
   target,
   type WordTable,
 } from './state.js';
+
+/** A change of registers, by address. */
+type CellChange = ChangeRequest & { readonly table: WordTable; readonly address: number };
+
+/** A change of registers of a device, and the change that undoes it. */
+interface Done {
+  readonly device: string;
+  readonly table: WordTable;
+  readonly address: number;
+  readonly count: number;
+  readonly forth: CellChange;
+  readonly back: ChangeRequest;
+}
+
+/**
+ * A question before a change that would overwrite what somebody else has written; undefined if there is none.
+ */
+export const clash = signal<{ readonly text: string; readonly goOn: () => void } | undefined>(undefined);
+
+const MOST_DONE = 200;
+const done = signal<readonly Done[]>([]);
+const undone = signal<readonly Done[]>([]);
+
+export const mayUndo = computed(() => done.value.length > 0);
+export const mayRedo = computed(() => undone.value.length > 0);
+
+/**
+ * Resolves when the last change is done. Changes are made one after the other, because keys are faster than
+ * answers.
+ */
+let turn = Promise.resolve();
+
+/**
+ * Remembers a change that was just made, so that it can be undone.
+ * @param before the registers before the change
+ * @param registers the simulator's answer
+ */
+function made(
+  device: string,
+  change: CellChange,
+  before: readonly number[],
+  registers: readonly RegisterView[],
+): void {
+  const { table, address } = change;
+  // Undo and redo each expect what the other has left, so that no write of a client in between is lost.
+  // Registers that move by themselves are not expected to stand still.
+  const isMoved = registers.some(({ signal, action }) => signal !== null || action !== null);
+  const after = isMoved ? undefined : (change.words ?? registers[0]?.raw);
+  const back = { table, address, words: [...before], raw: true, expected: after };
+  const forth = { ...change, expected: isMoved ? undefined : [...before] };
+  const next = { device, table, address, count: before.length, forth, back };
+  done.value = [...done.value.slice(1 - MOST_DONE), next];
+  undone.value = [];
+}
+
+/** Undoes the last change, and selects its register. */
+export function undo(): void {
+  turn = turn.then(() => repeat(done, undone, ({ back }) => back, 'undone'));
+}
+
+/** Makes the change again that was undone last. */
+export function redo(): void {
+  turn = turn.then(() => repeat(undone, done, ({ forth }) => forth, 'redone'));
+}
+
+/** Carries out the last change of one list, and moves it to the other list. */
+async function repeat(
+  from: Signal<readonly Done[]>,
+  to: Signal<readonly Done[]>,
+  requestOf: (change: Done) => ChangeRequest,
+  what: string,
+  isSure = false,
+): Promise<void> {
+  const last = from.peek().at(-1);
+  if (!last) return;
+  const { device, table, address } = last;
+  const other = isSure ? undefined : await overwritten(last);
+  if (other) {
+    const text = `${device}, ${table} ${address}, was written meanwhile by ${writerText(other)}. It is ${valueText(other)} now.`;
+    clash.value = { text, goOn: () => void repeat(from, to, requestOf, what, true) };
+    return;
+  }
+  const { expected, ...request } = requestOf(last);
+  const sent = await sendChange(device, isSure ? request : { ...request, expected });
+  const subject = `The change of ${device}, ${table} ${address},`;
+  if (!sent.ok && sent.isOther)
+    return say(`${subject} was not ${what}: another write came first.`, 'refused');
+  from.value = from.peek().slice(0, -1);
+  if (!sent.ok) return say(sent.text, 'refused');
+  to.value = [...to.peek(), last];
+  say(`${subject} was ${what}.`);
+  const now = target.peek();
+  if (now?.device.name === device && now.table === table) selected.value = anchor.value = address;
+}
+
+/** The outcome of a change. `isOther`: the present value is not the expected one. */
+type Sent =
+  | { readonly ok: true; readonly registers: readonly RegisterView[] }
+  | { readonly ok: false; readonly text: string; readonly isOther: boolean };
+
+const CONFLICT = 409;
+
+/** Sends a change, and reads the visible registers. */
+async function sendChange(device: string, change: ChangeRequest): Promise<Sent> {
+  const path = pathOf('devices', device, 'registers');
+  const answer = await ask<{ registers: RegisterView[] }>('PATCH', path, { changes: [change] });
+  if (answer.ok) noteWrite(device, answer.value.registers);
+  await readNow();
+  if (answer.ok) return { ok: true, registers: answer.value.registers };
+  const { status, problem } = answer;
+  return { ok: false, text: problem.problems[0]?.message ?? problem.detail, isOther: status === CONFLICT };
+}
+
+const MOST_OURS = 1000;
+
+/** Writes of this page by device and time, the oldest first. */
+const ours = new Set<string>();
+
+const writeOf = (device: string, { lastWriter }: RegisterView) => `${lastWriter?.time} ${device}`;
+
+function noteWrite(device: string, registers: readonly RegisterView[]): void {
+  for (const register of registers) ours.add(writeOf(device, register));
+  for (const oldest of ours) {
+    if (ours.size <= MOST_OURS) return;
+    ours.delete(oldest);
+  }
+}
+
+/** The first value that somebody else has written since this page did; undefined if nobody has. */
+async function overwritten({ device, table, address, count }: Done): Promise<RegisterView | undefined> {
+  const answer = await valuesIn(device, table, address, address + count - 1);
+  return answer.ok
+    ? answer.value.registers.find((register) => !ours.has(writeOf(device, register)))
+    : undefined;
+}
+
+/** The last writer of a value in words: who, where and when. */
+export function writerText({ lastWriter }: RegisterView): string {
+  if (!lastWriter) return 'nobody since the reset';
+  const { by, line, client, time } = lastWriter;
+  const who = by === 'line' ? `line ${line}${client === null ? '' : `, ${client}`}` : by;
+  return time === null ? who : `${who}, ${timeOfDay(Date.parse(time))}`;
+}
 
 /**
  * Time in ms after the last key before the address of the page follows. Browsers limit the number of its

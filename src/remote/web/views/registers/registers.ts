@@ -1,17 +1,188 @@
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import { pathOf } from '../../../../common/rest-client/client.js';
+import type {
+  ClockRequest,
+  DeviceView,
+  PowerRequest,
+} from '../../../../simulator/commands/schemas/device.js';
+import type { RegisterView } from '../../../../simulator/commands/schemas/value.js';
+import type { StreamedView } from '../../../../simulator/traffic/view-schema.js';
+import { ask, mayWrite } from '../../api.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
 import { go, route } from '../../route.js';
-import { Empty, put, Refused } from '../../ui/controls.js';
-import { Question } from '../../ui/dialog.js';
-import { Bar, Machine } from './bar.js';
-import { clash, redo, undo } from './changes.js';
+import { Button, Empty, Folded, into, put, Refused, Select, State, sent, typed } from '../../ui/controls.js';
+import { AskingButton, Question } from '../../ui/dialog.js';
+import { count, duration } from '../../ui/format.js';
+import { say, sayAnswer } from '../../ui/toast.js';
 import { Details } from './details.js';
+import { clash, mayRedo, mayUndo, redo, select, undo } from './editing.js';
 import { followTouches } from './flashes.js';
+import { FORMATS } from './formats.js';
 import { Grid } from './grid.js';
-import { MissingRegisters } from './missing.js';
-import { followRegisters, problem } from './reading.js';
-import { addressOf, defined, devices, followDevices, size, TABLES, target, usualDevice } from './state.js';
+import { rowOf } from './layout.js';
+import { followRegisters, problem, readNow } from './reading.js';
+import {
+  addressOf,
+  columns,
+  defined,
+  devices,
+  followDevices,
+  format,
+  machine,
+  rowStarts,
+  size,
+  TABLES,
+  target,
+  usualDevice,
+  type WordTable,
+} from './state.js';
+import { type Missing, missingIn } from './touches.js';
 import './registers.css';
+
+/** The controls that choose what is shown, and how. */
+function Bar({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
+  const all = devices.current.value ?? [];
+  // If the other device does not have this table, one that it has is shown.
+  const other = (name: string) => (all.find((each) => each.name === name)?.tables[table] ? table : '');
+  return html`<div class="flow">
+    <${Select} label="Device" value=${device.name} choices=${all.map(({ name }) => name)}
+      onChange=${(name: string) => go(addressOf({ device: name, table: other(name) }))} />
+    <nav aria-label="Tables"><ul class="flow">${TABLES.map(
+      (
+        each,
+      ) => html`<li><a class="tab" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
+        ${each} <span class="dim" title="registers that are defined">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
+    )}</ul></nav>
+    <${Folded} summary=${`Shown as ${FORMATS[format.value].title}`}>
+      <${Select} label="Show as" value=${format.value} choices=${Object.entries(FORMATS).map(([name, { title }]) => [name, title])}
+        onChange=${(as: string) => go(addressOf({ as }), 'replace')} />
+      <${Find} device=${device} table=${table} />
+      <span class="flow end">
+        <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
+        <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
+      </span>
+    <//>
+  </div>`;
+}
+
+/** Most names that the field suggests. */
+const MOST_NAMES = 500;
+
+/**
+ * A field that leads to an address of the table, or to a named value of any table. Keys then act on that
+ * register.
+ */
+function Find({ device, table }: { readonly device: DeviceView; readonly table: WordTable }) {
+  const text = useSignal('');
+  const find = async () => {
+    const wanted = text.value.trim();
+    if (/^(\d+|0x[0-9a-f]+)$/i.test(wanted)) {
+      const address = Number(wanted);
+      const start = rowStarts.peek()[rowOf(rowStarts.peek(), columns.peek(), address)] ?? 0;
+      const isShown = address >= start && address < start + columns.peek();
+      if (!isShown) return say(`${device.name} defines nothing near ${table} ${wanted}.`, 'refused');
+      select(address);
+    } else {
+      const path = `${pathOf('devices', device.name, 'registers')}?${new URLSearchParams({ names: wanted })}`;
+      const answer = await ask<{ registers: RegisterView[] }>('GET', path);
+      if (!answer.ok) return say(answer.problem.detail, 'refused');
+      const [found] = answer.value.registers;
+      if (found) go(addressOf({ table: found.table, from: found.address }));
+    }
+    text.value = '';
+    // The grid of another table must be drawn first.
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.view-registers .grid')?.focus());
+  };
+  return html`<form class="find" onSubmit=${sent(find)}>
+    <label>Go to <input list="register-names" class="mono" placeholder="address or name" autocomplete="off"
+      spellcheck=${false} value=${text.value} onInput=${typed(into(text))} /></label>
+    <datalist id="register-names">${device.names.slice(0, MOST_NAMES).map((name) => html`<option value=${name} />`)}</datalist>
+  </form>`;
+}
+
+const TONES = { on: 'good', booting: 'warn', off: 'bad' } as const;
+const SPEEDS = [0.1, 1, 10, 60, 600, 3600];
+
+/** The supply and the clock of the device, with their switches. */
+function Machine({ name }: { readonly name: string }) {
+  const now = machine.value;
+  const isOff = !mayWrite() || !now;
+  const post = async (command: string, done: string, body?: PowerRequest | ClockRequest) => {
+    if (sayAnswer(await ask('POST', pathOf('devices', name, command), body), done)) await readNow();
+  };
+  const power = (state: PowerRequest['state'], done: string) => () => void post('power', done, { state });
+  const clock = (body: ClockRequest, done: string) => void post('clock', done, body);
+  const { time = 0, speed = 1, paused = false } = now?.clock ?? {};
+  const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
+  const summary = `Supply ${now?.supply ?? '–'}, clock ${paused ? 'paused' : `${speed}×`}`;
+  return html`<div class="machine panel flow"><${Folded} summary=${summary}>
+    <span class="flow"><span class="dim">Supply</span> <${State} tone=${now ? TONES[now.supply] : 'off'}>${now?.supply ?? '–'}<//>
+      <${Button} disabled=${isOff || now.supply === 'on'} label="Switch the supply on" onClick=${power('on', `${name} is switched on.`)}>On<//>
+      <${Button} disabled=${isOff || now.supply === 'off'} label="Switch the supply off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
+      <${Button} disabled=${isOff || now.supply === 'off'} label="Interrupt 1 s: no supply for a second" onClick=${power(
+        'cycle',
+        `${name} is off for a second.`,
+      )}>Interrupt 1 s<//></span>
+    <span class="flow"><span class="dim">Clock</span> <span class="mono time">${paused ? 'paused at ' : ''}${duration(time)}</span>
+      <${Button} disabled=${isOff} label=${paused ? 'Let the clock run' : 'Pause the clock'} onClick=${() =>
+        clock(
+          { pause: !paused },
+          `The clock of ${name} ${paused ? 'runs' : 'is paused'}.`,
+        )}>${paused ? 'Run' : 'Pause'}<//>
+      <${Select} label="speed" disabled=${isOff} value=${String(speed)}
+        choices=${speeds.map((each) => [String(each), `${each}×`])}
+        onChange=${(each: string) => clock({ speed: Number(each) }, `The clock of ${name} runs ${each} times as fast.`)} />
+      <${Button} disabled=${isOff} label="+1 min: a step of the clock" onClick=${() =>
+        clock({ step: '1m' }, `The clock of ${name} is a minute on.`)}>+1 min<//></span>
+    <${AskingButton} disabled=${isOff} label="Reset the device: registers as configured" title=${`Reset ${name}?`}
+      text="All registers but those with retain get their configured values. Changes of clients and of this page are lost, and the clock begins at 0."
+      onYes=${() => void post('reset', `${name} was reset.`)}>Reset<//>
+  <//></div>`;
+}
+
+/** Interval in µs in which the traffic is searched. */
+const EVERY_US = 3e6;
+/** Number of the newest problems that are searched. */
+const MOST_EVENTS = '500';
+
+const problems = resource(
+  () => {
+    const { lines = {} } = target.peek()?.device ?? {};
+    const query = new URLSearchParams(Object.keys(lines).map((line) => ['line', line]));
+    for (const [name, value] of [
+      ['kind', 'reply'],
+      ['problems', 'true'],
+      ['limit', MOST_EVENTS],
+    ] as const)
+      query.set(name, value);
+    return `/traffic?${query}`;
+  },
+  ({ events }: { readonly events: readonly StreamedView[] }) => events,
+  () => target.value && [target.value.device.name, Math.floor((summary.value?.monotonicUs ?? 0) / EVERY_US)],
+);
+
+/** Lists registers that clients have asked for and the device does not define. One click defines them. */
+function MissingRegisters({ device }: { readonly device: DeviceView }) {
+  useEffect(problems.follow, []);
+  const missing = missingIn(problems.current.value ?? [], device, defined.value ?? {});
+  if (missing.length === 0) return null;
+  const define = async ({ table, address, quantity, text }: Missing) => {
+    const write = table === 'coils' || table === 'holding';
+    const body = { table, address, quantity, write };
+    const answer = await ask('POST', pathOf('devices', device.name, 'registers'), body);
+    if (sayAnswer(answer, `${text} of ${device.name} is defined.`)) go(addressOf({ table, from: address }));
+  };
+  return html`<section class="missing panel flow" aria-label="Asked for and not defined">
+    <span>Asked for and not defined (exception 02):</span>
+    ${missing.map(
+      (each) => html`<span class="flow"><span class="mono">${each.text}</span>
+        <${Button} label=${`Define ${each.text}: it holds 0`} disabled=${!mayWrite()} onClick=${() => void define(each)}>Define<//></span>`,
+    )}
+  </section>`;
+}
 
 /** The view `/registers/DEVICE/TABLE`: a table of a device, to read and to change. */
 export function RegistersView() {

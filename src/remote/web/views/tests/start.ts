@@ -8,9 +8,8 @@ import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf } from '../../route.js';
 import { Button, Field, into, Refused, sent, useRequest } from '../../ui/controls.js';
-import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
+import { type Draft, draftOf, readDraft, shapeOf } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
-import { shapeOf } from '../../ui/schema-form/shape.js';
 import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 

@@ -8,8 +8,7 @@ import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
 import type { Event } from './chunks.js';
-import { dissect, type FramingName, guessedFraming } from './dissect.js';
-import type { ShownField } from './fields.js';
+import { dissect, type FramingName, guessedFraming, type ShownField } from './dissect.js';
 import { timeText } from './rows.js';
 
 interface OpenedProps {
