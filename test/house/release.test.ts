@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, shipped } from '../../scripts/package/release-notes.mjs';
 import { catalogueIds } from '../../src/files/config/catalogue.js';
-import { sunspecIds } from '../../src/files/config/sunspec/model.js';
+import { sunspecIds } from '../../src/files/config/sunspec/place.js';
 
 interface Locked {
   readonly dev?: boolean;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failure, type Result, success } from '../../common/result.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
 import type { Run } from '../../testing/commands.js';
-import { fleetHtml } from '../../testing/report/fleet-html.js';
+import { fleetHtml } from '../../testing/report/html.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
 import { forRunningSimulator } from '../../testing/scenario/own-configuration.js';
 import { loadScenarioFile } from '../../testing/scenario/scenario-file.js';

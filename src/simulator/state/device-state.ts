@@ -4,8 +4,7 @@ import type { Point } from '../../device/point.js';
 import type { ImageSnapshot, RegisterImage } from '../../device/registers/image.js';
 import { isWritableMeta } from '../../device/registers/layout.js';
 import type { DeviceDefinition } from '../../files/config/configuration.js';
-import { deviceFingerprint, jsonOf } from './kept-state.js';
-import { type DeviceState, FORMAT } from './schema.js';
+import { type DeviceState, deviceFingerprint, FORMAT, jsonOf } from './kept-state.js';
 
 /** A device of a simulator and its definition. */
 interface KeptDevice {

@@ -4,8 +4,13 @@ import { removeDevice, restoreDevices } from '../commands/devices.js';
 import { removeRule, replaceRule } from '../commands/faults.js';
 import { addLine, changeLine, removeLine } from '../commands/lines.js';
 import { problemText } from '../commands/refusal.js';
-import { deviceFingerprint, type FileContent, lineFingerprint, rulesFingerprint } from './kept-state.js';
-import type { KeptState } from './schema.js';
+import {
+  deviceFingerprint,
+  type FileContent,
+  type KeptState,
+  lineFingerprint,
+  rulesFingerprint,
+} from './kept-state.js';
 
 /** What was restored and what could not be, in words. */
 export interface RestoredSimulator {

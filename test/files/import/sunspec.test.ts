@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../src/files/config/load.js';
-import { sunspecIds } from '../../../src/files/config/sunspec/model.js';
+import { sunspecIds } from '../../../src/files/config/sunspec/place.js';
 import { importText } from '../../../src/files/import/import.js';
 import { some } from '../../support/tries.js';
 import { imported } from './helpers.js';

@@ -7,14 +7,15 @@ import {
   shapeOf,
 } from '../../../src/remote/web/ui/schema-form/draft.js';
 import { type Format, parseText, textOf } from '../../../src/remote/web/views/registers/formats.js';
-import { Known, whyNot } from '../../../src/remote/web/views/registers/known.js';
 import {
   columnsFor,
+  Known,
   moved,
   partsOf,
   rowCells,
   rowOf,
   rowStartsOf,
+  whyNot,
 } from '../../../src/remote/web/views/registers/layout.js';
 import { missingIn, touchesOf, trafficOf } from '../../../src/remote/web/views/registers/touches.js';
 import type { RegisterView } from '../../../src/simulator/commands/schemas/value.js';

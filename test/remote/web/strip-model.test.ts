@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { boxesOf } from '../../../src/common/timeline/drawing.js';
 import type { Lane, Piece } from '../../../src/common/timeline/pieces.js';
-import { pieceAt, snapped } from '../../../src/remote/web/strip/gestures.js';
 import {
   fitted,
   neighbour,
+  pieceAt,
   pinched,
   StripModel,
+  snapped,
   sourceOf,
   usAt,
   xOf,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/simulator/traffic/event.js';
-import type { TrafficFilter } from '../../../src/simulator/traffic/filter.js';
 import {
   beginningOfNewest,
   TrafficCursor,
+  type TrafficFilter,
   wantedNewestFirst,
 } from '../../../src/simulator/traffic/reading.js';
 import { TrafficStream } from '../../../src/simulator/traffic/stream.js';

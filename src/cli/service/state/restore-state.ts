@@ -5,14 +5,14 @@ import type { CommandContext } from '../../../simulator/commands/context.js';
 import { problemText } from '../../../simulator/commands/refusal.js';
 import { defineRegisters, restoreSignal } from '../../../simulator/commands/values.js';
 import { restoreDevice } from '../../../simulator/state/device-state.js';
-import type { FileContent } from '../../../simulator/state/kept-state.js';
-import { restoreSimulator } from '../../../simulator/state/restore-simulator.js';
 import {
   type ClockState,
   clockStateSchema,
   deviceStateSchema,
+  type FileContent,
   keptStateSchema,
-} from '../../../simulator/state/schema.js';
+} from '../../../simulator/state/kept-state.js';
+import { restoreSimulator } from '../../../simulator/state/restore-simulator.js';
 import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE, type StateFiles } from './state-files.js';
 
 /**

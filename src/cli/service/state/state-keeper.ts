@@ -6,13 +6,14 @@ import type { CommandContext } from '../../../simulator/commands/context.js';
 import type { Simulator } from '../../../simulator/simulator.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../../simulator/state/device-state.js';
 import {
+  type ClockState,
   deviceFingerprint,
   type FileContent,
+  FORMAT,
   isAsInFile,
   jsonOf,
   keptState,
 } from '../../../simulator/state/kept-state.js';
-import { type ClockState, FORMAT } from '../../../simulator/state/schema.js';
 import type { StateOptions } from '../../command-line/commands/serve.js';
 import { CLOCK_INTERVAL_MS, type RestoredState, restoreState } from './restore-state.js';
 import { CLOCK_FILE, deviceFile, SIMULATOR_FILE, StateFiles } from './state-files.js';

@@ -5,9 +5,8 @@ import type { PointDefinition } from '../../../device/point.js';
 import type { ReactionDefinition, Use } from '../../../device/reactions/reaction.js';
 import type { CellType } from '../../../device/registers/cell-type.js';
 import { typeOfMeta } from '../../../device/registers/layout.js';
-import { ordering } from '../../../device/signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
-import { entryFinder, type Network } from './dependencies.js';
+import { entryFinder, type Network, ordering } from './dependencies.js';
 
 /** The most changes that one write may cause, directly or through other reactions. */
 const MAX_CHANGES = 100;

@@ -6,8 +6,8 @@ import { expectedMessage } from '../../../common/schema/problem.js';
 import type { Work } from '../../../common/work.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../../device/registers/cell-type.js';
 import { parseValue } from '../../../device/registers/value.js';
-import { findSunspecModel } from '../sunspec/model.js';
 import {
+  findSunspecModel,
   MOST_REPEATS,
   placingModel,
   SUNSPEC_END,

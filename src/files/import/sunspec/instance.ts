@@ -1,10 +1,10 @@
 import {
   findSunspecModel,
+  placeModel,
   type SunspecGroup,
   type SunspecModel,
   type SunspecPoint,
-} from '../../config/sunspec/model.js';
-import { placeModel } from '../../config/sunspec/place.js';
+} from '../../config/sunspec/place.js';
 import type { Collector } from '../collected.js';
 import { numberOf, type Section, sectionOf } from '../parts.js';
 

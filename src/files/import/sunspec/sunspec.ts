@@ -3,8 +3,15 @@ import { At } from '../../../common/schema/at.js';
 import { fileFindings } from '../../../common/schema/findings.js';
 import { oneOf, text, wholeNumber } from '../../../common/schema/parts.js';
 import { formatProblems, pathText } from '../../../common/schema/problem.js';
-import { findSunspecModel, SUNSPEC_TYPES, type SunspecModel } from '../../config/sunspec/model.js';
-import { placeModel, SUNSPEC_END, SUNSPEC_MARKER, type SunspecEntry } from '../../config/sunspec/place.js';
+import {
+  findSunspecModel,
+  placeModel,
+  SUNSPEC_END,
+  SUNSPEC_MARKER,
+  SUNSPEC_TYPES,
+  type SunspecEntry,
+  type SunspecModel,
+} from '../../config/sunspec/place.js';
 import { parseText } from '../../config/text/parse-text.js';
 import { Collector, type Imported } from '../collected.js';
 import { sectionOf } from '../parts.js';

@@ -28,8 +28,8 @@ import {
   orEmpty,
   requests,
   seconds,
+  Watch,
 } from './fields.js';
-import { Watch } from './watch.js';
 
 /** The names of functions that REST clients know. */
 const CLIENT_NAMES: Readonly<Record<FunctionName, string>> = {

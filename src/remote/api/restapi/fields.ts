@@ -4,7 +4,8 @@ import { Findings } from '../../../common/schema/findings.js';
 import { oneOf } from '../../../common/schema/parts.js';
 import { MAX_REPLY_MS } from '../../../device/faults/budget.js';
 import { thousandths } from '../../../simulator/commands/thousandths.js';
-import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
+import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
+import type { TrafficFilter } from '../../../simulator/traffic/reading.js';
 import { type Failure, mistakes } from '../error-answer.js';
 
 /** The types of requests by `submit`, whose value selects the schema of the other fields. */
@@ -154,4 +155,45 @@ export function listFilter({ function: code, range_start, range_stop }: Listed):
     functions: code == null ? undefined : new Set([code]),
     addresses: last == null ? undefined : [{ address: first, quantity: last - first + 1 }],
   };
+}
+
+/**
+ * Selects the events that are listed: all from the first request to watch until the request to stop, by the
+ * newest filter.
+ */
+export class Watch<Filter> {
+  readonly #traffic: KeptEvents;
+  #filter: Filter | undefined;
+  #after = 0;
+  #until: number | undefined;
+
+  constructor(traffic: KeptEvents) {
+    this.#traffic = traffic;
+  }
+
+  get isActive(): boolean {
+    return this.#filter !== undefined && this.#until === undefined;
+  }
+
+  /** Begins to watch. If watching has already begun, only replaces the filter. */
+  begin(filter: Filter): void {
+    if (!this.isActive) this.#after = this.#traffic.last;
+    this.#until = undefined;
+    this.#filter = filter;
+  }
+
+  /** Stops watching: later events are not listed. */
+  stop(): void {
+    if (this.isActive) this.#until = this.#traffic.last;
+  }
+
+  /** The newest filter, and the range of sequence numbers; undefined before the first request. */
+  get watched():
+    | { readonly filter: Filter; readonly span: { readonly after: number; readonly until?: number } }
+    | undefined {
+    const [filter, after, until] = [this.#filter, this.#after, this.#until];
+    return filter === undefined
+      ? undefined
+      : { filter, span: { after, ...(until !== undefined && { until }) } };
+  }
 }

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { oneOf } from '../../../common/schema/parts.js';
 import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../../simulator/traffic/event.js';
-import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
-import { wantedNewestFirst, wantedOldestFirst } from '../../../simulator/traffic/reading.js';
+import {
+  type TrafficFilter,
+  wantedNewestFirst,
+  wantedOldestFirst,
+} from '../../../simulator/traffic/reading.js';
 import { trafficView } from '../../../simulator/traffic/view.js';
 import type { ApiContext } from '../desk.js';
 import { type Failure, failure } from '../error-answer.js';
@@ -17,8 +20,8 @@ import {
   optionalInteger,
   orEmpty,
   requests,
+  Watch,
 } from './fields.js';
-import { Watch } from './watch.js';
 
 const logRowSchema = z.object({
   index: z.number().describe('The sequence number of the event.'),

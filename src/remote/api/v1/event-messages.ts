@@ -1,5 +1,4 @@
-import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
-import { TrafficCursor } from '../../../simulator/traffic/reading.js';
+import { TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/reading.js';
 import type { ApiContext } from '../desk.js';
 import { batchesOf, streamed } from './traffic-page.js';
 

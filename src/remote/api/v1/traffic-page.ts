@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
-import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
-import { beginningOfNewest, TrafficCursor } from '../../../simulator/traffic/reading.js';
+import { beginningOfNewest, TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/reading.js';
 import { type LeftOut, leftOut, type TrafficView } from '../../../simulator/traffic/view-schema.js';
 import type { LineMap } from '../line-map.js';
 

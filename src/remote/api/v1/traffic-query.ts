@@ -9,7 +9,7 @@ import type { AddressRange } from '../../../modbus/protocol/pdu.js';
 import { inQuery } from '../../../simulator/commands/schemas/value.js';
 import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
 import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
-import type { TrafficFilter } from '../../../simulator/traffic/filter.js';
+import type { TrafficFilter } from '../../../simulator/traffic/reading.js';
 import { moment } from '../moment.js';
 
 const MAX_UNIT = 255;

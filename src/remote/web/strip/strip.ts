@@ -4,9 +4,8 @@ import { type Box, boxesOf, boxPath, drawingOf, HEIGHT, RULER } from '../../../c
 import { LANES, LOOKS, type Look } from '../../../common/timeline/pieces.js';
 import { ticksOf } from '../../../common/timeline/times.js';
 import { followSize, textWidth, together } from '../ui/element.js';
-import { followGestures } from './gestures.js';
-import { type StripModel, usAt, xOf } from './model.js';
 import './strip.css';
+import { followGestures, type StripModel, usAt, xOf } from './model.js';
 
 interface StripProps {
   readonly model: StripModel;

@@ -1,5 +1,4 @@
-import { findSunspecModel } from '../../../files/config/sunspec/model.js';
-import { SUNSPEC_END } from '../../../files/config/sunspec/place.js';
+import { findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
 import { hasValues } from '../asker.js';
 import { type Bench, readPdu } from '../bench.js';
 import { conforms, type Judged, type ServerCheck, unsupported, violates } from '../check.js';

@@ -5,7 +5,7 @@ import {
   type SunspecModel,
   type SunspecPoint,
   sunspecIds,
-} from '../../../../src/files/config/sunspec/model.js';
+} from '../../../../src/files/config/sunspec/place.js';
 import { liveDevices } from '../../../device/live.js';
 
 /*

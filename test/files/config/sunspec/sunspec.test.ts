@@ -5,7 +5,7 @@ import {
   findSunspecModel,
   type SunspecGroup,
   sunspecIds,
-} from '../../../../src/files/config/sunspec/model.js';
+} from '../../../../src/files/config/sunspec/place.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { holding, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 

@@ -16,8 +16,7 @@ import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say } from '../../ui/toast.js';
 import { editSelected, writerText } from './editing.js';
 import { textOf } from './formats.js';
-import { whyNot } from './known.js';
-import { valueText } from './layout.js';
+import { valueText, whyNot } from './layout.js';
 import { detail, readNow } from './reading.js';
 import { known, selected, target, version } from './state.js';
 

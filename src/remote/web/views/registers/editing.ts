@@ -6,8 +6,7 @@ import { go, route } from '../../route.js';
 import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
 import { parseText } from './formats.js';
-import { whyNot } from './known.js';
-import { cellLength, cellStart, cellText, valueText } from './layout.js';
+import { cellLength, cellStart, cellText, valueText, whyNot } from './layout.js';
 import { readNow, valuesIn } from './reading.js';
 import {
   addressOf,

@@ -7,8 +7,7 @@ import { resource } from '../../resource.js';
 import { hrefOf, route } from '../../route.js';
 import { together } from '../../ui/element.js';
 import { FORMATS, type Format } from './formats.js';
-import { Known } from './known.js';
-import { columnsFor, ROW_HEIGHT, rowStartsOf } from './layout.js';
+import { columnsFor, Known, ROW_HEIGHT, rowStartsOf } from './layout.js';
 
 export type WordTable = Words['table'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { orderOf } from '../../../src/device/signals/dependencies.js';
+import { orderOf } from '../../../../src/files/config/native/dependencies.js';
 
 describe('values that depend upon each other', () => {
   it('come after those that they need', () => {
