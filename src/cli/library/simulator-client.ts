@@ -4,7 +4,7 @@ import { unknownName } from '../../common/schema/nearest.js';
 import type { Problem } from '../../common/schema/problem.js';
 import type { ruleSchema } from '../../device/faults/rule.js';
 import type { exchangeViewSchema } from '../../remote/api/v1/exchange-view.js';
-import type { Armed } from '../../simulator/commands/catalogue.js';
+import type { Armed } from '../../simulator/commands/schemas/catalogue.js';
 import type {
   ClockRequest,
   DeviceView,

@@ -9,37 +9,14 @@ import { type LineSource, lineSource, sourceChange } from '../../files/config/na
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
 import type { Line } from '../line.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { accept, checkedRule } from './faults.js';
 import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
-import type { CATALOGUE_COMMANDS } from './schemas/catalogue.js';
-
-/**
- * What an entry of the catalogue changes, apart from its fault rules. Whoever calls has read the entry.
- * @public because the declaration of the table of commands names it
- */
-export interface EntryChanges {
-  readonly manners?: Manners | undefined;
-  /** Settings of a line in the form of a native file. */
-  readonly line?: LineSource | undefined;
-}
+import type { Armed, CATALOGUE_COMMANDS } from './schemas/catalogue.js';
 
 /** An entry of the catalogue for a target, with its fault rules in the form of a native file. */
-export interface Arming extends EntryChanges {
-  readonly rules: readonly Readonly<Record<string, unknown>>[];
-  readonly target: Target;
-}
-
-/**
- * What was armed or taken back: the names of devices whose manners changed, of lines whose settings changed,
- * and of rules.
- */
-export interface Armed {
-  readonly devices: readonly string[];
-  readonly lines: readonly string[];
-  readonly rules: readonly string[];
-}
+type Arming = DeclaredInput<(typeof CATALOGUE_COMMANDS)['misbehaviour.arm']>;
 
 /**
  * Makes a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or
@@ -122,7 +99,7 @@ function armDevices(
  */
 async function disarmMisbehaviour(
   context: CommandContext,
-  { id, manners = {}, line: settings }: EntryChanges & { readonly id: string },
+  { id, manners = {}, line: settings }: DeclaredInput<(typeof CATALOGUE_COMMANDS)['misbehaviour.disarm']>,
 ): Promise<Outcome<Armed>> {
   const { simulator } = context;
   const lines: string[] = [];

@@ -4,26 +4,19 @@ import type { Action } from '../../device/registers/actions.js';
 import type { RegisterImage } from '../../device/registers/image.js';
 import { notDefined } from '../../device/registers/undefined.js';
 import { parseValue } from '../../device/registers/value.js';
-import type { TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { Simulator } from '../simulator.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
 import type { CELL_COMMANDS } from './schemas/cells.js';
 
 /**
  * A range of one list of registers, both ends included. Without a device, the first device of the first line
- * is meant.
+ * is meant. A device of a pymodbus file has no table, but one list for all of them.
  */
-export interface CellRange {
-  readonly device?: string | undefined;
-  /** The table; absent for a device of a pymodbus file, which has one list for all of them. */
-  readonly table?: TableName | undefined;
-  readonly from: number;
-  readonly to: number;
-}
+export type CellRange = DeclaredInput<(typeof CELL_COMMANDS)['cells.read']>;
 
 /** Registers side by side, in typed arrays because the list may be long. */
 export interface CellBlock {
@@ -56,16 +49,7 @@ function readCells({ simulator }: CommandContext, range: CellRange): Outcome<Cel
  */
 function setCell(
   { simulator }: CommandContext,
-  {
-    register,
-    value,
-    writable,
-    ...range
-  }: CellRange & {
-    readonly register: number;
-    readonly value?: number | string | boolean | undefined;
-    readonly writable: boolean;
-  },
+  { register, value, writable, ...range }: DeclaredInput<(typeof CELL_COMMANDS)['cells.set']>,
 ): Outcome<CellBlock> {
   const list = findList(simulator, range);
   if ('ok' in list) return list;

@@ -14,17 +14,15 @@ import { costOf, whyTooDear } from '../memory-budget.js';
 import { deviceReader } from '../new-device.js';
 import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
 import type { CONFIGURATION_COMMANDS } from './schemas/program.js';
 
-export interface OfConfiguration {
-  /** The configuration in the form of a native file. */
-  readonly configuration: Readonly<Record<string, unknown>>;
-}
+/** A configuration in the form of a native file. */
+type OfConfiguration = DeclaredInput<(typeof CONFIGURATION_COMMANDS)['configuration.check']>;
 
 /** The names of what is different. */
 interface ChangedNames {

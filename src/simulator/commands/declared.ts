@@ -81,7 +81,7 @@ export interface SentSchemas {
 export type DeclaredCommands = Readonly<Record<string, Declared>>;
 
 /** The input of a command as it was declared: what fits the schema, or what it means. */
-type DeclaredInput<Each extends Declared> = Each extends {
+export type DeclaredInput<Each extends Declared> = Each extends {
   readonly means: (input: never) => Outcome<infer Meant>;
 }
   ? Meant

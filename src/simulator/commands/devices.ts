@@ -7,7 +7,7 @@ import type { KeptDevices } from '../changes.js';
 import type { Simulator } from '../simulator.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { openRecordings } from './recordings.js';
 import {
   done,
@@ -19,18 +19,11 @@ import {
   refusalOfIssues,
 } from './refusal.js';
 import { wrongReal } from './remote-files.js';
-import type {
-  ClockChange,
-  DEVICE_COMMANDS,
-  DeviceView,
-  MannersChange,
-  PowerChange,
-} from './schemas/device.js';
+import type { ClockChange, DEVICE_COMMANDS, DeviceView, PowerChange } from './schemas/device.js';
 import { thousandths } from './thousandths.js';
 
-export interface OfDevice {
-  readonly device: string;
-}
+/** A device by its name. */
+export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;
 
 /** How long a supply that is cycled is off by default, in ms. */
 const USUAL_CYCLE_MS = 1000;
@@ -44,7 +37,7 @@ function* listDevices({ simulator }: CommandContext): Generator<DeviceView> {
  */
 export async function addDevice(
   context: CommandContext,
-  { name, ...source }: { readonly name: string } & Readonly<Record<string, unknown>>,
+  { name, ...source }: DeclaredInput<(typeof DEVICE_COMMANDS)['device.add']>,
 ): Promise<Outcome<DeviceView>> {
   const { simulator } = context;
   const refused = await wrongReal(context, source);
@@ -69,7 +62,8 @@ async function armLike(context: CommandContext, device: string, like: unknown): 
   const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
   if (!entry?.ok) return done(null);
   const target = { device };
-  return armMisbehaviour(context, { rules: rulesOf(entry.value, target), target });
+  const rules = rulesOf(entry.value, target);
+  return armMisbehaviour(context, { manners: undefined, line: undefined, rules, target });
 }
 
 /** Adds a device of a configuration that was read and checked. */
@@ -105,7 +99,7 @@ export async function restoreDevices(
 /** Removes a device and its copies. @param how `force` also takes the device from the units of lines */
 export async function removeDevice(
   { simulator }: CommandContext,
-  { device: name, force }: OfDevice & { readonly force: boolean },
+  { device: name, force }: DeclaredInput<(typeof DEVICE_COMMANDS)['device.remove']>,
 ): Promise<Outcome<null>> {
   if (!simulator.devices.has(name)) return unknownDevice(simulator, name);
   const removed = await simulator.changes.removeDevice(name, { force });
@@ -162,7 +156,7 @@ const restartDevice = command((device) => device.restart());
  */
 function setManners(
   { simulator }: CommandContext,
-  { device: name, manners }: OfDevice & { readonly manners: MannersChange },
+  { device: name, manners }: DeclaredInput<(typeof DEVICE_COMMANDS)['device.manners']>,
 ): Outcome<DeviceView> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);

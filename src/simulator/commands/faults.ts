@@ -19,7 +19,7 @@ import type { Simulator } from '../simulator.js';
 import { replyView } from '../traffic/reply-view.js';
 import { micros } from '../traffic/time.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { RULE_COMMANDS, RuleView } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
@@ -56,12 +56,12 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
   ];
 }
 
-/** A rule in the form of a native file. */
-type WrittenRule = Readonly<Record<string, unknown>>;
+/** A rule by its name. */
+type OfRule = DeclaredInput<(typeof RULE_COMMANDS)['rule.get']>;
 
-interface OfRule {
-  readonly name: string;
-}
+/** A rule in the form of a native file. */
+type OfWrittenRule = DeclaredInput<(typeof RULE_COMMANDS)['rule.add']>;
+type WrittenRule = OfWrittenRule['rule'];
 
 function* listRules({ simulator }: CommandContext): Generator<RuleView> {
   for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
@@ -73,10 +73,7 @@ function getRule({ simulator }: CommandContext, { name }: OfRule): Outcome<RuleV
 }
 
 /** Adds a rule, which acts after the present ones. */
-function addRule(
-  context: CommandContext,
-  { rule: written }: { readonly rule: WrittenRule },
-): Outcome<RuleView> {
+function addRule(context: CommandContext, { rule: written }: OfWrittenRule): Outcome<RuleView> {
   const checked = checkedRule(context.simulator, written);
   if (!checked.ok) return checked;
   const { name } = checked.value;
@@ -85,10 +82,7 @@ function addRule(
 }
 
 /** Adds a rule, or replaces the one with its name, whose counts start again at zero. */
-export function replaceRule(
-  context: CommandContext,
-  { rule }: { readonly rule: WrittenRule },
-): Outcome<RuleView> {
+export function replaceRule(context: CommandContext, { rule }: OfWrittenRule): Outcome<RuleView> {
   const checked = checkedRule(context.simulator, rule);
   return checked.ok ? accept(context, checked.value, rule) : checked;
 }
@@ -96,7 +90,7 @@ export function replaceRule(
 /** Switches a rule on or off. Switching on resets its counts. */
 function switchRule(
   { simulator }: CommandContext,
-  { name, enabled }: OfRule & { readonly enabled: boolean },
+  { name, enabled }: DeclaredInput<(typeof RULE_COMMANDS)['rule.switch']>,
 ): Outcome<RuleView> {
   const { rules } = simulator.faults;
   rules.switch(name, enabled);
@@ -125,7 +119,7 @@ export function configureRules({ simulator }: CommandContext, configured: readon
  */
 function previewRule(
   { simulator }: CommandContext,
-  request: { readonly rule: WrittenRule; readonly like?: unknown },
+  request: DeclaredInput<(typeof RULE_COMMANDS)['rule.preview']>,
 ): Outcome<FaultPreviewView> {
   const findings = new Findings();
   const { rule, like: wanted } = new At(request, findings).check(previewBody) ?? {};

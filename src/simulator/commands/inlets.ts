@@ -1,20 +1,12 @@
 import type { InletSource } from '../../device/signals/signal.js';
-import type { TableName } from '../../device/tables.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
 import type { INLET_COMMANDS, Taken } from './schemas/inlets.js';
 
-/** The place of a value. */
-interface InletPlace {
-  readonly device: string;
-  readonly table: TableName;
-  readonly address: number;
-}
-
-/** A value that comes from outside. */
-export interface InletView extends InletPlace, InletSource {}
+/** A value that comes from outside: its place and its source. */
+export type InletView = Pick<Taken, 'device' | 'table' | 'address'> & InletSource;
 
 /** The values whose signals take them from outside, with their sources. */
 function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
@@ -33,7 +25,7 @@ function* listInlets({ simulator }: CommandContext): Generator<InletView | undef
  */
 function takeValues(
   { simulator }: CommandContext,
-  { values }: { readonly values: readonly Taken[] },
+  { values }: DeclaredInput<(typeof INLET_COMMANDS)['inlet.take']>,
 ): Outcome<null> {
   const now = performance.now();
   for (const { device: name, table, address, value, age } of values) {

@@ -4,22 +4,20 @@ import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
 import type { LINE_COMMANDS, LineView } from './schemas/line.js';
 import { thousandths } from './thousandths.js';
 
-type Settings = Readonly<Record<string, unknown>>;
+type OfLine = DeclaredInput<(typeof LINE_COMMANDS)['line.get']>;
+type OfSettings = DeclaredInput<(typeof LINE_COMMANDS)['line.change']>;
 
 function* listLines({ simulator }: CommandContext): Generator<LineView> {
   for (const line of simulator.lines.values()) yield lineView(line);
 }
 
-function getLine(
-  { simulator }: CommandContext,
-  { line: name }: { readonly line: string },
-): Outcome<LineView> {
+function getLine({ simulator }: CommandContext, { line: name }: OfLine): Outcome<LineView> {
   const line = simulator.lines.get(name);
   return line ? done(lineView(line)) : unknownLine(name);
 }
@@ -30,7 +28,7 @@ function getLine(
  */
 export async function addLine(
   context: CommandContext,
-  { name, ...source }: { readonly name: string } & Settings,
+  { name, ...source }: DeclaredInput<(typeof LINE_COMMANDS)['line.add']>,
 ): Promise<Outcome<LineView>> {
   const wrong = await wrongFiles(context, source);
   if (wrong) return wrong;
@@ -44,7 +42,7 @@ export async function addLine(
  */
 export async function changeLine(
   context: CommandContext,
-  { line: name, settings }: { readonly line: string; readonly settings: Settings },
+  { line: name, settings }: OfSettings,
 ): Promise<Outcome<LineView>> {
   const { simulator } = context;
   const line = simulator.lines.get(name);
@@ -60,10 +58,10 @@ export async function changeLine(
 /** Changes settings of several lines together: all of them, or none. */
 export async function changeLines(
   context: CommandContext,
-  changes: readonly { readonly line: string; readonly settings: Settings }[],
+  changes: readonly OfSettings[],
 ): Promise<Outcome<null>> {
   const { simulator } = context;
-  const wanted: { readonly line: Line; readonly change: Settings }[] = [];
+  const wanted: { readonly line: Line; readonly change: OfSettings['settings'] }[] = [];
   for (const { line: name, settings } of changes) {
     const line = simulator.lines.get(name);
     if (!line) return unknownLine(name);
@@ -79,7 +77,7 @@ export async function changeLines(
 /** Closes a line and removes it. The last line stays, because a configuration needs one. */
 export async function removeLine(
   { simulator, isOwner }: CommandContext,
-  { line: name }: { readonly line: string },
+  { line: name }: OfLine,
 ): Promise<Outcome<null>> {
   if (!simulator.lines.has(name)) return unknownLine(name);
   if (simulator.lines.size === 1 && !isOwner) {
@@ -97,10 +95,7 @@ const stopLine = command(async (line) => {
 });
 
 function command(carryOut: (line: Line) => Promise<LineOutcome>) {
-  return async (
-    { simulator }: CommandContext,
-    { line: name }: { readonly line: string },
-  ): Promise<Outcome<LineView>> => {
+  return async ({ simulator }: CommandContext, { line: name }: OfLine): Promise<Outcome<LineView>> => {
     const line = simulator.lines.get(name);
     if (!line) return unknownLine(name);
     const outcome = await carryOut(line);

@@ -12,7 +12,7 @@ import type { AddressRange } from '../../modbus/protocol/pdu.js';
 import type { Simulator } from '../simulator.js';
 import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
-import type { FunctionsOf } from './declared.js';
+import type { DeclaredInput, FunctionsOf } from './declared.js';
 import {
   type DeviceValue,
   parseChange,
@@ -26,13 +26,12 @@ import {
   writeValue,
   writeWords,
 } from './device-value.js';
-import { unknownDevice } from './devices.js';
+import { type OfDevice, unknownDevice } from './devices.js';
 import { namesOfDevice } from './known-values.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import type {
   Change,
-  NewRegisters,
   RegisterView,
   SIGNAL_COMMANDS,
   VALUE_COMMANDS,
@@ -46,33 +45,13 @@ import { thousandths } from './thousandths.js';
 const MAX_VALUES = 8192;
 const MAX_WORDS = 512;
 
-export interface OfDevice {
-  readonly device: string;
-}
-
-/**
- * A value, by the names of its device and of the value.
- * @public because the declaration of the table of commands names it
- */
-export interface OfValue extends OfDevice {
-  readonly value: string;
-}
+/** A value, by the names of its device and of the value. */
+type OfValue = DeclaredInput<(typeof VALUE_COMMANDS)['value.get']>;
 
 /** Lists the values of a device: all, those of a table or a range of addresses, or those with names. */
 export function listValues(
   { simulator }: CommandContext,
-  {
-    device: name,
-    table,
-    from,
-    to,
-    names,
-  }: OfDevice & {
-    readonly table?: TableName | undefined;
-    readonly from: number;
-    readonly to: number;
-    readonly names?: string | undefined;
-  },
+  { device: name, table, from, to, names }: DeclaredInput<(typeof VALUE_COMMANDS)['value.list']>,
 ): Outcome<Iterable<RegisterView | undefined>> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
@@ -163,15 +142,7 @@ function getValue({ simulator }: CommandContext, of: OfValue): Outcome<ValueView
  */
 function setValue(
   { simulator }: CommandContext,
-  {
-    device,
-    name,
-    available,
-    ...change
-  }: OfDevice & { readonly name: string; readonly available?: boolean | undefined } & Pick<
-      Change,
-      'value' | 'raw' | 'expected'
-    >,
+  { device, name, available, ...change }: DeclaredInput<(typeof VALUE_COMMANDS)['value.set']>,
 ): Outcome<ValueView> {
   const found = findValue(simulator, { device, value: name }, 'name');
   if ('ok' in found) return found;
@@ -194,7 +165,7 @@ function setValue(
 /** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
 function changeValues(
   { simulator }: CommandContext,
-  { device: name, ...request }: OfDevice & { readonly changes: readonly Change[] },
+  { device: name, ...request }: DeclaredInput<(typeof VALUE_COMMANDS)['value.change']>,
 ): Outcome<readonly RegisterView[]> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
@@ -215,7 +186,7 @@ function changeValues(
 /** Defines the registers of a range that are not defined yet. @returns these registers */
 export function defineRegisters(
   { simulator }: CommandContext,
-  { device: name, table, address, quantity, write }: OfDevice & NewRegisters,
+  { device: name, table, address, quantity, write }: DeclaredInput<(typeof VALUE_COMMANDS)['value.define']>,
 ): Outcome<readonly RegisterView[]> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
@@ -253,7 +224,7 @@ function undefinedRanges(device: Device, table: TableName, from: number, end: nu
 /** Gives a value a signal, which replaces its present one. */
 async function setSignal(
   context: CommandContext,
-  { signal, ...of }: OfValue & { readonly signal: Readonly<Record<string, unknown>> },
+  { signal, ...of }: DeclaredInput<(typeof SIGNAL_COMMANDS)['signal.set']>,
 ): Promise<Outcome<RegisterView>> {
   const { simulator } = context;
   const recordings = await openRecordings(context, signal);
@@ -297,7 +268,7 @@ function readWords(
     table,
     from,
     to = from + MAX_WORDS - 1,
-  }: OfDevice & { readonly table: TableName; readonly from: number; readonly to?: number | undefined },
+  }: DeclaredInput<(typeof VALUE_COMMANDS)['value.words']>,
 ): Outcome<Words> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
