@@ -55,7 +55,7 @@ export class FaultControl {
   /** @param otherwise the rule to set when a name has no value */
   #set(rule: FaultRule, find: FindValue, otherwise = rule): void {
     const resolved = resolveNames(rule, find);
-    this.rules.set(resolved.ok ? resolved.rule : otherwise);
+    this.rules.set(resolved.ok ? resolved.value : otherwise);
   }
 }
 

@@ -235,7 +235,7 @@ describe('the lines are served', () => {
   });
 
   it('while a device of a file is read, piece by piece, though one entry stands for all its values', () => {
-    const reader = deviceReader(() => ({ ok: false, message: 'no recordings here' }));
+    const reader = deviceReader(() => ({ ok: false, error: 'no recordings here' }));
     const written = { registers: { holding: [{ address: 0, quantity: 65_535, unit: 'V' }] } };
     const reading = reader.reading('q', new At(written, new Findings()));
     let pieces = 0;

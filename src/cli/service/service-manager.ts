@@ -56,7 +56,7 @@ function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: NodeJS.ProcessEnv
 /** @returns a descriptor, or a sentence that says why there is none */
 async function connectTo(path: string): Promise<Result<number>> {
   const loaded = await loadLibc();
-  if (!loaded.ok) return failure(loaded.reason);
+  if (!loaded.ok) return failure(loaded.error);
   const result = loaded.libc.connectDatagrams(path);
   return result < 0 ? failure(`${path}: ${getSystemErrorName(result)}`) : success(result);
 }

@@ -55,7 +55,7 @@ export class ConfigurationFile {
     if (source.kind !== 'native') return;
     // The digest is taken before the file is loaded, so that the first reload finds a change made in between.
     const text = readText(source.file, LARGEST_BYTES);
-    if (text.ok) this.#known = { digest: createHash('sha256').update(text.text).digest('hex') };
+    if (text.ok) this.#known = { digest: createHash('sha256').update(text.value).digest('hex') };
   }
 
   /** Keeps the result that the program was started with. */

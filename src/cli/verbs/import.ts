@@ -45,8 +45,8 @@ export function importFile(command: ImportCommand): number {
 /** Reads the text of a file of another program. A message begins with the name of the file. */
 export function readDecoded(file: string): ReturnType<typeof decodedText> {
   const read = readBytes(file, LARGEST_BYTES);
-  if (!read.ok) return failure(`${file}: ${read.message}`);
-  const decoded = decodedText(read.bytes);
+  if (!read.ok) return failure(`${file}: ${read.error}`);
+  const decoded = decodedText(read.value);
   return decoded.ok ? decoded : failure(`${file}: ${decoded.error}`);
 }
 

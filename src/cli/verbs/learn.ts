@@ -27,8 +27,8 @@ export async function learn(command: LearnCommand): Promise<number> {
   const contents: Uint8Array[] = [];
   for (const file of files) {
     const read = readBytes(file, LARGEST_BYTES);
-    if (!read.ok) return complain(`${file}: ${read.message}`);
-    contents.push(read.bytes);
+    if (!read.ok) return complain(`${file}: ${read.error}`);
+    contents.push(read.value);
   }
   if (from) {
     const read = await readLine(from);

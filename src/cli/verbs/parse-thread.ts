@@ -14,10 +14,10 @@ const { file, most, digest } = workerData as ParseOrder;
 
 function* answers(): Generator<Parsed, Parsed, ToParser> {
   const text = readText(file, most);
-  if (!text.ok) return { kind: 'failed', problems: [{ path: '', message: text.message }] };
-  const now = createHash('sha256').update(text.text).digest('hex');
+  if (!text.ok) return { kind: 'failed', problems: [{ path: '', message: text.error }] };
+  const now = createHash('sha256').update(text.value).digest('hex');
   if (now === digest) return { kind: 'same' };
-  const parsed = parseText(text.text);
+  const parsed = parseText(text.value);
   if (!parsed.ok) return { kind: 'failed', problems: parsed.problems };
   const { value, locate } = parsed.source;
   let pieces = [];

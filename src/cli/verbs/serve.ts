@@ -40,7 +40,7 @@ export async function serve(command: ServeCommand): Promise<number> {
   if (!log.ok) return complain(log.error);
   const { files, ...rules } = configuration.api;
   const tls = files && (await readTlsCredentials(files));
-  if (tls?.ok === false) return complain(`REST: ${tls.reason}`);
+  if (tls?.ok === false) return complain(`REST: ${tls.error}`);
   const { mqtt } = configuration;
   const broker = mqtt?.files && (await readBrokerFiles(mqtt.files));
   if (typeof broker === 'string') return complain(`mqtt: ${broker}`);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_SEED, type Random } from '../../common/random.js';
+import { failure, type Result, success } from '../../common/result.js';
 import type { At } from '../../common/schema/at.js';
 import {
   bounded,
@@ -158,9 +159,7 @@ export interface NamedValue {
 export type FindValue = (name: string) => NamedValue | string;
 
 /** A rule with the values that its names stand for, or the first name that no value has. */
-export type ResolvedRule =
-  | { readonly ok: true; readonly rule: FaultRule }
-  | { readonly ok: false; readonly issue: Issue };
+type ResolvedRule = Result<FaultRule, Issue>;
 
 /**
  * Returns as much of a rule with mistakes, which were reported, as is needed to check the names of its lines
@@ -173,16 +172,16 @@ export function namesIn(at: At): FaultRule {
 /** Finds the values that `when.name` of a rule stands for. */
 export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
   const { name } = rule.when;
-  if (name === undefined) return { ok: true, rule };
+  if (name === undefined) return success(rule);
   const values: NamedValue[] = [];
   for (const each of [name].flat()) {
     const found = find(each);
     if (typeof found === 'string') {
-      return { ok: false, issue: { path: ['when', 'name'], message: found, code: 'rule.unknown_value' } };
+      return failure({ path: ['when', 'name'], message: found, code: 'rule.unknown_value' });
     }
     values.push(found);
   }
-  return { ok: true, rule: { ...rule, values } };
+  return success({ ...rule, values });
 }
 
 /**
@@ -241,9 +240,7 @@ export interface RuleHome {
   readonly find: FindValue | undefined;
 }
 
-export type UsableRule =
-  | { readonly ok: true; readonly rule: FaultRule }
-  | { readonly ok: false; readonly issues: readonly Issue[] };
+type UsableRule = Result<FaultRule, readonly Issue[]>;
 
 /**
  * Decides whether a rule can be used here; no other place does. A usable rule has the addresses of the values
@@ -251,9 +248,9 @@ export type UsableRule =
  */
 export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRule {
   const issues = lines ? lineProblems(rule, lines) : [];
-  const resolved = find ? resolveNames(rule, find) : { ok: true as const, rule };
-  if (!resolved.ok) return { ok: false, issues: [...issues, resolved.issue] };
-  return issues.length > 0 ? { ok: false, issues } : resolved;
+  const resolved = find ? resolveNames(rule, find) : success(rule);
+  if (!resolved.ok) return failure([...issues, resolved.error]);
+  return issues.length > 0 ? failure(issues) : resolved;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { failure, type Result } from '../../common/result.js';
+import { failure, type Result, success } from '../../common/result.js';
 import {
   lastBefore,
   type RecordingIndex,
@@ -9,9 +9,8 @@ import {
 } from '../../device/signals/recording/scan.js';
 import type { Track, TrackRows, TrackSource } from '../../device/signals/signal.js';
 
-export type OpenedRecording =
-  | { readonly ok: true; readonly openTrack: () => Track }
-  | { readonly ok: false; readonly message: string };
+/** A function that opens the track of a recording, or what is wrong with the file. */
+export type OpenedRecording = Result<() => Track>;
 
 /** Opens a recording, whose path may be relative. */
 export type OpenRecording = (source: TrackSource) => OpenedRecording;
@@ -58,7 +57,7 @@ export function* openingRecording(
   now: () => number,
   limit: ReadingLimit = { most: Infinity, left: Infinity },
 ): Generator<void, OpenedRecording> {
-  const fail = (message: string) => ({ ok: false, message: `${source.file}: ${message}` }) as const;
+  const fail = (message: string) => failure(`${source.file}: ${message}`);
   let file: number | undefined;
   try {
     file = openRegular(source.file);
@@ -72,12 +71,9 @@ export function* openingRecording(
       yield;
     }
     const scanned = scanner.end();
-    if (!scanned.ok) return fail(`line ${scanned.line}: ${scanned.message}`);
+    if (!scanned.ok) return fail(`line ${scanned.line}: ${scanned.error}`);
     const { mtimeMs } = fstatSync(file);
-    return {
-      ok: true,
-      openTrack: () => new RecordingTrack(source.file, scanned.index, mtimeMs, now),
-    };
+    return success(() => new RecordingTrack(source.file, scanned.index, mtimeMs, now));
   } catch (error) {
     return fail((error as Error).message);
   } finally {

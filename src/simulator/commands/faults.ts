@@ -128,15 +128,15 @@ function previewRule(
   let like: Result<PreviewRequest> | undefined;
   if (typeof wanted === 'number') like = likeEvent(simulator, wanted);
   else if (wanted) like = likeMadeUp(simulator, wanted);
-  else if (usable.ok) like = likeRule(simulator, usable.rule);
+  else if (usable.ok) like = likeRule(simulator, usable.value);
   if (like && !like.ok) {
     const { error: message } = like;
     findings.add(() => ({ path: ['like'], message, code: 'event.unusable' }));
   }
   if (!usable.ok)
-    for (const issue of usable.issues) findings.add(() => ({ ...issue, path: ['rule', ...issue.path] }));
+    for (const issue of usable.error) findings.add(() => ({ ...issue, path: ['rule', ...issue.path] }));
   if (!usable.ok || !like?.ok) return refusalOf(findings, 'rule.invalid');
-  return done(previewView(previewFault(usable.rule, like.value), like.value));
+  return done(previewView(previewFault(usable.value, like.value), like.value));
 }
 
 /**
@@ -151,10 +151,10 @@ export function checkedRule(
   const rule = new At(written, findings).check(ruleSchema);
   if (!rule) return refusalOf(findings, 'rule.invalid');
   const usable = usableRule(rule, ruleHome);
-  if (!usable.ok) return refusalOfIssues(usable.issues, 'rule.invalid');
+  if (!usable.ok) return refusalOfIssues(usable.error, 'rule.invalid');
   if (!faults.rules.hasRoomFor(rule.name)) return refusal('rule.too_many', '', TOO_MANY_RULES);
   const spent = budget.whyNot(costOf(written).bytes, budget.ofRule(rule.name));
-  return spent === undefined ? done(usable.rule) : refusal('memory.spent', '', spent);
+  return spent === undefined ? done(usable.value) : refusal('memory.spent', '', spent);
 }
 
 const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { failure } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { signalSchema } from '../../device/signals/kinds.js';
@@ -42,12 +43,9 @@ export async function openRecordings(
       ? undefined
       : await whyNotIn(directory, file, 'where REST may read recordings');
     const opening = () => openingRecording({ ...source, file }, () => performance.now(), limit);
-    opened.set(
-      key,
-      message === undefined ? await inSlices(opening()) : { ok: false, message: `${file}: ${message}` },
-    );
+    opened.set(key, message === undefined ? await inSlices(opening()) : failure(`${file}: ${message}`));
   }
-  return (source) => opened.get(keyOf(source)) ?? { ok: false, message: `${source.file}: was not opened` };
+  return (source) => opened.get(keyOf(source)) ?? failure(`${source.file}: was not opened`);
 }
 
 /** True when a signal of a running device plays the file. */

@@ -96,7 +96,7 @@ export function whyUnusable(
   findValue: FindValue,
 ): string | undefined {
   const usable = usableRule(rule, { lines: faultLines, find: findValue });
-  return usable.ok ? undefined : usable.issues[0]?.message;
+  return usable.ok ? undefined : usable.error[0]?.message;
 }
 
 /** A rule as it would stand in a file, with the seed of its random values. */

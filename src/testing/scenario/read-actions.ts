@@ -38,11 +38,11 @@ function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRu
   hintAtQuantities(rule.when.quantity, at.key('when').key('quantity'));
   const usable = usableRule(rule, simulator.ruleHome);
   if (!usable.ok) {
-    for (const { path, message } of usable.issues) at.below(path).wrong(message);
+    for (const { path, message } of usable.error) at.below(path).wrong(message);
     return undefined;
   }
   if (simulator.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
-  return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.rule };
+  return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.value };
 }
 
 /** Aims a rule at these lines, unless it names others. */

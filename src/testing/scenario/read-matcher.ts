@@ -42,12 +42,12 @@ export function toMatcher(
     if (address !== undefined && name !== undefined) at.wrong('expected either address or name');
     hintAtQuantities(quantity, at.key('quantity'));
     const named = resolveNames({ name: 'expect', when: { name }, faults: [] }, simulator.findValue);
-    if (!named.ok) at.key('name').wrong(named.issue.message);
+    if (!named.ok) at.key('name').wrong(named.error.message);
     const writes = write === undefined ? [] : readWrites(at.key('write'), simulator);
     return {
       text: matcherText(at.value),
       condition: { line, unit, function: code, address, quantity },
-      ...(named.ok && named.rule.values && { values: named.rule.values }),
+      ...(named.ok && named.value.values && { values: named.value.values }),
       writes: writes ?? [],
       ...(response && { exceptions: response === 'ok' ? [GOOD] : [response.exception].flat() }),
     };

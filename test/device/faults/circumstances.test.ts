@@ -99,14 +99,14 @@ describe('conditions on connections and pauses', () => {
     const rule = ruleSchema.parse({ name: 'r', when: { nth: 1, connected: { below: 5 } }, do: { delay: 1 } });
     const issues = (lines: readonly FaultLine[]) => {
       const usable = usableRule(rule, { lines, find: undefined });
-      return usable.ok ? [] : usable.issues.map(({ path }) => path.join('.'));
+      return usable.ok ? [] : usable.error.map(({ path }) => path.join('.'));
     };
     expect(issues([BUS])).toEqual(['when.connected', 'when.nth']);
     expect(issues([BUS, LAN])).toEqual([]);
     const named = { ...rule, when: { line: ['bus', 'lan'], nth: 1 } };
     expect(usableRule(named, { lines: [LAN, BUS], find: undefined })).toEqual({
       ok: false,
-      issues: [{ path: ['when', 'nth'], message: 'line bus has no connections', code: 'rule.impossible' }],
+      error: [{ path: ['when', 'nth'], message: 'line bus has no connections', code: 'rule.impossible' }],
     });
   });
 });

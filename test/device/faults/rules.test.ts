@@ -759,15 +759,15 @@ describe('a rule that names values', () => {
     usableRule(ruleOf(FAULTS, { when }), { lines, find, ...home });
 
   it('is for the registers of the values', () => {
-    expect(checked({ name: ['meter.voltage'] })).toMatchObject({ ok: true, rule: { values: [voltage] } });
-    expect(checked({ name: 'meter.voltage' })).toMatchObject({ ok: true, rule: { values: [voltage] } });
+    expect(checked({ name: ['meter.voltage'] })).toMatchObject({ ok: true, value: { values: [voltage] } });
+    expect(checked({ name: 'meter.voltage' })).toMatchObject({ ok: true, value: { values: [voltage] } });
   });
 
   it('is refused with the first name that no value has, and with what else is wrong', () => {
     const refused = checked({ line: 'bank', name: ['meter.voltage', 'meter.volt', 'meter.v'] });
     expect(refused).toEqual({
       ok: false,
-      issues: [
+      error: [
         {
           path: ['when', 'line'],
           message: 'unknown line bank, expected one of bench',
@@ -785,15 +785,15 @@ describe('a rule that names values', () => {
   it('is refused for its line alone where its values are there, and is the same rule where it names none', () => {
     expect(checked({ line: 'bank', name: 'meter.voltage' })).toMatchObject({
       ok: false,
-      issues: [{ path: ['when', 'line'] }],
+      error: [{ path: ['when', 'line'] }],
     });
     const rule = ruleOf(FAULTS);
-    expect(usableRule(rule, { lines, find })).toEqual({ ok: true, rule });
+    expect(usableRule(rule, { lines, find })).toEqual({ ok: true, value: rule });
   });
 
   it('is not judged by lines and values that are not known', () => {
     const rule = ruleOf(FAULTS, { when: { line: 'bank', name: 'meter.volt' } });
-    expect(usableRule(rule, { lines: undefined, find: undefined })).toEqual({ ok: true, rule });
+    expect(usableRule(rule, { lines: undefined, find: undefined })).toEqual({ ok: true, value: rule });
   });
 
   it('has its line and its names checked whatever else is wrong with it', () => {
@@ -801,7 +801,7 @@ describe('a rule that names values', () => {
     const rule = namesIn(new At(written, new Findings()));
     expect(rule).toMatchObject({ name: '', faults: [] });
     const usable = usableRule(rule, { lines, find });
-    expect(usable.ok ? [] : usable.issues.map(({ code }) => code)).toEqual([
+    expect(usable.ok ? [] : usable.error.map(({ code }) => code)).toEqual([
       'rule.unknown_line',
       'rule.unknown_value',
     ]);

@@ -20,7 +20,7 @@ function scanned(text: string, size = text.length): ScannedRecording {
 
 function indexOf(text: string) {
   const found = scanned(text);
-  if (!found.ok) throw new Error(`line ${found.line}: ${found.message}`);
+  if (!found.ok) throw new Error(`line ${found.line}: ${found.error}`);
   return found.index;
 }
 
@@ -84,7 +84,7 @@ describe('a recording', () => {
       expect(scanned(wrong, size)).toMatchObject({
         ok: false,
         line,
-        message: expect.stringContaining(message),
+        error: expect.stringContaining(message),
       });
     }
   });
@@ -93,13 +93,13 @@ describe('a recording', () => {
     const scanner = new RecordingScanner(SOURCE);
     expect(scanner.feed(Buffer.from('time,v\n0,1\n'))).toBe(true);
     expect(scanner.feed(Buffer.from('1,x\n2,y\n3,z'))).toBe(false);
-    expect(scanner.end()).toEqual({ ok: false, line: 3, message: 'expected a number, got "x"' });
+    expect(scanner.end()).toEqual({ ok: false, line: 3, error: 'expected a number, got "x"' });
   });
 
   it('has lines of at most 64 KiB, also while a line has not ended', () => {
     const line = (length: number) => '0,1,'.padEnd(length, 'x');
     expect(scanned(`time,v,text\n${line(65_536)}\n`, 1000)).toMatchObject({ ok: true });
-    const refused = { ok: false, line: 2, message: 'expected at most 65536 bytes in a line' };
+    const refused = { ok: false, line: 2, error: 'expected at most 65536 bytes in a line' };
     expect(scanned(`time,v,text\n${line(65_537)}`)).toEqual(refused);
     expect(scanned(`time,v,text\n${line(65_537)}`, 1000)).toEqual(refused);
   });
@@ -128,7 +128,7 @@ describe('a row of a recording', () => {
       expect(scanned(`time,v\n0,"${value}"\n`)).toEqual({
         ok: false,
         line: 2,
-        message: `expected a number, got ${JSON.stringify(value)}`,
+        error: `expected a number, got ${JSON.stringify(value)}`,
       });
     },
   );
@@ -137,7 +137,7 @@ describe('a row of a recording', () => {
     expect(scanned(`time,v\n${time},1\n`)).toMatchObject({
       ok: false,
       line: 2,
-      message: expect.stringContaining('expected a time'),
+      error: expect.stringContaining('expected a time'),
     });
   });
 

@@ -24,8 +24,8 @@ function open(text: string, { column = 'v', now = (): number => 0 } = {}) {
 
 function trackOf(text: string, column = 'v'): Track {
   const { opened } = open(text, { column });
-  if (!opened.ok) throw new Error(opened.message);
-  return opened.openTrack();
+  if (!opened.ok) throw new Error(opened.error);
+  return opened.value();
 }
 
 function valueAt(track: Track, time: number): number | string {
@@ -38,15 +38,15 @@ test('what is no regular file is refused at once, and a pipe that nobody writes 
   execFileSync('mkfifo', [pipe]);
   for (const file of [pipe, '/dev/zero', folder]) {
     const opened = openRecording({ file, time: 'time', column: 'v' }, () => 0);
-    expect(opened).toEqual({ ok: false, message: `${file}: is not a regular file` });
+    expect(opened).toEqual({ ok: false, error: `${file}: is not a regular file` });
   }
 });
 
 test('a file that has become a pipe is trouble, and not waited for', () => {
   let now = 0;
   const { file, opened } = open('time,v\n0,1\n1,2\n', { now: () => now });
-  if (!opened.ok) throw new Error(opened.message);
-  const track = opened.openTrack();
+  if (!opened.ok) throw new Error(opened.error);
+  const track = opened.value();
   expect(valueAt(track, 0)).toBe(1);
   rmSync(file);
   execFileSync('mkfifo', [file]);
@@ -77,7 +77,7 @@ test('reading pauses after each piece, and stops at its limit', () => {
   expect(whole.pauses).toBeGreaterThanOrEqual(Math.floor(text.length / 16_384));
   expect(readWith(text.length - 1).value).toEqual({
     ok: false,
-    message: `${source.file}: expected at most ${text.length - 1} bytes of recordings in one request`,
+    error: `${source.file}: expected at most ${text.length - 1} bytes of recordings in one request`,
   });
 });
 
@@ -113,13 +113,13 @@ describe('a recording in a CSV file', () => {
     [`time,v\n${'9'.repeat(70_000)}`, /line 2: expected at most 65536 bytes/],
   ])('is refused for %j', (text, message) => {
     const { opened, file } = open(text);
-    expect(opened).toMatchObject({ ok: false, message: expect.stringMatching(message) });
-    expect(opened).toMatchObject({ message: expect.stringContaining(file) });
+    expect(opened).toMatchObject({ ok: false, error: expect.stringMatching(message) });
+    expect(opened).toMatchObject({ error: expect.stringContaining(file) });
   });
 
   it('is refused when there is no such file', () => {
     const opened = openRecording({ file: join(folder, 'none.csv'), time: 'time', column: 'v' }, () => 0);
-    expect(opened).toMatchObject({ ok: false, message: expect.stringMatching(/none\.csv: ENOENT/) });
+    expect(opened).toMatchObject({ ok: false, error: expect.stringMatching(/none\.csv: ENOENT/) });
   });
 
   it('of 100,000 rows is read in blocks, in any order', () => {
@@ -136,8 +136,8 @@ describe('a recording in a CSV file', () => {
     let now = 0;
     const text = 'time,v\n0,1\n1,2\n';
     const { file, opened } = open(text, { now: () => now });
-    if (!opened.ok) throw new Error(opened.message);
-    const track = opened.openTrack();
+    if (!opened.ok) throw new Error(opened.error);
+    const track = opened.value();
     expect(valueAt(track, 0)).toBe(1);
     rmSync(file);
     now = 1000;
@@ -147,8 +147,8 @@ describe('a recording in a CSV file', () => {
   it('that changes is told', () => {
     let now = 0;
     const { file, opened } = open('time,v\n0,1\n1,2\n', { now: () => now });
-    if (!opened.ok) throw new Error(opened.message);
-    const track = opened.openTrack();
+    if (!opened.ok) throw new Error(opened.error);
+    const track = opened.value();
     expect(valueAt(track, 0)).toBe(1);
     writeFileSync(file, 'time,v\n0,1\n1,x\n5,6');
     now = 1000;

@@ -141,7 +141,7 @@ export class StateFiles {
   /** Locks the directory. The kernel releases the lock when the process ends, however it ends. */
   async #lock(): Promise<string | undefined> {
     const loaded = await loadLibc();
-    if (!loaded.ok) return `nothing keeps another program out of ${this.directory}: ${loaded.reason}`;
+    if (!loaded.ok) return `nothing keeps another program out of ${this.directory}: ${loaded.error}`;
     const file = await this.#fs.open(this.directory, 'r');
     if (loaded.libc.lockNow(file.fd) < 0) {
       await file.close();

@@ -18,7 +18,7 @@ export interface RecordingIndex {
 
 export type ScannedRecording =
   | { readonly ok: true; readonly index: RecordingIndex }
-  | { readonly ok: false; readonly line: number; readonly message: string };
+  | { readonly ok: false; readonly line: number; readonly error: string };
 
 /**
  * How many rows a block has at most, and after how many bytes a new block begins. A block is read at once. A
@@ -47,7 +47,7 @@ export class RecordingScanner {
   #epoch = 0;
   #last = 0;
   #beforeLast = 0;
-  #mistake: { line: number; message: string } | undefined;
+  #mistake: { line: number; error: string } | undefined;
 
   constructor(source: TrackSource) {
     this.#source = source;
@@ -76,7 +76,7 @@ export class RecordingScanner {
     if (this.#unfinished.length > 0 && !this.#mistake) this.#take(this.#unfinished);
     if (this.#rows === 0 && !this.#mistake)
       this.#fail('expected rows of data after the line with the names', 0);
-    if (this.#mistake || !this.#columns) return { ok: false, line: 0, message: '', ...this.#mistake };
+    if (this.#mistake || !this.#columns) return { ok: false, line: 0, error: '', ...this.#mistake };
     const lasts = this.#rows > 1 ? this.#last - this.#beforeLast : LONE_ROW;
     const index: RecordingIndex = {
       columns: this.#columns,
@@ -125,7 +125,7 @@ export class RecordingScanner {
   }
 
   #fail(message: string, ahead: number): void {
-    this.#mistake = { line: this.#line + ahead, message };
+    this.#mistake = { line: this.#line + ahead, error: message };
   }
 }
 

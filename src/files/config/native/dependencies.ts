@@ -22,7 +22,7 @@ const MAX_CHAIN = 100;
  */
 type Dependencies =
   | { readonly ok: true; readonly order: readonly string[] }
-  | { readonly ok: false; readonly name: string; readonly message: string };
+  | { readonly ok: false; readonly name: string; readonly error: string };
 
 /**
  * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the
@@ -70,11 +70,11 @@ export function* ordering(
 
 function circle(names: readonly string[], verb: string): Dependencies {
   const [first] = names as [string];
-  return { ok: false, name: first, message: `${verb} itself: ${[...names, first].join(' -> ')}` };
+  return { ok: false, name: first, error: `${verb} itself: ${[...names, first].join(' -> ')}` };
 }
 
 function tooLong(name: string, verb: string): Dependencies {
-  return { ok: false, name, message: `${verb} a chain of more than ${MAX_CHAIN} other values` };
+  return { ok: false, name, error: `${verb} a chain of more than ${MAX_CHAIN} other values` };
 }
 
 /** Reads the names, signals and clock of a device; undefined when it has none. */
@@ -328,7 +328,7 @@ export function* findingProblems(
   }
   const order = yield* ordering(needs);
   const blamed = order.ok ? undefined : keyed.get(order.name);
-  return blamed && !order.ok ? [{ ...blamed, message: order.message }] : [];
+  return blamed && !order.ok ? [{ ...blamed, message: order.error }] : [];
 }
 
 /** The value that a name of a signal means. Names of values have no dot; names of devices may have dots. */

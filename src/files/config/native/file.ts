@@ -319,9 +319,9 @@ function* readFaults(
       lines: mayMeanBroken ? undefined : lines.map(faultLine),
       find: broken.devices ? undefined : find,
     });
-    if (usable.ok && checked) rules.push(usable.rule);
+    if (usable.ok && checked) rules.push(usable.value);
     if (usable.ok) continue;
-    for (const { path, message } of usable.issues) entry.below(path).wrong(message);
+    for (const { path, message } of usable.error) entry.below(path).wrong(message);
   }
   return rules;
 }

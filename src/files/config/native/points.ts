@@ -171,7 +171,7 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
   if (type === 'bit' && fits === 'numbers') return at.key(kind).wrong(`${kind} is for numbers, not for bits`);
   if (!plays) return { definition };
   const opened = recordings(plays);
-  return opened.ok ? { definition, openTrack: opened.openTrack } : at.key(kind).wrong(opened.message);
+  return opened.ok ? { definition, openTrack: opened.value } : at.key(kind).wrong(opened.error);
 }
 
 /** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire and in the value. */

@@ -125,7 +125,7 @@ function* reportingCircles(reacting: readonly Reacting[], all: readonly PointDef
   const order = yield* ordering(targets, 'sets');
   const onWriteOf = (key: string) => reacting.find(({ point }) => keyOf(point) === key)?.at.key('onWrite');
   if (!order.ok) {
-    onWriteOf(order.name)?.wrong(order.message);
+    onWriteOf(order.name)?.wrong(order.error);
     return;
   }
   const changes = new Map<string, number>();

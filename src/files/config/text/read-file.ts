@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { failure, type Result, success } from '../../../common/result.js';
 import { type ParsedText, parseText } from './parse-text.js';
 
 /** The most bytes of a configuration file. */
@@ -10,40 +11,31 @@ const PIECE_BYTES = 64 * 1024;
  */
 export function readConfigFile(path: string): ParsedText {
   const text = readText(path, LARGEST_BYTES);
-  return text.ok ? parseText(text.text) : { ok: false, problems: [{ path: '', message: text.message }] };
+  return text.ok ? parseText(text.value) : { ok: false, problems: [{ path: '', message: text.error }] };
 }
 
-type ReadText =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly message: string };
-
 /** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */
-export function readText(path: string, most: number): ReadText {
+export function readText(path: string, most: number): Result<string> {
   const read = readBytes(path, most);
   if (!read.ok) return read;
   try {
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) };
+    return success(new TextDecoder('utf-8', { fatal: true }).decode(read.value));
   } catch {
-    return { ok: false, message: 'is not UTF-8 text' };
+    return failure('is not UTF-8 text');
   }
 }
 
 /** Reads a file of any bytes. Never throws. @param most how many bytes it may have */
-export function readBytes(
-  path: string,
-  most: number,
-): { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string } {
+export function readBytes(path: string, most: number): Result<Buffer> {
   try {
     const stat = statSync(path);
-    if (stat.isDirectory()) return { ok: false, message: 'is a directory, expected a file' };
+    if (stat.isDirectory()) return failure('is a directory, expected a file');
     // Reading from a pipe or a device could wait or go on for ever.
-    if (!stat.isFile()) return { ok: false, message: 'is not a regular file' };
+    if (!stat.isFile()) return failure('is not a regular file');
     const bytes = readAtMost(path, most + 1);
-    return bytes.length > most
-      ? { ok: false, message: `is too large: more than ${most} bytes` }
-      : { ok: true, bytes };
+    return bytes.length > most ? failure(`is too large: more than ${most} bytes`) : success(bytes);
   } catch (error) {
-    return { ok: false, message: reasonOf(error) };
+    return failure(reasonOf(error));
   }
 }
 

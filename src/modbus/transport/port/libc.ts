@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { machine } from 'node:os';
 import { HERE } from '../../../common/platform.js';
+import { failure } from '../../../common/result.js';
 
 /**
  * The C library functions this project needs, called through koffi. Every function returns what the C
@@ -56,10 +57,10 @@ export interface Libc {
   schedSetattr(attributes: Uint8Array): number;
 }
 
-/** The library, or why it did not load. `reason` is the middle of a sentence: 'koffi did not load (…)'. */
+/** The library, or why it did not load. `error` is the middle of a sentence: 'koffi did not load (…)'. */
 export type LibcResult =
   | { readonly ok: true; readonly libc: Libc }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly error: string };
 
 /** ioctl requests of asm-generic/ioctls.h. */
 export const TCGETS2 = 0x802c542a;
@@ -143,13 +144,13 @@ export function loadLibc(): Promise<LibcResult> {
 }
 
 async function load(): Promise<LibcResult> {
-  if (!HERE.isLinux) return { ok: false, reason: `it needs Linux, and this is ${HERE.name}` };
+  if (!HERE.isLinux) return failure(`it needs Linux, and this is ${HERE.name}`);
   const systemCalls = KNOWN_MACHINES.get(process.arch);
   if (systemCalls === undefined) {
-    return { ok: false, reason: `the terminal ioctls of ${process.arch} are not known` };
+    return failure(`the terminal ioctls of ${process.arch} are not known`);
   }
   const unusable = processorProblem(process.arch, machine());
-  if (unusable !== undefined) return { ok: false, reason: unusable };
+  if (unusable !== undefined) return failure(unusable);
   try {
     const { default: koffi } = await import('koffi');
     // The process itself: it has the C library it runs with, glibc or musl, already loaded.
@@ -164,7 +165,7 @@ async function load(): Promise<LibcResult> {
     return { ok: true, libc: bind(define, systemCalls) };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    return { ok: false, reason: `koffi did not load (${message})` };
+    return failure(`koffi did not load (${message})`);
   }
 }
 

@@ -64,7 +64,7 @@ const O_CLOEXEC = 0o2000000;
 /** Opens a pseudo-terminal pair in raw mode, with one descriptor on the client's side kept open. */
 export async function openPty(): Promise<PtyResult> {
   const loaded = await loadLibc();
-  if (!loaded.ok) return { ...failed(loaded.reason), unfit: true };
+  if (!loaded.ok) return { ...failed(loaded.error), unfit: true };
   const { libc } = loaded;
 
   const masterFd = libc.posixOpenpt(masterFlags | constants.O_NONBLOCK | O_CLOEXEC);

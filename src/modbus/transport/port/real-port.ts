@@ -178,7 +178,7 @@ function applySettings(
   const isMissed = wanted.parityMarks !== false && !parityMarks;
   if (!loaded.ok) {
     const dropped = isMissed ? ' and damaged characters are dropped unmarked' : '';
-    return unverified(`settings are not read back${dropped}: ${loaded.reason}`);
+    return unverified(`settings are not read back${dropped}: ${loaded.error}`);
   }
   const notes = isMissed ? [`damaged characters are not marked: ${unmarked}`] : [];
   if (!isVerifiable) {
@@ -212,7 +212,7 @@ function keepLinesOnClose(libc: Libc, fd: number): string | undefined {
 
 /** Has damaged characters marked. @returns why it did not work. */
 function whyUnmarked(loaded: LibcResult, fd: number): string | undefined {
-  if (!loaded.ok) return loaded.reason;
+  if (!loaded.ok) return loaded.error;
   const { libc } = loaded;
   const before = readTermios2(libc, fd);
   const failure = changeTermios2(libc, fd, markedTermios2);

@@ -313,7 +313,7 @@ export function openDirection(
       return { ok: true, direction: byItself('not known whether the kernel switches') };
     return {
       ok: false,
-      error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.reason}; use an adapter that switches by itself (rs485: {mode: auto})`,
+      error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.error}; use an adapter that switches by itself (rs485: {mode: auto})`,
     };
   }
   const { libc } = loaded;

@@ -42,7 +42,7 @@ const SCHED_FLAG_RESET_ON_FORK = 1n;
  */
 export async function shortenTimeSlice(load: () => Promise<LibcResult> = loadLibc): Promise<TimeSlice> {
   const loaded = await load();
-  if (!loaded.ok) return { kind: 'usual', reason: loaded.reason };
+  if (!loaded.ok) return { kind: 'usual', reason: loaded.error };
   const { libc } = loaded;
   const attributes = Buffer.alloc(SCHED_ATTR_BYTES);
   const read = libc.schedGetattr(attributes);

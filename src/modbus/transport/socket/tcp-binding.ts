@@ -83,7 +83,7 @@ export class TcpBinding implements Binding {
    */
   async #prepareTls(files: TlsFiles): Promise<Result<readonly string[]>> {
     const read = await readTlsCredentials(files);
-    if (!read.ok) return failure(read.reason);
+    if (!read.ok) return failure(read.error);
     this.#handshakes = new TlsHandshakes(read.credentials, this.#handshakeTimeoutMs);
     return success(files.ca === undefined ? [...read.notes, NO_CA] : read.notes);
   }

@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls';
 import { type BaseBlock, Constructed, fromBER, ObjectIdentifier, OctetString, Utf8String } from 'asn1js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { readShort } from '../read-short.js';
 import type { TlsFiles } from '../settings.js';
 
@@ -13,10 +14,8 @@ interface TlsCredentials {
 
 type ReadTlsCredentials =
   | { readonly ok: true; readonly credentials: TlsCredentials; readonly notes: readonly string[] }
-  /** The reason names the file, and says what is wrong with it. */
-  | { readonly ok: false; readonly reason: string };
-
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+  /** The error names the file, and says what is wrong with it. */
+  | { readonly ok: false; readonly error: string };
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 /** Matches an encrypted key: PKCS 8 and the older form of OpenSSL. */
@@ -45,7 +44,7 @@ export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<R
   if (!privateKey.ok) return privateKey;
   const [own] = chain.value as [X509Certificate, ...X509Certificate[]];
   if (!own.checkPrivateKey(privateKey.value)) {
-    return { ok: false, reason: `the key in ${key} does not belong to the first certificate in ${cert}` };
+    return failure(`the key in ${key} does not belong to the first certificate in ${cert}`);
   }
   const authorities = ca === undefined ? undefined : await readCertificates('CA', ca);
   if (authorities?.ok === false) return authorities;
@@ -55,8 +54,7 @@ export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<R
     ca: authorities && pemOf(authorities.value),
   };
   const refusal = refusalOf(credentials);
-  if (refusal !== undefined)
-    return { ok: false, reason: `the certificate file ${cert} can't be used: ${refusal}` };
+  if (refusal !== undefined) return failure(`the certificate file ${cert} can't be used: ${refusal}`);
   return {
     ok: true,
     credentials,
@@ -77,41 +75,41 @@ function refusalOf({ cert, key, ca }: TlsCredentials): string | undefined {
   }
 }
 
-async function readCertificates(what: string, path: string): Promise<Read<X509Certificate[]>> {
+async function readCertificates(what: string, path: string): Promise<Result<X509Certificate[]>> {
   const text = await readPem(what, path);
   if (!text.ok) return text;
   const blocks = text.value.match(CERTIFICATES) ?? [];
   if (blocks.length === 0) {
-    return { ok: false, reason: `the ${what} file ${path} has no certificate in it, expected PEM` };
+    return failure(`the ${what} file ${path} has no certificate in it, expected PEM`);
   }
   try {
-    return { ok: true, value: blocks.map((block) => new X509Certificate(block)) };
+    return success(blocks.map((block) => new X509Certificate(block)));
   } catch {
-    return { ok: false, reason: `the ${what} file ${path} has a damaged certificate in it` };
+    return failure(`the ${what} file ${path} has a damaged certificate in it`);
   }
 }
 
-async function readKey(path: string): Promise<Read<KeyObject>> {
+async function readKey(path: string): Promise<Result<KeyObject>> {
   const text = await readPem('key', path);
   if (!text.ok) return text;
   try {
-    return { ok: true, value: createPrivateKey(text.value) };
+    return success(createPrivateKey(text.value));
   } catch {
     const found = ENCRYPTED.test(text.value)
       ? 'is encrypted, expected one without a passphrase'
       : 'has no private key in it, expected PEM';
-    return { ok: false, reason: `the key file ${path} ${found}` };
+    return failure(`the key file ${path} ${found}`);
   }
 }
 
-async function readPem(what: string, path: string): Promise<Read<string>> {
+async function readPem(what: string, path: string): Promise<Result<string>> {
   try {
-    return { ok: true, value: await readShort(path, LARGEST_BYTES) };
+    return success(await readShort(path, LARGEST_BYTES));
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const reason = READ_ERRORS[code];
     const why = reason === undefined ? `can't be read: ${message}` : `${reason} (${code})`;
-    return { ok: false, reason: `the ${what} file ${path} ${why}` };
+    return failure(`the ${what} file ${path} ${why}`);
   }
 }
 

@@ -18,7 +18,7 @@ describe('values that depend upon each other', () => {
     [{ x: ['a'], a: ['plain', 'b'], b: ['other.c'], 'other.c': ['a'] }, 'a -> b -> other.c -> a'],
   ])('in a circle %o are refused with the path around', (needs: object, path) => {
     const found = orderOf(new Map(Object.entries(needs)));
-    expect(found).toMatchObject({ ok: false, message: `depends on itself: ${path}` });
+    expect(found).toMatchObject({ ok: false, error: `depends on itself: ${path}` });
   });
 
   it('may be needed twice', () => {
@@ -44,15 +44,15 @@ describe('values that depend upon each other', () => {
     expect(orderOf(new Map([['a', ['a']]]), 'follows')).toEqual({
       ok: false,
       name: 'a',
-      message: 'follows itself: a -> a',
+      error: 'follows itself: a -> a',
     });
     const chain = Array.from({ length: 102 }, (_, i) => [`v${i}`, [`v${i + 1}`]] as [string, string[]]);
     const message = 'a chain of more than 100 other values';
-    expect(orderOf(new Map(chain))).toEqual({ ok: false, name: 'v0', message: `depends on ${message}` });
+    expect(orderOf(new Map(chain))).toEqual({ ok: false, name: 'v0', error: `depends on ${message}` });
     expect(orderOf(new Map(chain), 'follows')).toEqual({
       ok: false,
       name: 'v0',
-      message: `follows ${message}`,
+      error: `follows ${message}`,
     });
   });
 

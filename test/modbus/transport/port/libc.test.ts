@@ -15,7 +15,7 @@ afterEach(() => {
 
 async function libc(): Promise<Libc> {
   const loaded = await loadLibc();
-  if (!loaded.ok) throw new Error(loaded.reason);
+  if (!loaded.ok) throw new Error(loaded.error);
   return loaded.libc;
 }
 
@@ -55,7 +55,7 @@ describe('where the C library can not be called', () => {
     vi.resetModules();
     const fresh = await import('../../../../src/modbus/transport/port/libc.js');
     const loaded = await fresh.loadLibc();
-    return loaded.ok ? 'loaded' : loaded.reason;
+    return loaded.ok ? 'loaded' : loaded.error;
   };
 
   it('says that koffi did not load, and why', async () => {

@@ -89,7 +89,7 @@ it('hears nothing more once it is closed', async () => {
 });
 
 it('is gone when it is hung up between two reads, whether or not the C library can be asked', async () => {
-  for (const load of [undefined, async () => ({ ok: false, reason: 'koffi did not load' }) as const]) {
+  for (const load of [undefined, async () => ({ ok: false, error: 'koffi did not load' }) as const]) {
     const { hangUp, closings, pty } = await newPort(load);
     hangUp();
     await expect.poll(() => closings).toEqual([expect.stringMatching(`^${pty.path}: hung up \\(`)]);

@@ -100,7 +100,7 @@ describe('a pseudo-terminal pair', () => {
   it('keeps the exclusive mode of a client that is there, and ends that of one that left', async () => {
     const pty = await newPty();
     const loaded = await loadLibc();
-    if (!loaded.ok) throw new Error(loaded.reason);
+    if (!loaded.ok) throw new Error(loaded.error);
     const flag = Buffer.alloc(4);
     const exclusive = (fd: number): boolean =>
       loaded.libc.ioctl(fd, TIOCGEXCL, flag) === 0 && flag.readInt32LE() === 1;
@@ -119,7 +119,7 @@ describe('a pseudo-terminal pair', () => {
   it('is set to 8 bits without parity', async () => {
     const pty = await newPty();
     const loaded = await loadLibc();
-    if (!loaded.ok) throw new Error(loaded.reason);
+    if (!loaded.ok) throw new Error(loaded.error);
     const client = openClient(pty);
     const settings = Buffer.alloc(TERMIOS2_BYTES);
     expect(loaded.libc.ioctl(client, TCGETS2, settings)).toBe(0);

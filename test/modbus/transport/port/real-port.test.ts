@@ -190,7 +190,7 @@ describe('an open port', () => {
 
 async function libc(): Promise<Libc> {
   const loaded = await loadLibc();
-  if (!loaded.ok) throw new Error(loaded.reason);
+  if (!loaded.ok) throw new Error(loaded.error);
   return loaded.libc;
 }
 

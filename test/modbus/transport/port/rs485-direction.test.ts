@@ -178,7 +178,7 @@ describe('RS-485 direction by the adapter', () => {
 });
 
 describe('without koffi', () => {
-  const loaded = { ok: false, reason: 'koffi did not load (no binary)' } as const;
+  const loaded = { ok: false, error: 'koffi did not load (no binary)' } as const;
 
   it.each(['kernel', 'rts'] as const)('direction by %s is refused with that reason', (mode) => {
     expect(openDirection(3, rs485(mode), loaded)).toEqual({

@@ -88,7 +88,7 @@ describe('the time slice of the thread of the lines', () => {
   });
 
   it('is told to be that of the kernel where koffi can not be had', async () => {
-    const load = async () => ({ ok: false, reason: 'koffi did not load (no binary)' }) as const;
+    const load = async () => ({ ok: false, error: 'koffi did not load (no binary)' }) as const;
     expect(timeSliceText(await shortenTimeSlice(load))).toBe(
       'normal class, time slices of the kernel: koffi did not load (no binary)',
     );
@@ -96,7 +96,7 @@ describe('the time slice of the thread of the lines', () => {
 
   it('can be read from the kernel that runs, which honours what it should', async () => {
     const loaded = await loadLibc();
-    if (!loaded.ok) throw new Error(loaded.reason);
+    if (!loaded.ok) throw new Error(loaded.error);
     const read = () => {
       const attributes = Buffer.alloc(48);
       expect(loaded.libc.schedGetattr(attributes)).toBe(0);

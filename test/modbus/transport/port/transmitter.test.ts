@@ -6,7 +6,7 @@ import { transmitterState } from '../../../../src/modbus/transport/port/uart.js'
 
 async function libc(): Promise<Libc> {
   const loaded = await loadLibc();
-  if (!loaded.ok) throw new Error(loaded.reason);
+  if (!loaded.ok) throw new Error(loaded.error);
   return loaded.libc;
 }
 

@@ -129,7 +129,7 @@ describe('the virtual line and its client', () => {
 
 async function libc(): Promise<Libc> {
   const loaded = await loadLibc();
-  if (!loaded.ok) throw new Error(loaded.reason);
+  if (!loaded.ok) throw new Error(loaded.error);
   return loaded.libc;
 }
 

@@ -79,12 +79,12 @@ function opened() {
   });
   const heard: string[] = [];
   const closings: string[] = [];
-  const direction = openDirection(321, undefined, { ok: false, reason: 'no library' });
+  const direction = openDirection(321, undefined, { ok: false, error: 'no library' });
   const device = checkPath('COM5', WINDOWS);
   if (!direction.ok || !device.ok) throw new Error('no port');
   const run = runPort({
     port: port as unknown as SerialPort,
-    loaded: { ok: false, reason: 'no library' },
+    loaded: { ok: false, error: 'no library' },
     device: device.value,
     settings: { path: 'COM5', baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 },
     listener: {
