@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
-import { devicesOf } from '../files/config/native/names.js';
+import { devicesOf } from '../files/config/native/units.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';
 import type { Lines } from './lines.js';

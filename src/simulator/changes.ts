@@ -17,10 +17,9 @@ import {
   mergedSource,
   sourceToChange,
 } from '../files/config/native/line-source.js';
-import { checkName, devicesOf } from '../files/config/native/names.js';
 import { readSignal, reportStale } from '../files/config/native/points.js';
 import { realProblems } from '../files/config/native/real.js';
-import { DeviceNames } from '../files/config/native/units.js';
+import { checkName, DeviceNames, devicesOf } from '../files/config/native/units.js';
 import { type OpenRecording, recordingsIn } from '../files/config/recording-file.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
 import { changeOver, changeTogether, comparing, type Difference, type WantedSetup } from './changeover.js';

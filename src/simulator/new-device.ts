@@ -13,9 +13,9 @@ import {
   reportingDependencies,
 } from '../files/config/native/dependencies.js';
 import { NativeDeviceReader } from '../files/config/native/device.js';
-import { checkName } from '../files/config/native/names.js';
 import { reportingReactionUses } from '../files/config/native/reaction-uses.js';
 import { MOST_ENTRIES_OVER_REST, withSunspec } from '../files/config/native/sunspec.js';
+import { checkName } from '../files/config/native/units.js';
 import type { OpenRecording } from '../files/config/recording-file.js';
 
 /** A pymodbus file may have 8 MiB, and no line is served while it is read. */

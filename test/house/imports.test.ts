@@ -649,7 +649,7 @@ describe('the check of the imports', () => {
     ['src/device/faults/rule.ts', 'zod'],
     ['src/modbus/transport/port/port.ts', 'serialport'],
     ['src/modbus/transport/port/libc.ts', 'koffi'],
-    ['src/cli/service/service-manager.ts', '../../modbus/transport/port/libc.js'],
+    ['src/cli/service/service.ts', '../../modbus/transport/port/libc.js'],
     ['src/main.ts', './remote/api/server.js'],
     ['src/remote/web/live.ts', '../../common/rest-client/events.js'],
   ])('lets %s import %s', (path, specifier) => {

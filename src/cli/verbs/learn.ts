@@ -4,7 +4,7 @@ import { loadNative } from '../../files/config/load.js';
 import { readBytes } from '../../files/config/text/read-file.js';
 import { type Check, checkLearned } from '../../files/learn/check.js';
 import { type LearnedFile, learnFiles } from '../../files/learn/learn.js';
-import { writeScenario } from '../../files/learn/scenario.js';
+import { writeScenario } from '../../files/learn/write.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { LearnCommand } from '../command-line/commands/learn.js';

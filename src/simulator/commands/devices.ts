@@ -5,6 +5,7 @@ import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
 import type { KeptDevices } from '../changes.js';
 import type { Simulator } from '../simulator.js';
+import { thousandths } from '../traffic/time.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
@@ -20,7 +21,6 @@ import {
 } from './refusal.js';
 import { wrongReal } from './remote-files.js';
 import type { ClockChange, DEVICE_COMMANDS, DeviceView, PowerChange } from './schemas/device.js';
-import { thousandths } from './thousandths.js';
 
 /** A device by its name. */
 export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;

@@ -3,12 +3,12 @@ import { lineSource } from '../../files/config/native/line-source.js';
 import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
+import { thousandths } from '../traffic/time.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
 import type { LINE_COMMANDS, LineView } from './schemas/line.js';
-import { thousandths } from './thousandths.js';
 
 type OfLine = DeclaredInput<(typeof LINE_COMMANDS)['line.get']>;
 type OfSettings = DeclaredInput<(typeof LINE_COMMANDS)['line.change']>;

@@ -11,6 +11,7 @@ import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { AddressRange } from '../../modbus/protocol/pdu.js';
 import type { Simulator } from '../simulator.js';
 import { inSlices } from '../slices.js';
+import { thousandths } from '../traffic/time.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import {
@@ -39,7 +40,6 @@ import type {
   Words,
 } from './schemas/value.js';
 import { viewRegister, viewValue } from './shown-values.js';
-import { thousandths } from './thousandths.js';
 
 /** The most values in an answer, and the most addresses in one of words. */
 const MAX_VALUES = 8192;

@@ -7,7 +7,7 @@ import { TABLE_NAMES } from '../../device/tables.js';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
 import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
 import { mannersSchema } from '../../files/config/native/manners-schema.js';
-import { copiesAt } from '../../files/config/native/names.js';
+import { copiesAt } from '../../files/config/native/units.js';
 import { flow } from '../written/flow.js';
 import { type RunningConfiguration, ruleSource, whyUnusable } from '../written/written-configuration.js';
 

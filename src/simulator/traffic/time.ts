@@ -9,3 +9,11 @@ export function isoTime(ms: number): string {
   const toMs = new Date(Math.floor(us / 1000)).toISOString();
   return `${toMs.slice(0, -1)}${String(us % 1000).padStart(3, '0')}Z`;
 }
+
+/**
+ * Rounds a time for output to thousandths: ms to µs, s to ms. More digits would suggest a precision that the
+ * time does not have.
+ */
+export function thousandths(value: number): number {
+  return Math.round(1000 * value) / 1000;
+}

@@ -13,7 +13,7 @@ import type {
   TrafficDefinition,
 } from '../../files/config/configuration.js';
 import { lineSource } from '../../files/config/native/line-source.js';
-import { copiesAt } from '../../files/config/native/names.js';
+import { copiesAt } from '../../files/config/native/units.js';
 import { sourceWith } from '../devices.js';
 import { flow, key } from './flow.js';
 import { nativeEntries } from './native-registers.js';

@@ -27,12 +27,11 @@ import { type LineContext, nativeLine } from './line.js';
 import { mergedSource } from './line-source.js';
 import { mannersProblems } from './manners-schema.js';
 import { nativeMqtt } from './mqtt.js';
-import { checkName } from './names.js';
 import { reportingReactionUses } from './reaction-uses.js';
 import { realProblems } from './real.js';
 import { apiSchema, fileSections, nativeTraffic, startSchema, stateSchema } from './schema.js';
 import { withSunspec } from './sunspec.js';
-import { DeviceNames } from './units.js';
+import { checkName, DeviceNames } from './units.js';
 
 export interface NativeContext {
   readonly devices: NativeDeviceReader;

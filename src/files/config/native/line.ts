@@ -22,9 +22,8 @@ import {
   udpLineSchema,
   unaskedSchema,
 } from './line-schema.js';
-import { readEach } from './names.js';
 import type { startSchema } from './schema.js';
-import { type DeviceNames, readUnits } from './units.js';
+import { type DeviceNames, readEach, readUnits } from './units.js';
 
 /** What reading a line needs besides its entry. */
 export interface LineContext {

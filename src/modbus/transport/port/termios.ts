@@ -80,7 +80,7 @@ export function rawTermios2(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the same structure with damaged characters marked (see parity-marks.ts); serialport has them
+ * Returns the same structure with damaged characters marked (see `createMarkDecoder`); serialport has them
  * removed silently. termios(3): IGNPAR would drop them, ISTRIP would make the marks ambiguous.
  */
 export function markedTermios2(bytes: Uint8Array): Uint8Array {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { oneOf } from '../../../common/schema/parts.js';
+import { moment } from '../../../common/schema/units.js';
 import { DIRECTIONS, EVENT_KINDS, type TrafficEvent } from '../../../simulator/traffic/event.js';
 import {
   type TrafficFilter,
@@ -10,7 +11,6 @@ import {
 import { trafficView } from '../../../simulator/traffic/view.js';
 import type { ApiContext } from '../desk.js';
 import { type Failure, failure } from '../error-answer.js';
-import { moment } from '../moment.js';
 import {
   isInOrder,
   listed,

@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../../common/schema/parts.js';
 import { expectedMessage } from '../../../common/schema/problem.js';
-import { duration } from '../../../common/schema/units.js';
+import { duration, moment } from '../../../common/schema/units.js';
 import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { AddressRange } from '../../../modbus/protocol/pdu.js';
 import { inQuery } from '../../../simulator/commands/schemas/value.js';
 import { FORM_NAMES } from '../../../simulator/traffic/capture/packet.js';
 import { DIRECTIONS, EVENT_KINDS } from '../../../simulator/traffic/event.js';
 import type { TrafficFilter } from '../../../simulator/traffic/reading.js';
-import { moment } from '../moment.js';
 
 const MAX_UNIT = 255;
 const MAX_FUNCTION = 127;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMarkDecoder } from '../../../../src/modbus/transport/port/parity-marks.js';
+import { createMarkDecoder } from '../../../../src/modbus/transport/port/real-port-run.js';
 
 /** What the decoder made of chunks: good bytes as numbers, damaged characters as 'x'. */
 function decode(...chunks: readonly (readonly number[])[]): (number | 'x')[] {

@@ -1,16 +1,191 @@
-import { computed, useSignal } from '@preact/signals';
+import { computed, effect, signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
-import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
+import { useEffect, useRef } from 'preact/hooks';
+import { pathOf, type RemoteRefusal } from '../../../../common/rest-client/client.js';
+import type { LineView } from '../../../../simulator/commands/schemas/line.js';
+import type { Summary } from '../../../../simulator/commands/schemas/summary.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
-import { Button, Empty, Field, into, put } from '../../ui/controls.js';
+import { hrefOf } from '../../route.js';
+import { Button, Empty, Fact, Field, into, put, State } from '../../ui/controls.js';
+import { AskingButton } from '../../ui/dialog.js';
+import { useSeen } from '../../ui/element.js';
+import { count, duration, measured } from '../../ui/format.js';
+import { Sparkline } from '../../ui/plot.js';
 import { problemAt } from '../../ui/schema-form/schema-form.js';
-import { say } from '../../ui/toast.js';
-import { details } from './details.js';
-import { LinePanel } from './line-panel.js';
-import { type Settings, SettingsForm } from './settings-form.js';
+import { say, sayAnswer } from '../../ui/toast.js';
+import { details, formatText, lineNamed, unitsLine } from './details.js';
+import { type Settings, SettingsForm, unitsText } from './settings-form.js';
 import './lines.css';
+
+type LineSummary = Summary['lines'][number];
+type Rates = LineSummary['counters'];
+
+/** Measurements of a line in each of the last seconds, the oldest first. */
+interface LineHistory {
+  readonly requests: readonly (number | undefined)[];
+  /** The mean turnaround of each second, in ms; undefined for a second without replies. */
+  readonly turnaround: readonly (number | undefined)[];
+  /** Events per second over the last five seconds; undefined before there are two summaries. */
+  readonly rates: Rates | undefined;
+}
+
+/** Length of the history, in s. */
+const LENGTH = 120;
+const RATE_OVER = 5;
+
+/** Histories by line. They are kept while other views are shown. */
+const histories = signal<ReadonlyMap<string, LineHistory>>(new Map());
+
+/** The last summaries, the newest last. */
+let recent: readonly Summary[] = [];
+
+effect(() => {
+  const now = summary.value;
+  if (now) {
+    const last = recent.at(-1);
+    // A simulator counts from zero after a restart.
+    const isNewRun = last !== undefined && last.program.run !== now.program.run;
+    recent = isNewRun ? [now] : [...recent.slice(-RATE_OVER), now];
+    const before = isNewRun ? new Map<string, LineHistory>() : histories.peek();
+    histories.value = new Map(now.lines.map((line) => [line.name, extended(before.get(line.name), line)]));
+  }
+});
+
+function extended(before: LineHistory | undefined, line: LineSummary): LineHistory {
+  const { requests = [], turnaround = [] } = before ?? {};
+  const last = since(recent.at(-2), line);
+  const first = since(recent[0], line);
+  return {
+    requests: added(requests, last && (line.counters.requests - last.line.counters.requests) / last.seconds),
+    turnaround: added(turnaround, last && meanBetween(last.line, line)),
+    rates: first && ratesBetween(first.line.counters, line.counters, first.seconds),
+  };
+}
+
+/** The line in an earlier summary; undefined if it was not there, or was another line of the same name. */
+function since(earlier: Summary | undefined, line: LineSummary) {
+  const now = recent.at(-1);
+  const found = earlier?.lines.find(({ name }) => name === line.name);
+  if (!now || !earlier || earlier === now || !found) return undefined;
+  if (found.counters.requests > line.counters.requests) return undefined;
+  return { line: found, seconds: (now.monotonicUs - earlier.monotonicUs) / 1e6 };
+}
+
+function meanBetween(from: LineSummary, to: LineSummary): number | undefined {
+  const count = to.turnaround.count - from.turnaround.count;
+  return count > 0 ? (to.turnaround.sumMs - from.turnaround.sumMs) / count : undefined;
+}
+
+function ratesBetween(from: Rates, to: Rates, seconds: number): Rates {
+  const entries = Object.entries(to) as [keyof Rates, number][];
+  return Object.fromEntries(entries.map(([key, value]) => [key, (value - from[key]) / seconds])) as Rates;
+}
+
+function added<Value>(values: readonly Value[], value: Value): readonly Value[] {
+  return [...values.slice(1 - LENGTH), value];
+}
+
+const TONES = { open: 'good', waiting: 'warn', failed: 'bad', stopped: 'off' } as const;
+const COMMANDS = { start: 'opened', stop: 'closed', restart: 'closed and opened again' };
+
+/** A line: its state, its figures and its buttons. It is not drawn again while nobody sees it. */
+function LinePanel({ name }: { readonly name: string }) {
+  const self = useRef<HTMLElement>(null);
+  const isSeen = useSeen(self);
+  // A signal that is peeked at while rendering causes no rendering.
+  const now = isSeen ? summary.value : summary.peek();
+  const line = now?.lines.find((each) => each.name === name);
+  const history = (isSeen ? histories.value : histories.peek()).get(name);
+  const detail = isSeen ? lineNamed(name) : details.current.peek()?.get(name);
+  if (!line) return null;
+  const { state, reason, place, uptime, clients, counters } = line;
+  return html`<article ref=${self} class="line panel" aria-label=${`Line ${name}`}>
+    <div class="head flow">
+      <h2 class="long">${name}</h2>
+      <${State} tone=${TONES[state]}>${state}<//>
+      <span class="mono long" title=${place}>${detail ? (detail.link ?? place) : ''}</span>
+      <a href=${hrefOf('traffic', [], { line: name })}>Traffic<span class="unseen"> of ${name}</span></a>
+      <${Actions} line=${line} detail=${detail} />
+    </div>
+    ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
+    <dl class="about flow">
+      <${Fact} term="format">${detail ? formatText(detail) : '–'}<//>
+      ${detail?.times ? html`<${Fact} term="t1.5">${`${measured(detail.times.t15)} ms`}<//>` : null}
+      ${detail?.times ? html`<${Fact} term="t3.5">${`${measured(detail.times.t35)} ms`}<//>` : null}
+      ${clients === undefined ? null : html`<${Fact} term="clients">${count(clients)}<//>`}
+      ${uptime === null ? null : html`<${Fact} term="open for">${duration(uptime)}<//>`}
+      <${Fact} term="units">${detail ? unitsLine(detail.units) : '–'}<//>
+    </dl>
+    <div class="measured columns">
+      <div class="stack">
+        <${Sparkline} label="requests" unit="/s" values=${history?.requests ?? []} width=${LENGTH} format=${measured} />
+        <${Sparkline} label="turnaround" unit="ms" values=${history?.turnaround ?? []} width=${LENGTH} format=${measured} />
+      </div>
+      <${Counters} counters=${counters} rates=${history?.rates} />
+    </div>
+  </article>`;
+}
+
+interface CountersProps {
+  readonly counters: LineSummary['counters'];
+  readonly rates: LineHistory['rates'];
+}
+
+/** Counters that are shown even at zero. */
+const ALWAYS = ['requests', 'replies'];
+
+/** A key in words: `damagedFrames` becomes `damaged frames`. */
+const inWords = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** The counters that are not zero; one sentence names the others. */
+function Counters({ counters, rates }: CountersProps) {
+  const entries = Object.entries(counters) as [keyof typeof counters, number][];
+  const isShown = ([key, value]: [string, number]) => value > 0 || ALWAYS.includes(key);
+  const zero = entries.filter((entry) => !isShown(entry)).map(([key]) => inWords(key));
+  return html`<div class="counters stack">
+    <dl>${entries.filter(isShown).map(([key, value]) => {
+      const rate = rates?.[key];
+      return html`<div><dt>${inWords(key)}</dt><dd>${count(value)}</dd>
+        <dd class="dim">${rate ? `${measured(rate)}/s` : ''}</dd></div>`;
+    })}</dl>
+    ${zero.length === 0 ? null : html`<p class="dim">None: ${zero.join(', ')}</p>`}
+  </div>`;
+}
+
+function Actions({ line, detail }: { readonly line: LineSummary; readonly detail: LineView | undefined }) {
+  const { name, state } = line;
+  const isBusy = useSignal(false);
+  const isChanging = useSignal(false);
+  const act = async (command: keyof typeof COMMANDS) => {
+    isBusy.value = true;
+    sayAnswer(await ask('POST', pathOf('lines', name, command)), `Line ${name} was ${COMMANDS[command]}.`);
+    isBusy.value = false;
+  };
+  const remove = async () =>
+    sayAnswer(await ask('DELETE', pathOf('lines', name)), `Line ${name} was removed.`);
+  const change = async (settings: object) => {
+    const answer = await ask('PUT', pathOf('lines', name), settings);
+    if (answer.ok) say(`Line ${name} was changed.`);
+    return answer;
+  };
+  const isOff = isBusy.value || !mayWrite();
+  const isStopped = state === 'stopped' || state === 'failed';
+  return html`<div class="actions flow end">
+    <${Button} disabled=${isOff} label=${`${isStopped ? 'Start' : 'Stop'} ${name}`}
+      onClick=${() => void act(isStopped ? 'start' : 'stop')}>${isStopped ? 'Start' : 'Stop'}<//>
+    <${Button} disabled=${isOff} label=${`Restart ${name}`} onClick=${() => void act('restart')}>Restart<//>
+    <${Button} disabled=${isOff || !detail} label=${`Change ${name}`} onClick=${put(isChanging, true)}>Change<//>
+    <${AskingButton} disabled=${isOff} label=${`Remove ${name}`} title=${`Remove ${name}?`} onYes=${() => void remove()}
+      text="The line is closed, and its clients are disconnected. Its devices stay.">Remove<//>
+    ${
+      isChanging.value && detail
+        ? html`<${SettingsForm} title=${`Change ${name}`} action="Change" first=${detail.settings}
+            units=${unitsText(detail.units)} send=${change} onClose=${put(isChanging, false)} />`
+        : null
+    }
+  </div>`;
+}
 
 /** Separates names. No name contains a control character. */
 const SEPARATOR = '\n';
