@@ -4,7 +4,7 @@ import { unknownName } from '../../common/schema/nearest.js';
 import type { Problem } from '../../common/schema/problem.js';
 import type { ruleSchema } from '../../device/faults/rule.js';
 import type { exchangeViewSchema } from '../../remote/api/v1/exchange-view.js';
-import type { Armed } from '../../simulator/commands/schemas/catalogue.js';
+import type { Armed } from '../../simulator/commands/catalogue.js';
 import type {
   ClockRequest,
   DeviceView,
@@ -284,11 +284,8 @@ interface Page<Item> {
   readonly hasMore: boolean;
 }
 
-/** The numbers that every page of REST has. */
-interface PageNumbers {
-  readonly next: number;
-  readonly last: number;
-}
+/** Where the lists of the traffic are, by the names that they have in answers. */
+const LISTS = { exchanges: '/exchanges', events: '/traffic' } as const;
 
 const PAGE_LENGTH = 1000;
 
@@ -307,12 +304,12 @@ export class TrafficClient {
    * At most 1000 exchanges, the oldest first: those right after `after`, or the newest ones without `after`.
    */
   async exchanges({ after }: Span = {}): Promise<readonly ExchangeView[]> {
-    return (await this.#exchangePage(after)).items;
+    return (await this.#page<ExchangeView>('exchanges', after)).items;
   }
 
   /** At most 1000 events, the oldest first: those right after `after`, or the newest ones without `after`. */
   async events({ after }: Span = {}): Promise<readonly EventView[]> {
-    return (await this.#eventPage(after)).items;
+    return (await this.#page<EventView>('events', after)).items;
   }
 
   /**
@@ -321,7 +318,7 @@ export class TrafficClient {
    * @returns the oldest wanted exchange. Rejects when there is none within `timeoutMs`.
    */
   waitFor(isMeant: (exchange: ExchangeView) => boolean = () => true, wait: Wait = {}): Promise<ExchangeView> {
-    return this.#find('exchange', (after, wait) => this.#exchangePage(after, wait), isMeant, wait);
+    return this.#find('exchanges', isMeant, wait);
   }
 
   /**
@@ -330,24 +327,21 @@ export class TrafficClient {
    * @returns the oldest wanted event. Rejects when there is none within `timeoutMs`.
    */
   waitForEvent(isMeant: (event: EventView) => boolean = () => true, wait: Wait = {}): Promise<EventView> {
-    return this.#find('event', (after, wait) => this.#eventPage(after, wait), isMeant, wait);
+    return this.#find('events', isMeant, wait);
   }
 
-  async #exchangePage(after: number | undefined, waitMs = 0): Promise<Page<ExchangeView>> {
-    const answer = await this.#call('GET', `/exchanges?${pageQuery(after, waitMs)}`);
-    const { exchanges, next, last } = answer as PageNumbers & { exchanges: ExchangeView[] };
-    return { items: exchanges, next, hasMore: next < last };
-  }
-
-  async #eventPage(after: number | undefined, waitMs = 0): Promise<Page<EventView>> {
-    const answer = await this.#call('GET', `/traffic?${pageQuery(after, waitMs)}`);
-    const { events, next, last } = answer as PageNumbers & { events: EventView[] };
-    return { items: events, next, hasMore: next < last };
+  async #page<Item>(what: keyof typeof LISTS, after: number | undefined, waitMs = 0): Promise<Page<Item>> {
+    const answer = await this.#call('GET', `${LISTS[what]}?${pageQuery(after, waitMs)}`);
+    const {
+      [what]: items,
+      next,
+      last,
+    } = answer as { next: number; last: number } & Record<typeof what, Item[]>;
+    return { items, next, hasMore: next < last };
   }
 
   async #find<Item>(
-    what: string,
-    read: (after: number, waitMs: number) => Promise<Page<Item>>,
+    what: keyof typeof LISTS,
     isMeant: (item: Item) => boolean,
     { after = 0, timeoutMs = 5000 }: Wait,
   ): Promise<Item> {
@@ -355,11 +349,11 @@ export class TrafficClient {
     let seen = after;
     for (;;) {
       const leftMs = Math.max(0, Math.ceil(end - performance.now()));
-      const { items, next, hasMore } = await read(seen, Math.min(leftMs, WAIT_MS));
+      const { items, next, hasMore } = await this.#page<Item>(what, seen, Math.min(leftMs, WAIT_MS));
       const found = items.find(isMeant);
       if (found) return found;
       seen = next;
-      if (!hasMore && leftMs === 0) throw new Error(`no such ${what} within ${timeoutMs} ms`);
+      if (!hasMore && leftMs === 0) throw new Error(`no such ${what.slice(0, -1)} within ${timeoutMs} ms`);
     }
   }
 }

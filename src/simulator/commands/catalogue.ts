@@ -13,10 +13,20 @@ import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { accept, checkedRule } from './faults.js';
 import { changeLine } from './lines.js';
 import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
-import type { Armed, CATALOGUE_COMMANDS } from './schemas/catalogue.js';
+import type { CATALOGUE_COMMANDS } from './schemas/catalogue.js';
 
 /** An entry of the catalogue for a target, with its fault rules in the form of a native file. */
 type Arming = DeclaredInput<(typeof CATALOGUE_COMMANDS)['misbehaviour.arm']>;
+
+/**
+ * What was armed or taken back: the names of devices whose manners changed, of lines whose settings changed,
+ * and of rules. The library publishes this type.
+ */
+export interface Armed {
+  readonly devices: readonly string[];
+  readonly lines: readonly string[];
+  readonly rules: readonly string[];
+}
 
 /**
  * Makes a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or

@@ -79,8 +79,6 @@ function choices(table: ReadonlyMap<number, string>, selected: number | undefine
 /** What is sent in place of the true response. */
 const RESPONSE_TYPES = ['normal', 'error', 'empty', 'junk'] as const;
 
-type ResponseType = (typeof RESPONSE_TYPES)[number];
-
 const DEFAULT_JUNK = 10;
 
 const CODES = [...ERROR_CODES.keys()].join(', ');
@@ -116,7 +114,7 @@ const simulateFields = z.object({
 
 /** The settings of simulated responses; defaults are filled in. */
 interface Simulation {
-  readonly type: ResponseType;
+  readonly type: (typeof RESPONSE_TYPES)[number];
   readonly errorCode: number;
   readonly junkLength: number;
   /** Delay of the response, in s. */

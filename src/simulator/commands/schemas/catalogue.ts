@@ -53,9 +53,6 @@ const armedSchema = z
     description: 'What has changed.',
   });
 
-/** What was armed or taken back. */
-export type Armed = { readonly [Part in keyof z.infer<typeof armedSchema>]: readonly string[] };
-
 const params = z.object({
   id: z.string().meta({ description: 'Identifier of an entry.', examples: ['first-request-lost'] }),
 });
