@@ -1,4 +1,5 @@
 import type { Line } from '../simulator/line.js';
+import type { Simulator } from '../simulator/simulator.js';
 
 /** True when a line is on any free port, which is another one each time it is opened. */
 export function hasAnyPort({ definition }: Line): boolean {
@@ -11,13 +12,15 @@ export function hasAnyPort({ definition }: Line): boolean {
  */
 export class Outage {
   readonly line: Line;
+  readonly #simulator: Simulator;
   readonly #failed: (problem: string) => void;
   #isOn = false;
   #ended: Promise<string | undefined> = Promise.resolve(undefined);
 
   /** @param failed called with a sentence when the line can't be opened again */
-  constructor(line: Line, failed: (problem: string) => void = () => {}) {
+  constructor(line: Line, simulator: Simulator, failed: (problem: string) => void = () => {}) {
     this.line = line;
+    this.#simulator = simulator;
     this.#failed = failed;
   }
 
@@ -45,12 +48,19 @@ export class Outage {
   }
 
   async #open(): Promise<string | undefined> {
-    const started = await this.line.start();
-    const { name, state } = this.line;
-    if (started.ok && state.kind === 'open') return undefined;
-    const reason = started.ok ? `it is ${state.kind}` : started.error;
+    const reason = await this.#whyNotOpen();
+    if (reason === undefined) return undefined;
+    const { name } = this.line;
     const problem = `line ${name} could not be opened again: ${reason}`;
     this.#failed(problem);
     return problem;
+  }
+  async #whyNotOpen(): Promise<string | undefined> {
+    const { line } = this;
+    // Nobody could close a line that was removed meanwhile.
+    if (this.#simulator.lines.get(line.name) !== line) return 'it was removed';
+    const started = await line.start();
+    if (!started.ok) return started.error;
+    return line.state.kind === 'open' ? undefined : `it is ${line.state.kind}`;
   }
 }

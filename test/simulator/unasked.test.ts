@@ -101,6 +101,24 @@ describe('what comes every so often', () => {
   });
 });
 
+describe('what is sent once', () => {
+  it('leaves as soon as the line is free, and not again', () => {
+    const { clock, line, sent } = started([], [5, 3]);
+    line.once(STRANGER);
+    clock.advance(1000);
+    expect(sent).toEqual([{ at: 8, bytes: STRANGER }]);
+  });
+
+  it('can be given up while it waits, and only then', () => {
+    const { clock, line, sent } = started([], [5]);
+    line.once(STRANGER)?.();
+    clock.advance(1000);
+    expect(sent).toEqual([]);
+    expect(line.once(STRANGER)).toBeUndefined();
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('what comes before a reply', () => {
   const FRAME: UnaskedDefinition = { frame: { unit: 9, pdu: PDU }, before: 'reply' };
   const REPLY = encodeRtu(1, PDU);

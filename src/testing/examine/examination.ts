@@ -87,7 +87,7 @@ export class Examination {
     this.#clock = clock;
     this.#audience = audience;
     this.#begun = clock.now();
-    this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
+    this.#outage = new Outage(order.line, bench, (text) => this.#end({ verdict: 'error', text }));
     this.#rules = new OwnRules(bench.faults.rules);
     this.#log = new ExchangeLog(() => this.#rules.acted());
     this.#watching = new Waits(clock, this.#log);

@@ -1,6 +1,5 @@
 import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../device/faults/rules.js';
-import type { Changes } from '../../simulator/changes.js';
 import { writeValue } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { Outage } from '../outage.js';
@@ -27,8 +26,8 @@ export class Actions {
    * says why one could not be opened, as a sentence. Undefined when the step closes no line.
    */
   changing: Promise<string | undefined> | undefined;
+  readonly #simulator: Simulator;
   readonly #rules: FaultRules;
-  readonly #changes: Changes;
   #names: string[] = [];
   /** How often each fault of the running step had acted when the last request came, by name. */
   readonly #hits = new Map<string, number>();
@@ -41,9 +40,9 @@ export class Actions {
   /** Devices that a step has switched off for good. */
   readonly #dark = new Set<Device>();
 
-  constructor({ faults, changes }: Simulator) {
-    this.#rules = faults.rules;
-    this.#changes = changes;
+  constructor(simulator: Simulator) {
+    this.#simulator = simulator;
+    this.#rules = simulator.faults.rules;
   }
 
   /**
@@ -86,7 +85,7 @@ export class Actions {
     }
     for (const { device, ms } of clocks) device.setClock({}, ms);
     this.#unsent.push(...unasked.flatMap(({ line, bytes }) => line.sendUnasked(bytes) ?? []));
-    this.#outages = closed.map((line) => new Outage(line));
+    this.#outages = closed.map((line) => new Outage(line, this.#simulator));
     if (closed.length > 0)
       this.changing = Promise.all(this.#outages.map((outage) => outage.begin())).then(() => undefined);
     return undefined;
@@ -115,7 +114,7 @@ export class Actions {
 
   /** The names of registers in the traffic depend on the manners of devices. */
   #mannersChanged(): void {
-    if (this.#lent.length > 0) this.#changes.lineRevision++;
+    if (this.#lent.length > 0) this.#simulator.changes.lineRevision++;
   }
 
   /** Ends the running step, and gives the devices their supply back that a step has switched off for good. */

@@ -100,7 +100,7 @@ export class Shake {
       log: this.#log,
       found: {},
       rules: this.#rules,
-      outage: new Outage(order.line, (text) => this.#end(text)),
+      outage: new Outage(order.line, bench, (text) => this.#end(text)),
       note: (text) => audience.note?.(text),
       values: order.observer && new ValueOracle(order.observer),
       questions: [],

@@ -191,6 +191,21 @@ describe('a TCP line', () => {
     expect(clients.size).toBe(2);
   });
 
+  it('sends bytes once after the reply that a client waits for', { timeout: 2 * LIMIT_MS }, async () => {
+    const { simulator, addRule, port } = await start();
+    addRule({ name: 'late', do: [{ delay: 300 }] });
+    const socket = connect(port('lan'), '127.0.0.1');
+    await once(socket, 'connect');
+    ends.push(() => socket.destroy());
+    const heard = heardAt(socket);
+    socket.write(Buffer.from('000100000006010300000001', 'hex'));
+    const lan = simulator.lines.get('lan');
+    await until(() => lan?.counters.requests === 1);
+    lan?.sendUnasked(Uint8Array.of(0, 255));
+    await until(() => heard().endsWith('00ff'));
+    expect(heard()).toBe('000100000005010302000700ff');
+  });
+
   it('sends before a reply, and modbus-serial waits for the right transaction', {
     timeout: 2 * LIMIT_MS,
   }, async () => {

@@ -241,6 +241,15 @@ describe('a step with a closed line', () => {
     expect(steps).toEqual(['error: line bus could not be opened again: the port is taken', 'not run: ']);
   });
 
+  it('does not open a line that was removed meanwhile, which nobody could close', async () => {
+    const bench = await virtualBench('tcp');
+    const line = bench.simulator.lines.get('bus') as Line;
+    bench.clock.callAfter(1000, () => void bench.simulator.changes.removeLine('bus'));
+    const { steps } = await play([gone], bench);
+    expect(steps).toEqual(['error: line bus could not be opened again: it was removed']);
+    expect(line.state.kind).toBe('stopped');
+  });
+
   it('takes a line that somebody else closes later for an error, as ever', async () => {
     const bench = await virtualBench('tcp');
     bench.clock.callAfter(2000, () => void bench.simulator.lines.get('bus')?.stop());
