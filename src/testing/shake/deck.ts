@@ -23,6 +23,8 @@ interface Played {
   readonly questions: readonly Question[];
   /** The question that is asked most often. */
   readonly target: Question;
+  /** The device whose register shows what the client has read. It would forget that without its supply. */
+  readonly showing: string | undefined;
 }
 
 /**
@@ -50,8 +52,9 @@ const NO_VALUES: readonly (readonly number[])[] = [
 
 const MOST_MOVES = 5;
 const LONGEST_MOVE = 8;
-/** A longer time between two moves than this many requests seldom matters, and takes long. */
-const LONGEST_PAUSE = 3;
+/** A longer time between two moves than this many requests seldom matters, and takes long; then it is up to so many. */
+const USUAL_PAUSE = 3;
+const LONGEST_PAUSE = 12;
 /** How often a kind is drawn to see whether this line can do it. */
 const TRIES = 12;
 
@@ -63,7 +66,7 @@ export class Deck {
   constructor(played: Played, seed: number) {
     this.#seed = seed;
     const move = fc.record<Move>({
-      after: fc.nat(LONGEST_PAUSE),
+      after: fc.oneof({ weight: 3, arbitrary: fc.nat(USUAL_PAUSE) }, fc.nat(LONGEST_PAUSE)),
       requests: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: LONGEST_MOVE })),
       does: fc.oneof(...groupsFor(played)),
     });
@@ -145,7 +148,8 @@ function devicesOf({ line, unitId, questions }: Played): string[] {
 
 /** The supply of a device fails. */
 function suppliesOf(played: Played): fc.Arbitrary<WrittenActions>[] {
-  return devicesOf(played).map((name) => fc.constant({ power: { [name]: 'off' } }));
+  const others = devicesOf(played).filter((name) => name !== played.showing);
+  return others.map((name) => fc.constant({ power: { [name]: 'off' } }));
 }
 
 /** The line refuses connections, and those that it has are closed. */

@@ -1,8 +1,10 @@
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { sentFrames } from '../../modbus/protocol/reply-plan.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { ReplyEvent, TrafficEvent } from '../../simulator/traffic/event.js';
 import { settle, watchValues } from '../examine/checks/real-world.js';
 import type { Exam, ExaminedClient } from '../examine/trial/exam.js';
+import type { ValueOracle } from '../examine/trial/values.js';
 import { pduOf } from '../line-watch.js';
 import { Actions } from '../scenario/actions.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
@@ -37,6 +39,9 @@ const LONGEST_PATIENCE_MS = 30_000;
 const PATIENCE_PERIODS = 10;
 /** A line is closed for at least this long for each request of its move, in ms. */
 const SHORTEST_MS = 100;
+
+/** Begins the reason why a client was turned away that sent a length that no frame has. */
+const NOT_MODBUS = 'not Modbus TCP';
 
 /** Plays schedules on a line, and looks at what the client does. */
 export class Player {
@@ -75,7 +80,12 @@ export class Player {
     const failure = (await this.#comesBack(exam)) ?? sentBytes(exam, since);
     const wrong = observer && (await observer());
     exam.mark();
-    if (failure || wrong === undefined || mark === undefined || isOtherValue(exam, since)) return failure;
+    if (failure || !observer || !client.values) return failure;
+    if (isOtherValue(exam, since)) {
+      const isBack = await showsGoodReplies(exam, client.values);
+      return isBack ? undefined : { kind: 'value', text: 'no longer shows the values of good replies' };
+    }
+    if (wrong === undefined) return undefined;
     return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
   }
 
@@ -170,24 +180,43 @@ function astrayText({ log, client, target }: Exam, since: number): string {
     : `did not come back to its usual rhythm: it asks every ${durationText(interval)}, ${durationText(before)} before`;
 }
 
+/** Tells whether the observer shows one of two values that good replies carry, one after the other. */
+async function showsGoodReplies(exam: Exam, values: ValueOracle): Promise<boolean> {
+  const [, first, second] = values.threeMarks();
+  const isShown = (await values.settles(exam, first)) || (await values.settles(exam, second));
+  exam.mark();
+  return isShown;
+}
+
 /** The bytes of the client that are no request; undefined when there were none. */
 function sentBytes({ log }: Exam, since: number): ClientFailure | undefined {
-  const damaged = log.othersAfter(since).filter(({ kind }) => kind === 'damaged' || kind === 'discarded');
+  const damaged = log.othersAfter(since).filter(isNoRequest);
   if (damaged.length === 0) return undefined;
   const times = damaged.length === 1 ? 'once' : `${damaged.length} times`;
   return { kind: 'bytes', text: `sent bytes that are no request, ${times}` };
 }
 
-/** True when a reply carried another value than good replies did, in a frame that any client may take. */
-function isOtherValue({ log, target }: Exam, since: number): boolean {
-  const replies = log.after(since).flatMap(({ question, reply }) => (question === target.key && reply) || []);
-  const good = replies.findLast((reply) => pduOf(reply) !== undefined);
-  const marked = good && pduOf(good);
-  return replies.some(({ plan, report, framing }) =>
-    sentFrames(plan, report).some((frame) => {
+function isNoRequest(event: TrafficEvent): boolean {
+  const isNoFrame = event.kind === 'damaged' || event.kind === 'discarded';
+  return isNoFrame || (event.kind === 'client rejected' && event.text.startsWith(NOT_MODBUS));
+}
+
+/**
+ * True when a reply carried another value than good replies did, in a frame that any client may take. Without a check value,
+ * a client takes what stands where a frame is expected, in damaged replies as well.
+ */
+function isOtherValue({ log, target, client }: Exam, since: number): boolean {
+  const replies = log.after(since).filter(({ reply }) => reply !== undefined);
+  const good = replies.findLast(({ question, reply }) => question === target.key && reply && pduOf(reply));
+  const marked = good?.reply && pduOf(good.reply);
+  if (!marked) return false;
+  return replies.some(({ question, reply }) => {
+    const { plan, report, framing } = reply as ReplyEvent;
+    return sentFrames(plan, report).some((frame) => {
       const pdu = framing.decode(frame)?.pdu;
-      const isData = pdu !== undefined && ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
-      return isData && marked !== undefined && Buffer.compare(pdu, marked) !== 0;
-    }),
-  );
+      if (!pdu) return client.line.framing === 'socket';
+      const isData = question === target.key && ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
+      return isData && Buffer.compare(pdu, marked) !== 0;
+    });
+  });
 }

@@ -42,6 +42,8 @@ interface PlayEnd {
 
 /** A failure that was shown again is looked for among this many of the newest moves. */
 const MOST_HISTORY = 40;
+/** The rest between two of its schedules, in requests. */
+const LONGEST_REST = 30;
 /** How many moves pass between two notes. */
 const NOTE_EVERY = 50;
 /** Shrinking takes at most this many plays. */
@@ -187,18 +189,21 @@ export class Shake {
 
   /** Plays drawn schedules until the client fails, or until there is no more time or are no more moves. */
   async #walk(target: Question): Promise<void> {
-    const { line, seed, unitId, mostMoves = Number.POSITIVE_INFINITY } = this.order;
+    const { line, seed, unitId, observer, mostMoves = Number.POSITIVE_INFINITY } = this.order;
     const about = this.#client.line;
-    const played = { simulator: this.#bench, line, about, unitId, questions: this.#client.questions, target };
+    const { questions } = this.#client;
+    const showing = observer?.device;
+    const played = { simulator: this.#bench, line, about, unitId, questions, target, showing };
     const deck = new Deck(played, seed);
     let history: Schedule = [];
     for (let number = 0; this.#moves < mostMoves; number++) {
       const schedule = deck.schedule(number);
+      const rested = this.#log.after(this.#client.disturbedUntil).length;
       const end = await this.#play(schedule);
       this.#moves += schedule.length;
       if (Math.floor(this.#moves / NOTE_EVERY) > Math.floor((this.#moves - schedule.length) / NOTE_EVERY))
         this.#audience.note?.(`${this.#moves} moves in ${this.#plays} plays, the client is well`);
-      history = [...history, ...schedule].slice(-MOST_HISTORY);
+      history = [...history, ...rests(schedule, rested)].slice(-MOST_HISTORY);
       if (!end.failure) continue;
       this.#seen.push(this.#shaken(schedule, end, end.failure, { failed: 1, played: 1 }));
       this.#tell();
@@ -273,7 +278,9 @@ export class Shake {
     const failure = await Promise.race([
       player.play(exam, schedule),
       this.#endless,
-      this.#crashed.then((how): ClientFailure => ({ kind: 'ended', text: crashOf(how, []).text })),
+      this.#crashed.then(
+        (how): ClientFailure => ({ kind: 'ended', text: crashOf(how, ['these moves']).text }),
+      ),
     ]);
     exam.end();
     exam.mark();
@@ -372,6 +379,11 @@ export class Shake {
     const closed = closedText(event);
     if (closed !== undefined && !this.#player?.isClosing) this.#end(closed);
   }
+}
+
+/** The schedule with a rest before it, in requests. Some mistakes show only when the client was well in between. */
+function rests([first, ...others]: Schedule, requests: number): Schedule {
+  return first ? [{ ...first, after: first.after + Math.min(requests, LONGEST_REST) }, ...others] : [];
 }
 
 /** Waits for the client to poll as before, and helps it with a new connection if it does not. */

@@ -59,6 +59,11 @@ function* smallerThan(schedule: Schedule, simplest: readonly WrittenActions[]): 
   for (let size = Math.ceil(schedule.length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
     for (let from = 0; from < schedule.length; from += size)
       yield schedule.filter((_, i) => i < from || i >= from + size);
+  // A move may have been nothing but a rest for the client.
+  for (const [i, { after, requests }] of schedule.slice(0, -1).entries()) {
+    const next = schedule[i + 1] as Move;
+    yield schedule.with(i + 1, { ...next, after: after + requests + next.after }).toSpliced(i, 1);
+  }
   for (const change of [shorter, (move: Move) => simpler(move, simplest)])
     for (const [i, move] of schedule.entries())
       for (const other of change(move)) yield schedule.with(i, other);

@@ -10,6 +10,8 @@ export type ObserverText =
 export interface Observer {
   /** Names the observer, as part of a sentence: `register meter.setpoint`. */
   readonly name: string;
+  /** The device whose register shows the value; undefined where no register does. */
+  readonly device?: string;
   /** The time between two readings, in ms. */
   readonly paceMs: number;
   /** Resolves with what the client has read last. Never rejects, and takes at most two seconds. */

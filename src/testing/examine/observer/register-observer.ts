@@ -18,9 +18,10 @@ const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
 export function registerObserver(name: string, simulator: Simulator): Observer | string {
   const found = valueFor(name, simulator);
   if (typeof found === 'string') return found;
-  const { image, location } = found;
+  const { image, location, device } = found;
   return {
     name: `register ${name}`,
+    device,
     paceMs: PACE_MS,
     read: async () => {
       image.refresh(location.address, location.cells);
@@ -36,5 +37,5 @@ function valueFor(name: string, { devices, findValue }: Simulator) {
   if (typeof found === 'string') return found;
   const { device, table, address } = found;
   const value = valueAtAddress(devices.get(device) as Device, table as TableName, address);
-  return value ?? `device ${device} has nothing at ${table} ${address}`;
+  return value ? { ...value, device } : `device ${device} has nothing at ${table} ${address}`;
 }
