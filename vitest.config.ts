@@ -40,6 +40,7 @@ const FULL = [
   'test/remote/api/{hostile-document,openapi-lint}.test.ts',
   'test/device/hostile-requests.test.ts',
   'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
+  'test/testing/shake/shaken.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 

@@ -4,7 +4,7 @@ import { habitsOf, type Subject } from './subjects.js';
 import { examineModel } from './virtual-bench.js';
 
 /** Timers, rounds and bytes are late by up to so much, in ms: one of these in each examination. */
-const JITTERS = [0, 1, 2, 5, 10, 20, 35, 50];
+export const JITTERS = [0, 1, 2, 5, 10, 20, 35, 50];
 const LIMIT_MS = 10 * 3_600_000;
 
 /** What became of one check in many examinations. */

@@ -2,6 +2,7 @@ import { type Random, seededRandom } from '../../../src/common/random.js';
 import { RTU, SOCKET } from '../../../src/modbus/protocol/framing.js';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 import type { Clock } from '../../../src/modbus/transport/clock.js';
+import type { Deed, Effect, Trap } from '../shake/trap.js';
 import type { Habits, Mistake, ModelQuestion } from './habits.js';
 
 /** What a model client sends its bytes on. */
@@ -25,6 +26,11 @@ type Result =
 
 const EXCEPTION = 0x80;
 const BUSY: readonly number[] = [5, 6];
+/** First words of replies that stand for no value, and those that a tired device gives. */
+const NO_VALUES: readonly number[] = [0x7fc0, 0x7fff, 0x8000, 0xffff];
+/** In place of a request: no frame of a serial line, no header of TCP. */
+const NO_REQUEST = Uint8Array.of(0x55, 0xaa, 0x55, 0xaa, 0x13, 0x88, 0x01);
+const T35_MS = 2;
 /** A client without an end to its repetitions still takes a breath. */
 const AT_ONCE_MS = 1;
 
@@ -33,7 +39,6 @@ export class ModelClient {
   readonly habits: Habits;
   readonly #clock: Clock;
   readonly #wire: Wire;
-  readonly #t35: number;
   readonly #random: Random;
   #received = new Uint8Array();
   #wake: () => void = () => {};
@@ -46,29 +51,73 @@ export class ModelClient {
   #isBad = false;
   /** The first register of the first question each time it was read: what a page of the client would have shown. */
   readonly history: { readonly at: number; readonly word: number }[] = [];
+  readonly #trap: Trap | undefined;
+  #deed: Deed | undefined;
+  /** A request waits for its reply. */
+  #isPending = false;
+  /** How many requests were sent. */
+  #sent = 0;
+  /** The first register of each question as it was at first. */
+  readonly #usual = new Map<ModelQuestion, number>();
+  #wakeUp: () => void = () => {};
+  /** Called when the program has ended of itself. */
+  onEnd: () => void = () => {};
 
-  constructor(habits: Habits, wire: Wire, clock: Clock, t35 = 2) {
+  /** @param trap a mistake that shows only when several things have happened */
+  constructor(habits: Habits, wire: Wire, clock: Clock, trap?: Trap) {
     this.habits = habits;
+    this.#trap = trap;
     this.#wire = wire;
     this.#clock = clock;
-    this.#t35 = t35;
     this.#random = seededRandom(habits.seed, 1);
   }
 
   /** Bytes came in. */
   received(bytes: Uint8Array): void {
     this.#lastByteAt = this.#clock.now();
+    if (this.#deed === 'floods') return;
+    if (!this.#isPending) this.#feel('late', { bytes: bytes.length });
     this.#received = Uint8Array.of(...this.#received, ...bytes);
     this.#wake();
   }
 
-  /** The connection was closed by the other side. */
-  closed(): void {
+  /** The connection was closed. @param isOurs by this client itself */
+  closed(isOurs: boolean): void {
+    if (!isOurs && this.#deed === 'hangs') this.#deed = undefined;
+    if (!isOurs) this.#feel('closed');
     this.#wake();
+    this.#wakeUp();
   }
 
   stop(): void {
     this.#isStopped = true;
+    if (this.#deed === 'floods') this.#deed = undefined;
+    this.#wakeUp();
+  }
+
+  /** Ends the program from outside. */
+  kill(): void {
+    this.stop();
+    this.#wire.close();
+  }
+
+  #feel(effect: Effect, { bytes = 0, code }: { readonly bytes?: number; readonly code?: number } = {}): void {
+    if (this.#deed !== undefined || this.#isStopped) return;
+    this.#deed = this.#trap?.({ effect, requests: this.#sent, bytes, ...(code !== undefined && { code }) });
+    if (this.#deed === 'dies') this.stop();
+    if (this.#deed === 'floods') void this.#flood();
+    if (this.#deed !== 'ends') return;
+    this.kill();
+    this.onEnd();
+  }
+
+  async #flood(): Promise<void> {
+    this.#isStopped = true;
+    const [{ unitId, pdu }] = this.habits.questions as [ModelQuestion];
+    while (this.#deed === 'floods') {
+      if (this.#wire.isOpen || (await this.#wire.open())) this.#wire.send(this.#aduOf(unitId, pdu));
+      await this.#sleep(this.#wire.framing === 'rtu' ? 2 * T35_MS : AT_ONCE_MS);
+    }
   }
 
   /** Polls until it is stopped. */
@@ -88,8 +137,12 @@ export class ModelClient {
       await this.#sleep(this.#random.next() * jitterMs);
       if (this.#makes('asks while a reply is pending')) void this.#round(life);
       else await this.#round(life);
+      const slow = this.#slowness;
       const rest = rhythm === 'uneven' ? periodMs * (0.2 + 2.8 * this.#random.next()) : periodMs;
-      due = rhythm === 'grid' ? Math.max(due + periodMs, this.#clock.now()) : this.#clock.now() + rest;
+      due =
+        rhythm === 'grid'
+          ? Math.max(due + periodMs * slow, this.#clock.now())
+          : this.#clock.now() + rest * slow;
       await this.#sleep(due - this.#clock.now());
     }
   }
@@ -101,10 +154,10 @@ export class ModelClient {
     const begin = this.#clock.now();
     const isOver = () => this.#isStopped || life !== this.#life;
     const put = (i: number, round: number) => {
-      if (isOver()) return;
+      if (isOver() || (i > 0 && this.#deed === 'strays')) return;
       if (!queue.includes(i)) queue.push(i);
       const late = this.#random.next() * this.habits.jitterMs;
-      this.#clock.callAt(begin + (round + 1) * periodMs + late, () => put(i, round + 1));
+      this.#clock.callAt(begin + (round + 1) * periodMs + late, () => put(i, round + this.#slowness));
     };
     for (const i of questions.keys()) put(i, 0);
     while (!isOver()) {
@@ -116,6 +169,7 @@ export class ModelClient {
 
   async #round(life: number): Promise<void> {
     for (const i of this.habits.questions.keys()) {
+      if (i > 0 && this.#deed === 'strays') return;
       if (i > 0) await this.#sleep(this.habits.betweenMs);
       if (this.#isStopped || life !== this.#life) return;
       await this.#askOne(i);
@@ -125,7 +179,8 @@ export class ModelClient {
   async #askOne(i: number): Promise<void> {
     const pdu = await this.#ask(this.habits.questions[i] as ModelQuestion);
     if (!pdu || i > 0) return;
-    const [, , high = 0, low = 0] = pdu;
+    const [, , high = 0, read = 0] = pdu;
+    const low = this.#deed === 'invents' ? read ^ 0x55 : read;
     this.history.push({ at: this.#clock.now(), word: (high << 8) | low });
     await this.#writeBack(high, low);
   }
@@ -152,16 +207,22 @@ export class ModelClient {
     await this.#ask({ unitId, pdu: Uint8Array.of(6, address >> 8, address & 0xff, high, low) });
   }
 
+  get #slowness(): number {
+    return this.#deed === 'slows' ? 10 : 1;
+  }
+
   /** Asks until there is a reply or all attempts are used up. */
   async #ask(question: ModelQuestion): Promise<Uint8Array | undefined> {
     const { attempts, pausesMs, busyPauseMs, repeatsTransaction } = this.habits;
     const { reconnectsOnTimeout, reconnectsOnGivingUp } = this.habits;
     if (this.#makes('connects for each request')) this.#wire.close();
+    let isSilent = true;
     for (let attempt = 1; attempt <= attempts && !this.#isStopped; attempt++) {
       if (attempt > 1) await this.#sleep(pausesMs[attempt - 2] ?? 0);
       if (!(await this.#connected())) continue;
       if (attempt === 1 || !repeatsTransaction) this.#transaction = (this.#transaction + 1) & 0xffff;
       const result = await this.#attempt(question);
+      isSilent &&= result.kind === 'none' && !this.#isBad && this.#received.length === 0;
       if (result.kind === 'closed') continue;
       if (result.kind === 'bad') {
         if (this.#makes('crashes at a bad reply') || this.#makes('restarts at a bad reply')) {
@@ -189,12 +250,19 @@ export class ModelClient {
       } else if (BUSY.includes(exception) && busyPauseMs !== undefined) await this.#sleep(busyPauseMs);
       else return undefined;
     }
+    if (isSilent) this.#feel('gave up');
     if (reconnectsOnGivingUp) this.#wire.close();
     if (this.#makes('stops after an outage')) this.stop();
     return undefined;
   }
 
   async #connected(): Promise<boolean> {
+    while (this.#deed === 'hangs' && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#wakeUp = resolve;
+      });
+    }
+    if (this.#isStopped) return false;
     if (this.#wire.isOpen) return true;
     if (this.#transaction > 0) {
       if (this.#makes('never reconnects')) {
@@ -204,19 +272,53 @@ export class ModelClient {
       await this.#sleep(this.habits.reconnectPauseMs);
     }
     this.#received = new Uint8Array();
-    return this.#wire.open();
+    const isConnected = await this.#wire.open();
+    this.#feel(isConnected ? 'connected' : 'refused');
+    return isConnected && !this.#isStopped;
   }
 
-  async #attempt({ unitId, pdu }: ModelQuestion): Promise<Result> {
+  async #attempt(question: ModelQuestion): Promise<Result> {
+    const result = await this.#exchange(question);
+    this.#isPending = false;
+    if (result.kind === 'reply') this.#feelReply(question, result.pdu);
+    else if (result.kind === 'none' && !this.#isBad)
+      this.#feel(this.#received.length > 0 ? 'partial' : 'none');
+    return result;
+  }
+
+  #feelReply(question: ModelQuestion, pdu: Uint8Array): void {
+    const [code = 0, second = 0, high = 0, low = 0] = pdu;
+    if ((code & EXCEPTION) !== 0) {
+      this.#feel('exception', { code: second });
+      return;
+    }
+    const word = (high << 8) | low;
+    const usual = this.#usual.get(question) ?? word;
+    this.#usual.set(question, usual);
+    const isStrange = NO_VALUES.includes(word) || Math.abs(word - usual) > usual / 2;
+    this.#feel(isStrange && code > 2 && code < 5 ? 'value' : 'good');
+  }
+
+  #aduOf(unitId: number, pdu: Uint8Array): Uint8Array {
+    this.#sent++;
+    if (this.#deed === 'babbles') {
+      this.#deed = undefined;
+      return NO_REQUEST;
+    }
+    if (this.#wire.framing === 'rtu') return encodeRtu(unitId, pdu);
+    return SOCKET.encode({ unitId, transactionId: this.#transaction, pdu });
+  }
+
+  async #exchange({ unitId, pdu }: ModelQuestion): Promise<Result> {
     const isSerial = this.#wire.framing === 'rtu';
     if (isSerial && !this.#makes('ignores t3.5')) {
-      await this.#sleep(this.#lastByteAt + this.#t35 - this.#clock.now());
+      await this.#sleep(this.#lastByteAt + T35_MS - this.#clock.now());
     }
     if (!this.#makes('takes late replies')) this.#received = new Uint8Array();
     this.#isBad = false;
     const id = this.#transaction;
-    const adu = isSerial ? encodeRtu(unitId, pdu) : SOCKET.encode({ unitId, transactionId: id, pdu });
-    this.#wire.send(adu);
+    this.#wire.send(this.#aduOf(unitId, pdu));
+    this.#isPending = true;
     const sentAt = this.#clock.now();
     const more = this.#random.next() * this.habits.timeoutSpreadMs;
     for (;;) {
@@ -257,6 +359,7 @@ export class ModelClient {
     const pdu = frame.slice(1, -2);
     if (isRight && this.#fits(frame[0], unitId, pdu, asked)) return pdu;
     this.#isBad = true;
+    this.#feel('bad', { bytes: whole.length });
     return undefined;
   }
 
@@ -268,12 +371,12 @@ export class ModelClient {
       if (this.#received.length < size) return undefined;
       const frame = this.#received.slice(0, size);
       this.#received = this.#received.slice(size);
-      const isRight =
-        this.#makes('ignores the transaction identifier') ||
-        (((frame[0] as number) << 8) | (frame[1] as number)) === id;
+      const itsId = ((frame[0] as number) << 8) | (frame[1] as number);
+      const isRight = this.#makes('ignores the transaction identifier') || itsId === id;
       const pdu = frame.slice(7);
       if (isRight && this.#fits(frame[6], unitId, pdu, asked)) return pdu;
       this.#isBad = true;
+      this.#feel(itsId < id ? 'late' : 'bad', { bytes: size });
     }
     return undefined;
   }

@@ -13,13 +13,12 @@ import { ModelClient, type Wire } from './model-client.js';
  * bundles this program.
  */
 const [file = '', place = '', number] = process.argv.slice(2);
-const T35_MS = 2;
 
 const revived = JSON.parse(readFileSync(file, 'utf8'), (key, value) =>
   key === 'pdu' ? Uint8Array.from(value) : value,
 ) as Partial<Habits>;
 const wire = place.startsWith('/') ? await serialWire() : tcpWire();
-const client: ModelClient = new ModelClient({ ...FAULTLESS, ...revived }, wire, systemClock, T35_MS);
+const client: ModelClient = new ModelClient({ ...FAULTLESS, ...revived }, wire, systemClock);
 await client.poll();
 process.exit(0);
 
@@ -41,7 +40,7 @@ function tcpWire(): Wire {
   const lose = () => {
     socket?.destroy();
     socket = undefined;
-    client.closed();
+    client.closed(false);
   };
   return {
     framing: 'socket',

@@ -9,6 +9,7 @@ import type { Check } from '../../../src/testing/examine/trial/exam.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
+import type { Trap } from '../shake/trap.js';
 import { FAULTLESS, type Habits } from './habits.js';
 import { ModelClient } from './model-client.js';
 import { type Lateness, VirtualSerial } from './virtual-port.js';
@@ -56,8 +57,8 @@ export interface VirtualBench {
   readonly simulator: Simulator;
   readonly serial: VirtualSerial;
   readonly tcp: VirtualTcp | undefined;
-  /** A client on the line, which does not poll yet. */
-  client(habits?: Partial<Habits>): ModelClient;
+  /** A client on the line, which does not poll yet. @param trap its planted mistake */
+  client(habits?: Partial<Habits>, trap?: Trap): ModelClient;
 }
 
 /**
@@ -90,12 +91,12 @@ export async function virtualBench(
     },
   );
   await simulator.lines.get('bus')?.start();
-  const client = (habits: Partial<Habits> = {}) => {
+  const client = (habits: Partial<Habits> = {}, trap?: Trap) => {
     const wire = tcp?.wire({
       received: (bytes) => made.received(bytes),
-      closed: () => made.closed(),
+      closed: (isOurs) => made.closed(isOurs),
     });
-    const made: ModelClient = new ModelClient({ ...FAULTLESS, ...habits }, wire ?? serial.wire, time);
+    const made: ModelClient = new ModelClient({ ...FAULTLESS, ...habits }, wire ?? serial.wire, time, trap);
     if (!wire) serial.received = (bytes) => made.received(bytes);
     return made;
   };

@@ -20,6 +20,9 @@ import type { Lateness } from './virtual-port.js';
 const ON_THE_WAY_MS = 0.05;
 
 const HEADER = 6;
+/** Of an ADU, in bytes. */
+const LIMITS = { shortest: 8, longest: 260 };
+const BY_CLIENT = 'closed by the client';
 
 /** A Modbus TCP line in virtual time, with connections in place of sockets. Replies leave in the order of requests. */
 export class VirtualTcp implements Transport {
@@ -69,7 +72,7 @@ export class VirtualTcp implements Transport {
   }
 
   /** A wire that can be opened and closed again and again. */
-  wire(client: { received: (bytes: Uint8Array) => void; closed: () => void }): Wire {
+  wire(client: { received: (bytes: Uint8Array) => void; closed: (isOurs: boolean) => void }): Wire {
     let connection: Connection | undefined;
     const isOpen = () => connection?.isOpen === true;
     return {
@@ -86,7 +89,7 @@ export class VirtualTcp implements Transport {
           closed: (text) => {
             this.#connections.delete(added);
             this.#handler.event({ kind: 'client-gone', text, ...added.identity });
-            this.#clock.callAfter(ON_THE_WAY_MS, client.closed);
+            this.#clock.callAfter(ON_THE_WAY_MS, () => client.closed(text === BY_CLIENT));
           },
         });
         this.#connections.add(added);
@@ -94,7 +97,7 @@ export class VirtualTcp implements Transport {
         connection = added;
         return true;
       },
-      close: () => connection?.end('closed by the client'),
+      close: () => connection?.end(BY_CLIENT),
     };
   }
 }
@@ -169,6 +172,12 @@ class Connection {
   #answer(): void {
     while (this.#input.length >= HEADER) {
       const size = HEADER + (((this.#input[4] as number) << 8) | (this.#input[5] as number));
+      if (size < LIMITS.shortest || size > LIMITS.longest) {
+        const text = `not Modbus TCP: ${size - HEADER} bytes`;
+        this.#handler.event({ kind: 'rejected', reason: 'protocol', text, ...this.identity });
+        this.end(text);
+        return;
+      }
       if (this.#input.length < size) return;
       const adu = this.#input.slice(0, size);
       this.#input = this.#input.slice(size);
