@@ -13,7 +13,7 @@ const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
  * The problems of a text: one for each position, because further errors at the same position only follow from
  * the first.
  */
-export function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
+function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
   const problems = new Map<number, Problem>();
   const report = (offset: number, message: string) => {
     if (!problems.has(offset)) problems.set(offset, { path: '', message, ...position(lines, offset) });
@@ -47,7 +47,7 @@ const OF_INDENTATION = new Set<string>([
   'MISSING_CHAR',
 ]);
 
-export const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
+const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
 
 const NO_COLON = 'expected a key, a colon and a space, as in "key: value"';
 

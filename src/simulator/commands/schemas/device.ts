@@ -75,7 +75,6 @@ const mannersRequest = mannersSchema.meta({
 });
 
 export type MannersRequest = z.input<typeof mannersRequest>;
-export type MannersChange = z.output<typeof mannersRequest>;
 
 const name = z.string({ error: 'a name' });
 

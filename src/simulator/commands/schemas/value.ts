@@ -128,8 +128,6 @@ const valueQuery = z.object({
   names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
 });
 
-export type NewRegisters = z.infer<typeof newRegisters>;
-
 export type RegisterQuery = z.input<typeof valueQuery>;
 
 /** The registers to define. */

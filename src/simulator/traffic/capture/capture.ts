@@ -24,7 +24,7 @@ import { CapturedConnections, tcpPackets, udpPackets } from './socket-packets.js
  * The packets of a serial line, with link type 250. Each step of a reply is a packet of its own, at its own
  * time.
  */
-export function serialPackets(event: TrafficEvent): Packet[] {
+function serialPackets(event: TrafficEvent): Packet[] {
   const packet = (
     kind: keyof typeof SERIAL_EVENTS,
     at: number,
