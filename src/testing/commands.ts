@@ -7,11 +7,11 @@ import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/kept-events.js';
-import type { CheckView, EXAMINATION_COMMANDS, TEST_COMMANDS } from './declared.js';
+import type { CheckView, EXAMINATION_COMMANDS, SHAKE_COMMANDS, TEST_COMMANDS } from './declared.js';
 import { type FindingHead, headOf, type InspectionJson, type Report } from './report/report.js';
 import { type AnyReport, type KnownRun, type RunKind, Runs } from './runs.js';
 
-/** The context of commands that work on tests and examinations. */
+/** The context of commands that work on tests, examinations and other runs. */
 export interface TestContext extends CommandContext {
   readonly runs: Runs;
 }
@@ -33,7 +33,7 @@ interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> 
   readonly json?: InspectionJson;
 }
 
-/** A test, an examination or an inspection that runs or has run. */
+/** A run of any kind that goes on or is over. */
 export interface Run {
   readonly id: number;
   readonly isOver: boolean;
@@ -106,6 +106,11 @@ const examinations = commandsOn(
   },
 );
 
+const shakes = commandsOn('shake', packed, async (runs, { order }: { readonly order: unknown }) => {
+  const { startShake } = await import('./shake/start-shake.js');
+  return startShake(runs, order);
+});
+
 /** Lists the checks that a line can carry, or all checks when no line is named. */
 async function possibleChecks(
   { simulator }: CommandContext,
@@ -143,6 +148,8 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
     conclusions,
     parameters,
     found,
+    tried,
+    shaken,
     versions,
   } = report;
   return {
@@ -161,6 +168,8 @@ function runOf({ id, isOver, report, lines }: KnownRun): Run {
       conclusions,
       parameters,
       ...(found && { found }),
+      ...(tried && { tried }),
+      ...(shaken && { shaken }),
       findings: report.findings.map(headOf),
       versions,
       ...(report.kind === 'inspection' && { json: report.json }),
@@ -180,4 +189,9 @@ export const TESTING_FUNCTIONS = {
   'examination.get': examinations.get,
   'examination.stop': examinations.stop,
   'examination.findings': examinations.findings,
-} satisfies FunctionsOf<typeof TEST_COMMANDS & typeof EXAMINATION_COMMANDS>;
+  'shake.list': shakes.list,
+  'shake.start': shakes.start,
+  'shake.get': shakes.get,
+  'shake.stop': shakes.stop,
+  'shake.findings': shakes.findings,
+} satisfies FunctionsOf<typeof TEST_COMMANDS & typeof EXAMINATION_COMMANDS & typeof SHAKE_COMMANDS>;

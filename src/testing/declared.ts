@@ -4,7 +4,8 @@ import type { DeclaredCommands } from '../simulator/commands/declared.js';
 import { failures } from '../simulator/commands/schemas/problem.js';
 import { orderSchema } from './examination-order-schema.js';
 import { inspectionOrderSchema } from './inspection-order-schema.js';
-import { examinationShape } from './report/json.js';
+import { examinationShape, shakeShape } from './report/json.js';
+import { shakeOrderSchema } from './shake-order-schema.js';
 
 const state = z.enum(['running', 'over']);
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
@@ -142,8 +143,62 @@ const examinationWithReport = z.object({ ...examinationFields, report }).meta({
   ],
 });
 
-export const INSPECTION_EXAMPLE = {
+export const SHAKE_EXAMPLE = {
   id: 3,
+  state: 'running',
+  name: 'the client on line lan, shaken',
+  line: 'lan',
+  seed: 4711,
+  verdict: 'fail',
+  conclusions: [
+    'The client asked nothing more after 2 moves, in 2 of 2 plays: {delay: 900} for one request; {close: true} for one request.',
+  ],
+  moves: 96,
+  plays: 71,
+  schedule: [
+    { after: 0, requests: 1, does: { fault: { when: { line: 'lan' }, do: [{ delay: 900 }] } } },
+    { after: 0, requests: 1, does: { fault: { when: { line: 'lan' }, do: [{ close: true }] } } },
+  ],
+  first: 4012,
+  last: 4071,
+  nearest: 'closes-idle-connections',
+  findings: [
+    {
+      id: '1',
+      group: 'shake',
+      title: 'The client asked nothing more',
+      verdict: 'fail',
+      summary: 'Moves: {delay: 900} for one request; {close: true} for one request (seen in 2 of 2 plays)',
+      confidence: { agreeing: 2, trials: 2 },
+      durationMs: 9800,
+    },
+  ],
+};
+
+const shakeFields = { id: z.number(), state, ...shakeShape };
+
+/** A shake without its report, as REST shows it. */
+export type ShakeSummary = z.infer<z.ZodObject<typeof shakeFields>>;
+
+const shakeOrder = shakeOrderSchema.meta({
+  description: 'The line, which must be open and polled by a client, and how long the client is shaken.',
+  examples: [{ line: 'lan', unit: 1, limit: '30m', seed: 4711 }],
+});
+
+const shake = z.object(shakeFields).meta({
+  id: 'Shake',
+  description: 'A shake that runs or has run, with what it has found by now.',
+  examples: [SHAKE_EXAMPLE],
+});
+
+const shakeWithReport = z.object({ ...shakeFields, report }).meta({
+  id: 'ShakeReport',
+  description: 'A shake with its report.',
+  examples: [{ ...SHAKE_EXAMPLE, report: { kind: 'shake', name: SHAKE_EXAMPLE.name, findings: [] } }],
+});
+
+export const INSPECTION_EXAMPLE = {
+  id: 4,
   state: 'running',
   kind: 'inspection',
   server: { place: 'unit 5 · TCP 192.168.1.20:502', unit: 5, identification: ['Acme', 'EM30', '1.4'] },
@@ -271,14 +326,18 @@ const inspectionWithReport = z.object({ ...inspectionFields, report }).meta({
   examples: [{ ...INSPECTION_EXAMPLE, report: { kind: 'inspection', name: 'Acme EM30 1.4', findings: [] } }],
 });
 
-function ofRun(one: 'test' | 'examination' | 'inspection', example: string) {
+function ofRun(one: 'test' | 'examination' | 'shake' | 'inspection', example: string) {
   return {
     of: {
-      id: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a number of a test, an examination or an inspection'),
+      id: wholeNumber(
+        1,
+        Number.MAX_SAFE_INTEGER,
+        'the number of a test, an examination, a shake or an inspection',
+      ),
     },
     params: z.object({
       id: z.string().meta({
-        description: `The number of the ${one}. Tests, examinations and inspections are counted together.`,
+        description: `The number of the ${one}. Tests, examinations, shakes and inspections are counted together.`,
         examples: [example],
       }),
     }),
@@ -289,7 +348,8 @@ function ofRun(one: 'test' | 'examination' | 'inspection', example: string) {
 export const OF_RUN = {
   test: ofRun('test', '1'),
   examination: ofRun('examination', '2'),
-  inspection: ofRun('inspection', '3'),
+  shake: ofRun('shake', '3'),
+  inspection: ofRun('inspection', '4'),
 };
 
 const stopping = section({ failure: text('a reason').optional() });
@@ -370,7 +430,7 @@ export const EXAMINATION_COMMANDS = {
     sent: z.unknown(),
     as: 'order',
     summary: 'Start an examination',
-    description: 'Only one test or examination can run on a line at a time.',
+    description: 'Only one test, examination or shake can run on a line at a time.',
     schema: { describedBody: order },
     response: { 201: examination, ...failures(400, 409) },
   },
@@ -398,6 +458,55 @@ export const EXAMINATION_COMMANDS = {
     kind: 'list',
     ...OF_RUN.examination,
     summary: 'List the findings of an examination with their frames',
+  },
+} as const satisfies DeclaredCommands;
+
+/** The commands on shakes: what breaks the clients of running lines. `commands.ts` carries them out. */
+export const SHAKE_COMMANDS = {
+  'shake.list': {
+    rest: 'GET /shakes',
+    kind: 'query',
+    summary: 'List the shakes',
+    description: 'Those that run and the newest that are over.',
+    member: 'shakes',
+    response: {
+      200: z.object({ shakes: z.array(shake) }).describe('The shakes, the newest twenty of them.'),
+    },
+  },
+  'shake.start': {
+    rest: 'POST /shakes',
+    sent: z.unknown(),
+    as: 'order',
+    summary: 'Start a shake',
+    description:
+      'Does random things to the client of a line until it fails, and looks for the fewest that show it again. Only one test, examination or shake can run on a line at a time.',
+    schema: { describedBody: shakeOrder },
+    response: { 201: shake, ...failures(400, 409) },
+  },
+  'shake.get': {
+    rest: 'GET /shakes/:id',
+    kind: 'query',
+    ...OF_RUN.shake,
+    summary: 'Read a shake',
+    description: 'What is known of the client by now, with the frames that show it.',
+    schema: { querystring: detailQuery },
+    response: { 200: shakeWithReport, ...failures(400, 404) },
+  },
+  'shake.stop': {
+    rest: 'DELETE /shakes/:id',
+    ...OF_RUN.shake,
+    sent: stopping,
+    summary: 'Stop a shake',
+    description: STOPPED,
+    schema: stopQuery(
+      'That the program of the client has ended, and how: a failure of the moves that are played.',
+    ),
+    response: { 204: over, ...failures(400, 404) },
+  },
+  'shake.findings': {
+    kind: 'list',
+    ...OF_RUN.shake,
+    summary: 'List the findings of a shake with their frames',
   },
 } as const satisfies DeclaredCommands;
 

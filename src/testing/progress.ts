@@ -1,13 +1,13 @@
 import type { Simulator } from '../simulator/simulator.js';
 import type { Finding, Report } from './report/report.js';
 
-/** Tells how far one test or examination has come. */
+/** Tells how far a test, an examination or a shake has come. */
 export type Progress = ReturnType<typeof progressOn>;
 
 /**
- * Tells how far a test or an examination has come, as events of its lines, so that a client that follows the
+ * Tells how far a test, an examination or a shake has come, as events of its lines, so that a client that follows the
  * traffic follows the test as well.
- * @param test number of the test or examination
+ * @param test number of the run
  */
 export function progressOn({ lines: known }: Simulator, lines: readonly string[], test: number) {
   const report = (state: 'began' | 'step' | 'over', text: string) => {

@@ -10,7 +10,7 @@ const MOST_KEPT = 20;
 export type AnyReport = Report | InspectionReport;
 export type RunKind = AnyReport['kind'];
 
-/** What `Runs` needs of a test, an examination or an inspection. */
+/** What `Runs` needs of a run of any kind. */
 interface Runnable {
   readonly isOver: boolean;
   readonly report: AnyReport;
@@ -18,7 +18,7 @@ interface Runnable {
 }
 
 /**
- * A test or an examination that runs, or has run, on lines of a running simulator; or an inspection, which needs
+ * A test, an examination or a shake that runs, or has run, on lines of a running simulator; or an inspection, which needs
  * none.
  */
 export interface KnownRun {
@@ -37,7 +37,7 @@ export interface KnownRun {
 }
 
 /**
- * The tests, examinations and inspections of a running simulator: all that run, and the newest that are over.
+ * The tests, examinations, shakes and inspections of a running simulator: all that run, and the newest that are over.
  * At most one of them works on a line at a time, because two would take each other's faults for their own.
  */
 export class Runs {

@@ -1,15 +1,18 @@
-import { MAX_SEED } from '../common/random.js';
+import type { z } from 'zod';
+import { newSeed } from '../common/random.js';
 import { At } from '../common/schema/at.js';
 import { Findings } from '../common/schema/findings.js';
 import { unknownName } from '../common/schema/nearest.js';
 import { type Outcome, refusalOf } from '../simulator/commands/refusal.js';
+import type { Line } from '../simulator/line.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { chosenChecks } from './checks.js';
 import { orderSchema } from './examination-order-schema.js';
-import { Examination } from './examine/examination.js';
+import { type Audience, Examination } from './examine/examination.js';
 import { DEFAULT_LIMIT_MS, type ExaminationOrder } from './examine/examination-order.js';
 import { registerObserver } from './examine/observer/register-observer.js';
-import type { KnownRun, Runs } from './runs.js';
+import type { Report } from './report/report.js';
+import type { KnownRun, RunKind, Runs } from './runs.js';
 
 /**
  * Starts an examination on a running simulator. Refused with every mistake in `source`, which `orderSchema`
@@ -20,11 +23,35 @@ export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun>
   const findings = new Findings();
   const order = readOrder(new At(source, findings), simulator);
   if (!order) return refusalOf(findings, 'examination.invalid');
-  return runs.start(
+  return startOnClient(
+    runs,
     'examination',
-    [order.line.name],
+    order.line,
+    (audience) => new Examination(simulator, order, audience),
+  );
+}
+
+/** An examination or a shake: its client may end while it runs. */
+interface ClientRun {
+  readonly isOver: boolean;
+  readonly report: Report;
+  run(): Promise<Report>;
+  clientEnded(how: string): void;
+  stop(): void;
+}
+
+/** Starts a run on the client of a line. Whoever follows the traffic of the line follows the run. */
+export function startOnClient(
+  runs: Runs,
+  kind: RunKind,
+  line: Line,
+  make: (audience: Audience) => ClientRun,
+): Outcome<KnownRun> {
+  return runs.start(
+    kind,
+    [line.name],
     (progress) =>
-      new Examination(simulator, order, {
+      make({
         found: (finding, number) => progress.ended(finding, number),
         note: (text) => progress.waits(text),
       }),
@@ -35,35 +62,42 @@ export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun>
   );
 }
 
-/**
- * Reads a request for an examination and checks it against a running simulator. Undefined after reporting
- * every mistake. A register is the only observer allowed here: a command would run with the rights of this
- * program, and a URL would be fetched from inside this machine's network.
- */
+/** Reads a request for an examination and checks it against a running simulator. Undefined after reporting every mistake. */
 function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
   return at.unlessWrong(() => {
-    if (hasForeignObserver(at.key('witness'))) return undefined;
-    const source = at.check(orderSchema);
-    if (!source) return undefined;
-    const line = simulator.lines.get(source.line);
-    if (!line) return at.key('line').wrong(unknownName('line', source.line, [...simulator.lines.keys()]));
-    if (source.unit !== undefined && !line.owns(source.unit)) {
-      return at.key('unit').wrong(`line ${line.name} has no unit ${source.unit}`);
-    }
-    const checks = chosenChecks(source.checks ?? [], line);
+    const read = readClient(at, orderSchema, simulator);
+    if (!read) return undefined;
+    const { client, source } = read;
+    const checks = chosenChecks(source.checks ?? [], client.line);
     if (typeof checks === 'string') return at.key('checks').wrong(checks);
-    const observer = source.witness && registerObserver(source.witness.register, simulator);
-    if (typeof observer === 'string') return at.key('witness').key('register').wrong(observer);
-    return {
-      line,
-      unitId: source.unit,
-      checks,
-      limitMs: source.limit ?? DEFAULT_LIMIT_MS,
-      seed: source.seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
-      observer,
-      about: source.about,
-    };
+    return { ...client, checks, limitMs: source.limit ?? DEFAULT_LIMIT_MS };
   });
+}
+
+/** What all orders about the client of a line say of it. */
+type ClientSource = Pick<z.output<typeof orderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'witness'>;
+
+/**
+ * Reads of an order which client it is about, and checks that against a running simulator. Undefined after reporting
+ * mistakes. A register is the only observer allowed here: a command would run with the rights of this program, and
+ * a URL would be fetched from inside this machine's network.
+ */
+export function readClient<Source extends ClientSource>(
+  at: At,
+  schema: z.ZodType<Source>,
+  simulator: Simulator,
+) {
+  if (hasForeignObserver(at.key('witness'))) return undefined;
+  const source = at.check(schema);
+  if (!source) return undefined;
+  const { unit: unitId, seed = newSeed(Math.random), about, witness } = source;
+  const line = simulator.lines.get(source.line);
+  if (!line) return at.key('line').wrong(unknownName('line', source.line, [...simulator.lines.keys()]));
+  if (unitId !== undefined && !line.owns(unitId))
+    return at.key('unit').wrong(`line ${line.name} has no unit ${unitId}`);
+  const observer = witness && registerObserver(witness.register, simulator);
+  if (typeof observer === 'string') return at.key('witness').key('register').wrong(observer);
+  return { source, client: { line, unitId, seed, observer, about } };
 }
 
 /**

@@ -31,6 +31,7 @@ const OTHERS = [
   'dist/remote/api/openapi/made/line.json',
   'dist/remote/api/openapi/made/openapi.json',
   'dist/remote/api/openapi/made/scenario.json',
+  'dist/remote/api/openapi/made/shake.json',
   'dist/remote/api/openapi/made/signals.json',
   'dist/remote/web/base.css',
   'dist/web/LICENSES.txt',

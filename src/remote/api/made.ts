@@ -6,6 +6,7 @@ export const MADE_AT_BUILD = {
   'openapi.json': '/openapi.json',
   'fault-rule.json': '/schemas/fault-rule',
   'examination.json': '/schemas/examination',
+  'shake.json': '/schemas/shake',
   'inspection.json': '/schemas/inspection',
   'line.json': '/schemas/line',
   'signals.json': '/signals',

@@ -66,7 +66,7 @@ export class MqttLink {
   #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
-  /** Tests and examinations that are running. */
+  /** Tests, examinations and shakes that are running. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
   constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger) {
@@ -335,6 +335,7 @@ export class MqttLink {
     const outcome = await Promise.all([
       rpc.call('test.list', undefined),
       rpc.call('examination.list', undefined),
+      rpc.call('shake.list', undefined),
     ]);
     this.#running = outcome
       .flatMap((runs) => (runs.ok ? runs.value : []))

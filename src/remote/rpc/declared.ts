@@ -12,7 +12,12 @@ import {
   TRAFFIC_COMMANDS,
 } from '../../simulator/commands/schemas/program.js';
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../simulator/commands/schemas/value.js';
-import { EXAMINATION_COMMANDS, INSPECTION_COMMANDS, TEST_COMMANDS } from '../../testing/declared.js';
+import {
+  EXAMINATION_COMMANDS,
+  INSPECTION_COMMANDS,
+  SHAKE_COMMANDS,
+  TEST_COMMANDS,
+} from '../../testing/declared.js';
 
 /** Every command and query of a running simulator by its name, without what carries it out: see `line-end.ts`. */
 export const COMMANDS = {
@@ -30,6 +35,7 @@ export const COMMANDS = {
   ...CATALOGUE_COMMANDS,
   ...TEST_COMMANDS,
   ...EXAMINATION_COMMANDS,
+  ...SHAKE_COMMANDS,
   ...INSPECTION_COMMANDS,
 } as const;
 

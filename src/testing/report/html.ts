@@ -53,8 +53,9 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   if (said !== '') yield `<p>${escaped(said)}</p>`;
   yield `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`;
   yield firstPageHtml(report);
+  yield scenarioHtml(report);
   yield parametersHtml(report.parameters);
-  yield kind === 'test' ? '' : countsHtml(findings);
+  yield kind === 'test' || kind === 'shake' ? '' : countsHtml(findings);
   yield summaryHtml(report, number);
   yield '<h2 class="evidence">Evidence</h2>';
   yield LEGEND;
@@ -109,6 +110,11 @@ function blameHtml({ conclusion, title, about }: FindingView): string {
   return `<li><b>${escaped(what)}</b>${means}</li>`;
 }
 
+function scenarioHtml({ shaken }: ReportView): string {
+  if (!shaken) return '';
+  return `<h2>The scenario that shows it again</h2><pre>${escaped(shaken.scenario)}</pre>`;
+}
+
 function parametersHtml(parameters: ReportView['parameters']): string {
   if (parameters.length === 0) return '';
   const cells = parameters.map(
@@ -134,9 +140,10 @@ function countsHtml(findings: readonly FindingView[]): string {
 }
 
 function summaryHtml({ kind, findings }: ReportView, number: number): string {
-  if (kind === 'test') {
+  if (kind === 'test' || kind === 'shake') {
     const rows = findings.map((finding) => rowHtml(finding, number, escaped(finding.id)));
-    return `<h2>Steps</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
+    if (kind === 'shake' && rows.length === 0) return '';
+    return `<h2>${kind === 'test' ? 'Steps' : 'Failures'}</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
   }
   const bodies = groupsOf(findings).map((group) => {
     const members = findings.filter((each) => groupOf(each) === group);

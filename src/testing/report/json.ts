@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { section, text } from '../../common/schema/parts.js';
+import { bounded, section, text, wholeNumber } from '../../common/schema/parts.js';
 import {
   type FindingHead,
   type FindingView,
@@ -128,28 +128,33 @@ export const examinationShape = {
   checks: z.array(z.object(checkShape)),
 };
 
-const frame = z.looseObject({
-  seq: z.number().describe('Sequence number of the event in the traffic.'),
-  line: z.string(),
-  kind: z.string().describe('As in `GET /api/v1/traffic`.'),
-  time: z.string(),
-  text: z.string(),
-  bytes: z.string().optional(),
-});
+/** The frames that are the evidence of a finding. */
+const framesShape = z
+  .array(
+    z.looseObject({
+      seq: z.number().describe('Sequence number of the event in the traffic.'),
+      line: z.string(),
+      kind: z.string().describe('As in `GET /api/v1/traffic`.'),
+      time: z.string(),
+      text: z.string(),
+      bytes: z.string().optional(),
+    }),
+  )
+  .describe('What shows it: the exchanges, in their order.');
+
+/** The fields of every report that are not of its summary. */
+const reportShape = {
+  about: aboutSchema.optional().describe('What the tester says about it.'),
+  startedAt: z.iso.datetime(),
+  durationMs: ms,
+  versions: z.array(z.object({ name: z.string(), version: z.string() })),
+};
 
 /** The JSON report on an examination. */
 export const examinationSchema = z.object({
   ...examinationShape,
-  checks: z.array(
-    z.object({
-      ...checkShape,
-      frames: z.array(frame).describe('What shows it: the exchanges, in their order.'),
-    }),
-  ),
-  about: aboutSchema.optional().describe('What the tester says about the examination.'),
-  startedAt: z.iso.datetime(),
-  durationMs: ms,
-  versions: z.array(z.object({ name: z.string(), version: z.string() })),
+  checks: z.array(z.object({ ...checkShape, frames: framesShape })),
+  ...reportShape,
 });
 
 type ExaminationJson = z.infer<typeof examinationSchema>;
@@ -182,10 +187,12 @@ export function examinationJson(report: ReportView): string {
 
 /** The JSON report on an examination as a value whose checks are made one by one. */
 export function examinationJsonByCheck(report: ReportView) {
-  const { findings, startedAt, durationMs, about, versions } = report;
+  return { ...examinationSummary(report), checks: checksJson(report.findings), ...reportJson(report) };
+}
+
+/** The fields of a report that are not of its summary. */
+function reportJson({ startedAt, durationMs, about, versions }: ReportView) {
   return {
-    ...examinationSummary(report),
-    checks: checksJson(findings),
     ...(about && { about: { ...about } }),
     startedAt: new Date(startedAt).toISOString(),
     durationMs: tenths(durationMs),
@@ -214,4 +221,98 @@ function tenths(ms: number): number {
 function checkJson(finding: FindingHead): Summary['checks'][number] {
   const { about, durationMs, ...head } = headOf(finding);
   return { ...head, group: about?.group ?? '', durationMs: tenths(durationMs) };
+}
+
+const MOST_PLAYED = 200;
+const MOST_REQUESTS = 1000;
+
+/** The schema of a schedule of moves, in a report and in an order. */
+export const scheduleSchema = bounded(
+  z.array(
+    section({
+      after: wholeNumber(0, MOST_REQUESTS, 'a number of requests').describe(
+        'How many requests of the client come before the move begins.',
+      ),
+      requests: wholeNumber(1, MOST_REQUESTS, 'a number of requests').describe(
+        'How many requests the move lasts.',
+      ),
+      does: z
+        .record(z.string(), z.unknown(), { error: 'the actions of a step of a scenario' })
+        .describe('What is done, as a step of a scenario writes it.'),
+    }),
+    { error: 'a list of moves' },
+  ),
+  MOST_PLAYED,
+  'moves',
+);
+
+/** The fields of a shake, without the frames that are its evidence and without the scenario. */
+export const shakeShape = {
+  name: z.string(),
+  line: z.string(),
+  seed: z.number().describe('The same seed tries the same moves.'),
+  verdict: checkShape.verdict.describe(
+    '`fail`: the client failed in two of three plays of the same moves. `inconclusive`: it failed once, or too few moves were tried. `error`: it could not begin.',
+  ),
+  conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
+  moves: z.number().describe('How many moves were tried.'),
+  plays: z.number().describe('How many schedules were played, those of shrinking among them.'),
+  schedule: scheduleSchema
+    .optional()
+    .describe('The shortest schedule at which the client fails, as `replay` of an order takes it.'),
+  first: z.number().optional().describe('Sequence number of the first event of the play that shows it.'),
+  last: z.number().optional().describe('Sequence number of its last event.'),
+  nearest: z.string().optional().describe('The entry of the catalogue that does the most of the schedule.'),
+  findings: z.array(z.object(checkShape)).describe('The failures of the client, in their order.'),
+};
+
+/** The JSON report on a shake. */
+export const shakeSchema = z.object({
+  ...shakeShape,
+  scenario: z.string().optional().describe('The schedule as a scenario, in YAML.'),
+  findings: z.array(z.object({ ...checkShape, frames: framesShape })),
+  ...reportShape,
+});
+
+type ShakeHead = z.infer<z.ZodObject<typeof shakeShape>>;
+type ShakeJson = z.infer<typeof shakeSchema>;
+
+/** Summarizes a shake as far as it has come, without frames. */
+export function shakeSummary(
+  report: Pick<Report, 'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'tried' | 'shaken'> & {
+    readonly findings: readonly FindingHead[];
+  },
+): ShakeHead {
+  const { name, line = '', seed, verdict, conclusions, tried, shaken, findings } = report;
+  const { schedule, first, last, nearest } = shaken ?? {};
+  return {
+    name,
+    line,
+    seed,
+    verdict,
+    conclusions: [...conclusions],
+    moves: tried?.moves ?? 0,
+    plays: tried?.plays ?? 0,
+    ...(schedule && { schedule: schedule.map((move) => ({ ...move })), first, last }),
+    ...(nearest !== undefined && { nearest }),
+    findings: findings.map(checkJson),
+  };
+}
+
+/** The JSON of one shake. */
+export function shakeJson(report: ReportView): string {
+  const json = shakeJsonByFinding(report);
+  const whole: ShakeJson = { ...json, findings: [...json.findings] };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+/** The JSON report on a shake as a value whose findings are made one by one. */
+export function shakeJsonByFinding(report: ReportView) {
+  const { shaken, findings } = report;
+  return {
+    ...shakeSummary(report),
+    ...(shaken && { scenario: shaken.scenario }),
+    findings: checksJson(findings),
+    ...reportJson(report),
+  };
 }

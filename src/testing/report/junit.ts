@@ -65,11 +65,12 @@ function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator
   yield '  </testsuite>\n';
 }
 
-/** A case for the examination as a whole, when its verdict is `error` and no check says why. */
+/** A case for the run as a whole, when no finding says how it ended. Steps always do. */
 function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingView[] {
   const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
-  if (kind === 'test' || verdict !== 'error' || isSaid) return [];
-  const summary = conclusions.at(-1) ?? '';
+  const isSilent = kind === 'shake' ? findings.length === 0 : verdict === 'error' && !isSaid;
+  if (kind === 'test' || !isSilent) return [];
+  const summary = (kind === 'shake' ? conclusions[0] : conclusions.at(-1)) ?? '';
   return [{ id: 'whole', title: `The ${kind}`, verdict, summary, durationMs: 0, frames: [] }];
 }
 

@@ -97,7 +97,11 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
 /** What shows the failure of a client that was shaken. */
 export interface Shaken {
   /** The moves, as `scheduleSchema` describes them. */
-  readonly schedule: readonly object[];
+  readonly schedule: readonly {
+    readonly after: number;
+    readonly requests: number;
+    readonly does: Readonly<Record<string, unknown>>;
+  }[];
   /** The same as a scenario, in YAML. */
   readonly scenario: string;
   /** Sequence numbers of the first and the last event of the play that shows it. */
@@ -109,7 +113,7 @@ export interface Shaken {
 
 /** The content of a report, whatever form it takes. */
 export interface Report {
-  readonly kind: 'test' | 'examination';
+  readonly kind: 'test' | 'examination' | 'shake';
   readonly name: string;
   /** When the run began, in ms since 1970. */
   readonly startedAt: number;
@@ -125,18 +129,15 @@ export interface Report {
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
   /** The measurements as numbers; examinations only. */
   readonly found?: Measurements;
+  /** How many moves were tried, in how many plays; shakes only. */
+  readonly tried?: { readonly moves: number; readonly plays: number };
+  /** The shortest schedule on which the client fails; shakes only, and absent when none was found. */
+  readonly shaken?: Shaken;
   readonly findings: readonly Finding[];
   /** The native file of the simulator. */
   readonly configuration: string;
   /** The versions of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];
-}
-
-/** The report on a client that was shaken. */
-export interface ShakeReport extends Omit<Report, 'kind'> {
-  readonly kind: 'shake';
-  /** The shortest schedule on which the client fails; absent when none was found. */
-  readonly shaken?: Shaken;
 }
 
 const WORST_FIRST: readonly Verdict[] = ['error', 'fail', 'inconclusive'];

@@ -1,7 +1,5 @@
-import { z } from 'zod';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
-import { bounded, section, wholeNumber } from '../../common/schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { readingSteps } from '../scenario/read-step.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
@@ -24,23 +22,6 @@ export interface Move {
 /** Moves in their order. */
 export type Schedule = readonly Move[];
 
-const MOST_MOVES = 200;
-const MOST_REQUESTS = 1000;
-
-/** The schema of a schedule in a report. */
-export const scheduleSchema = bounded(
-  z.array(
-    section({
-      after: wholeNumber(0, MOST_REQUESTS, 'a number of requests'),
-      requests: wholeNumber(1, MOST_REQUESTS, 'a number of requests'),
-      does: z.record(z.string(), z.unknown(), { error: 'the actions of a step of a scenario' }),
-    }),
-    { error: 'a list of moves' },
-  ),
-  MOST_MOVES,
-  'moves',
-);
-
 /** Reports the mistakes of moves that come from outside. */
 export function checkMoves(at: At, schedule: Schedule, simulator: Simulator): void {
   for (const i of schedule.keys()) stepAt(at.key(i).key('does'), simulator);
@@ -57,12 +38,15 @@ const FIRST_NUMBER = 1_000_000;
 const NEVER_MS = 86_400_000;
 
 function stepAt(at: At, simulator: Simulator): ScenarioStep | undefined {
-  const written = [{ ...(at.value as object), wait: NEVER_MS }];
+  const found = new Findings();
+  const written = new At([{ ...(at.value as object), wait: NEVER_MS }], found);
   const numbers = { seed: 0, next: FIRST_NUMBER, line: undefined, hasDut: false };
-  const reading = readingSteps(at.with(written), simulator, numbers);
+  const reading = readingSteps(written, simulator, numbers);
   for (;;) {
     const { done, value } = reading.next();
-    if (done) return value[0];
+    if (!done) continue;
+    for (const { path, message, code } of found.listed) at.below(path.slice(1)).wrong(message, code);
+    return value[0];
   }
 }
 

@@ -2,7 +2,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
 import type { Question } from '../examine/heard/exchange.js';
-import type { Finding, Report, ShakeReport, Verdict } from '../report/report.js';
+import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/report.js';
 import { sentence } from '../scenario/words.js';
 import { scenarioText } from './as-scenario.js';
@@ -46,7 +46,7 @@ const RULE = `Fails when the client ends, asks nothing more, asks without end, s
 no reply carried, or does not come back to its usual round, in ${NEEDED} of 3 plays of the same moves; inconclusive when that was seen once and could not be shown again.`;
 
 /** Makes the report on what is known by now. */
-export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByNow): ShakeReport {
+export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByNow): Report {
   const { line, seed, about } = order;
   const { startedAt, durationMs, refusal, fate, seen, whyEnded, moves, plays, target, questions } = known;
   const findings = seen.map((each, i) => findingOf(each, i + 1));
@@ -74,6 +74,7 @@ export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByN
       ...(entry ? [{ name: 'nearest entry of the catalogue', value: `${entry.id}: ${entry.title}` }] : []),
     ],
     findings,
+    tried: { moves, plays },
     ...(best &&
       target && {
         shaken: {

@@ -14,7 +14,7 @@ import { crashOf, helpedByNewConnection } from '../examine/trial/run-check.js';
 import { ValueOracle } from '../examine/trial/values.js';
 import { closedText, isRequest, lastReplies } from '../line-watch.js';
 import { Outage } from '../outage.js';
-import type { Finding, ShakeReport } from '../report/report.js';
+import type { Finding, Report } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
 import { Deck, simplestOf } from './deck.js';
 import { type Schedule, stepOf } from './move.js';
@@ -135,7 +135,7 @@ export class Shake {
   }
 
   /** Shakes the client and resolves when that is over. It never throws for what the client does. */
-  async run(): Promise<ShakeReport> {
+  async run(): Promise<Report> {
     const { limitMs } = this.order;
     const callOff = this.#clock.callAfter(limitMs, () =>
       this.#end(`the limit of ${durationText(limitMs)} was reached`),
@@ -153,7 +153,7 @@ export class Shake {
   }
 
   /** The report on what is known by now. */
-  get report(): ShakeReport {
+  get report(): Report {
     return shakeReport(this.order, this.#bench, {
       startedAt: this.startedAt,
       durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,
@@ -278,9 +278,7 @@ export class Shake {
     const failure = await Promise.race([
       player.play(exam, schedule),
       this.#endless,
-      this.#crashed.then(
-        (how): ClientFailure => ({ kind: 'ended', text: crashOf(how, ['these moves']).text }),
-      ),
+      this.#crashed.then((how): ClientFailure => ({ kind: 'ended', text: crashOf(how).text })),
     ]);
     exam.end();
     exam.mark();

@@ -69,6 +69,8 @@ describe('commands that come as messages', () => {
           'test.stop',
           'examination.start',
           'examination.stop',
+          'shake.start',
+          'shake.stop',
           'inspection.start',
           'inspection.stop',
         ],

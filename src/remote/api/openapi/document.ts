@@ -14,7 +14,7 @@ export const TAGS = [
   {
     name: 'tests',
     description:
-      'Scenarios that run on the lines, examinations of their clients, and inspections of servers.',
+      'Scenarios that run on the lines, examinations and shakes of their clients, and inspections of servers.',
   },
   { name: 'access', description: 'Log-in of browsers.' },
   { name: 'program', description: 'The program itself and its machine.' },

@@ -19,7 +19,12 @@ import type { ApiContext } from '../desk.js';
 import type { Route, Routes } from './route.js';
 
 /** Runs as REST shows them without their reports. */
-export type { ExaminationSummary, InspectionView, TestSummary } from '../../../testing/declared.js';
+export type {
+  ExaminationSummary,
+  InspectionView,
+  ShakeSummary,
+  TestSummary,
+} from '../../../testing/declared.js';
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../../testing/report/report.js';
 
@@ -89,7 +94,6 @@ const FORMS = {
 export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): Routes {
   const { params } = OF_RUN[one];
   const summary = `Get the report on ${called} as`;
-  /** The headers that make browsers store the file instead of showing it. */
   const answered =
     (ending: string, send: (view: RunView, reply: FastifyReply, query: Query) => unknown) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
@@ -97,10 +101,7 @@ export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): 
       const run = await desk.rpc.call(`${one}.get`, { id });
       const view = run.ok ? await reportView(desk, one, run.value, reply) : run;
       if (!view.ok) return refuse(request, reply, view);
-      reply
-        .header('content-disposition', `attachment; filename="${one}-${id}.${ending}"`)
-        .header('content-security-policy', REPORT_POLICY);
-      return send(view.value, reply, request.query as Query);
+      return send(view.value, asFile(reply, `${one}-${id}.${ending}`), request.query as Query);
     };
   const texts = Object.entries(FORMS).map(
     ([name, { ending, as, description, answer, type, pieces, querystring }]): [string, Route] => [
@@ -133,6 +134,13 @@ export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): 
       response: { 200: json.schema.meta({ description: 'A report.' }), ...failures(404) },
     },
   };
+}
+
+/** Sets the headers that make browsers store the answer instead of showing it. */
+export function asFile(reply: FastifyReply, name: string): FastifyReply {
+  return reply
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .header('content-security-policy', REPORT_POLICY);
 }
 
 /**

@@ -17,6 +17,7 @@ import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
 import { addRoutes, routesOf } from './route.js';
 import { SCHEMA_ROUTES } from './schemas.js';
 import { sessionRoutes } from './session.js';
+import { shakeRoutes } from './shakes.js';
 import { SIGNAL_KIND_ROUTES } from './signals.js';
 import { acceptYaml, testRoutes } from './tests.js';
 import { trafficRoutes } from './traffic.js';
@@ -48,7 +49,11 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
       ready();
     });
     app.register((scope, _, ready) => {
-      addRoutes(scope, 'tests', { ...examinationRoutes(desk), ...inspectionRoutes(desk) });
+      addRoutes(scope, 'tests', {
+        ...examinationRoutes(desk),
+        ...shakeRoutes(desk),
+        ...inspectionRoutes(desk),
+      });
       const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();

@@ -7,6 +7,7 @@ import { refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { orderSchema } from '../../../testing/examination-order-schema.js';
 import { inspectionOrderSchema } from '../../../testing/inspection-order-schema.js';
+import { shakeOrderSchema } from '../../../testing/shake-order-schema.js';
 import { JSON_TYPE, refuse } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { Components } from '../schema-json.js';
@@ -16,6 +17,7 @@ import type { Route, Routes } from './route.js';
 const SCHEMAS = {
   'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
   examination: madeOnce('examination.json', () => convert(orderSchema)),
+  shake: madeOnce('shake.json', () => convert(shakeOrderSchema)),
   inspection: madeOnce('inspection.json', () => convert(inspectionOrderSchema)),
   line: madeOnce('line.json', () => convert(z.object(LINE_SCHEMAS))),
 } as const;

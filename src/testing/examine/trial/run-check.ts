@@ -141,16 +141,17 @@ export function soFar(check: Check, exam: Exam, why: string): Judged | undefined
  */
 export function crashOf(
   how: string,
-  whats: readonly string[],
+  whats?: readonly string[],
 ): { readonly headline: string; readonly text: string } {
   const lines = how.split('\n').map((line) => line.trim());
   const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
   const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
-  const when = whats.length > 0 ? `after ${whats.join(' or ')}` : 'while nothing was disturbed';
+  const disturbed = whats?.length === 0 ? 'while nothing was disturbed' : `after ${whats?.join(' or ')}`;
+  const when = whats ? ` ${disturbed}` : '';
   // Node ends its traces with its version.
   const last = lines.slice(1).findLast((line) => line !== '' && !/^Node\.js v/.test(line));
   return {
-    headline: `${verb} ${when}: ${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`,
-    text: `${verb} ${when}: ${how}`,
+    headline: `${verb}${when}: ${exit}${last === undefined ? '' : `, last line ${JSON.stringify(last)}`}`,
+    text: `${verb}${when}: ${how}`,
   };
 }
