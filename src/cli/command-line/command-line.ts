@@ -20,6 +20,7 @@ import {
 } from './commands/scan.js';
 import { SELFTEST } from './commands/selftest.js';
 import { parseServe, SERVE_OPTIONS, type ServeCommand } from './commands/serve.js';
+import { SHAKE } from './commands/shake.js';
 import { TEST } from './commands/test.js';
 import { flag } from './commands/values.js';
 import { helpOn } from './help.js';
@@ -27,7 +28,7 @@ import { helpOn } from './help.js';
 /** The commands with a name, in the order in which messages list those that have an option. */
 const NAMED = [
   ...[CHECK, IMPORT, CLONE, LEARN, FLEET, CATALOGUE, SCHEMA],
-  ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE, INSPECT],
+  ...[PORTS, RELOAD, SELFTEST, MONITOR, TEST, EXAMINE, SHAKE, INSPECT],
 ] as const;
 
 type NamedParse = Extract<ReturnType<(typeof NAMED)[number]['parse']>, { ok: true }>['value'];

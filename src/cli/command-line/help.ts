@@ -12,6 +12,7 @@ import { CATALOGUE, CHECK, PORTS, RELOAD, SCHEMA } from './commands/plain.js';
 import type { Described, OptionTable } from './commands/scan.js';
 import { SELFTEST } from './commands/selftest.js';
 import { SERVE_OPTIONS } from './commands/serve.js';
+import { SHAKE } from './commands/shake.js';
 import { TEST } from './commands/test.js';
 
 /** A row of a table: a term and its explanation. */
@@ -20,7 +21,7 @@ type Row = readonly [term: string, text: string];
 /** The commands as the help lists them. */
 const GROUPS: readonly (readonly [title: string, commands: readonly Described[]])[] = [
   ['Describe devices', [CHECK, SCHEMA, IMPORT, CLONE, LEARN, CATALOGUE]],
-  ['Prove something', [TEST, EXAMINE, INSPECT, SELFTEST]],
+  ['Prove something', [TEST, EXAMINE, SHAKE, INSPECT, SELFTEST]],
   ['Watch and operate', [MONITOR, PORTS, RELOAD, FLEET, EXTCAP]],
 ];
 

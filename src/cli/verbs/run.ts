@@ -45,6 +45,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./test.js')).test(command);
     case 'examine':
       return (await import('./examine.js')).examine(command.request);
+    case 'shake':
+      return (await import('./shake.js')).shake(command);
     case 'inspect':
       return (await import('./inspect.js')).inspect(command.request);
     case 'monitor':

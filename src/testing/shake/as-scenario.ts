@@ -1,12 +1,13 @@
 import { addressRanges } from '../../modbus/protocol/pdu.js';
+import { flow } from '../../simulator/written/flow.js';
 import type { Question } from '../examine/heard/exchange.js';
 import { unevenText } from '../examine/heard/watching.js';
 import { spanOf, usualTimes } from '../times.js';
-import { flow, movesText, moveText, type Schedule } from './move.js';
+import { type Move, movesText, moveText, type Schedule } from './move.js';
 import type { ClientFailure } from './play.js';
 
 /** What a scenario needs to know of the bench and the client, apart from the schedule. */
-interface Bench {
+interface Shown {
   readonly line: string;
   readonly seed: number;
   /** `configuration` and `dut` of the scenario. */
@@ -15,83 +16,98 @@ interface Bench {
   readonly questions: readonly Question[];
 }
 
+/** Steps as a scenario writes them. */
+type WrittenSteps = readonly object[];
+
 /** How long the client has for its usual round, in ms and in poll periods. */
 const BACK_MS = 60_000;
 const BACK_PERIODS = 20;
-/** How long it is watched afterwards, in poll periods and in ms. */
-const WATCHED_PERIODS = 5;
-const ENDLESS_MS = 3_000;
-/** How long the client may take until it polls in its rhythm, in ms. */
+/** How long it may take until it polls in its rhythm, in ms. */
 const SETTLED_MS = 10_000;
+/** How long its rhythm is watched, in poll periods and in ms. */
+const WATCHED_PERIODS = 5;
+const WATCHED_MS = 3_000;
+/** By how much its rhythm may vary: by this fraction of the period, or this many ms. */
+const SLACK = 0.5;
+const SLACK_MS = 100;
 /** Asking more often than this many times as usual is too often. */
 const ENDLESS = 5;
 const LEAST_REQUESTS = 20;
 
 /**
- * Writes the scenario that `test` runs: it fails on a client that fails on the schedule, and passes on one that comes back
- * to its usual round.
+ * Writes the scenario that `test` runs, in YAML: it fails on a client that fails on the schedule, and passes on one that
+ * comes back to its usual round.
  */
-export function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, about: Bench): string {
-  const { line, seed, bench, target, questions } = about;
+export function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: Shown): string {
+  const { line, seed, bench, target, questions } = shown;
   const periodMs = Math.max(1, Math.round(target.periodMs ?? 0));
-  const polled = flow(askedFor(target));
-  const back = Math.max(BACK_MS, BACK_PERIODS * periodMs);
-  const watched = Math.max(ENDLESS_MS, WATCHED_PERIODS * periodMs);
+  const within = Math.max(BACK_MS, BACK_PERIODS * periodMs);
+  const watched = Math.max(WATCHED_MS, WATCHED_PERIODS * periodMs);
   const regular = questions.filter((each) => each.asked.length * 2 >= target.asked.length);
-  const tooOften = Math.max(LEAST_REQUESTS, Math.ceil((ENDLESS * watched * regular.length) / periodMs));
-  const isEven = unevenText(target) === undefined;
-  const slack = Math.round(Math.max(periodMs / 2, 2 * spanOf(usualTimes(target.intervals)), 100));
-  const waits = (requests: number) =>
-    kind === 'endless' ? `wait: ${watched}ms` : `wait: {requests: ${requests}}`;
-  const steps = [
-    `- name: it polls
-    expect: [${polled}, {same: true, times: {min: 3}}]
-    within: ${back}ms`,
-    ...schedule.flatMap((move) => {
-      const { power } = move.does as { power?: Readonly<Record<string, unknown>> };
-      const on = power && Object.fromEntries(Object.keys(power).map((name) => [name, 'on']));
-      return [
-        ...(move.after > 0 ? [`- wait: {requests: ${move.after}}`] : []),
-        `- name: ${JSON.stringify(moveText(move))}
-${Object.entries(move.does)
-  .map(([key, content]) => `    ${key}: ${flow(content)}\n`)
-  .join('')}    ${waits(move.requests)}`,
-        ...(on ? [`- power: ${flow(on)}`] : []),
-      ];
-    }),
-    ...regular.map(
-      (each) => `- name: ${JSON.stringify(`it asks ${each.text} again, and gets its reply`)}
-    expect: {${flow(askedFor(each)).slice(1, -1)}, response: ok, times: {min: 3}}
-    within: ${back}ms`,
-    ),
-    ...(kind === 'endless'
-      ? [
-          `- name: it does not ask without end\n    never: {line: ${flow(line)}, times: ${tooOften}}\n    within: ${watched}ms`,
-        ]
-      : []),
-    ...(kind === 'astray' && isEven
-      ? [
-          `- wait: ${SETTLED_MS}ms`,
-          `- name: it polls as before\n    expect: {${flow(askedFor(target)).slice(1, -1)}, every: ${periodMs}ms, tolerance: ${slack}ms, for: ${watched}ms}\n    within: ${back}ms`,
-        ]
-      : []),
-  ];
-  const head = [
+  const isEndless = kind === 'endless';
+  const tooOften = Math.ceil((ENDLESS * watched * regular.length) / periodMs);
+  const calm = { never: { times: Math.max(LEAST_REQUESTS, tooOften) } };
+  const isSeen = kind !== 'value' && kind !== 'bytes';
+  const lines = [
     `# The client ${text.split('\n')[0]}.`,
-    ...(kind === 'value' || kind === 'bytes'
-      ? ['# A scenario can not see that: it shows the moves. `shake --replay` plays them and looks.']
-      : []),
-    `name: ${JSON.stringify(movesText(schedule))}`,
-    `line: ${flow(line)}`,
-    `seed: ${seed}`,
-    ...Object.entries(bench ?? {}).map(([key, content]) => `${key}: ${flow(content)}`),
+    ...(isSeen
+      ? []
+      : ['# A scenario does not see that. shake --replay plays the same moves, and looks for it.']),
+    ...Object.entries({ name: movesText(schedule), line, seed, ...bench }).map(entryText),
     'steps:',
   ];
-  return `${[...head, ...steps.map((step) => `  ${step}`)].join('\n')}\n`;
+  const steps: WrittenSteps = [
+    {
+      name: 'it polls',
+      expect: [askedFor(target), { same: true, times: { min: 3 } }],
+      within,
+    },
+    ...schedule.flatMap((move) =>
+      stepsOf(move, isEndless ? { wait: watched, ...calm } : { wait: { requests: move.requests } }),
+    ),
+    ...regular.map((each) => ({
+      name: `it gets its reply to ${each.text}`,
+      expect: { ...askedFor(each), response: 'ok', times: { min: 3 } },
+      within,
+    })),
+    ...(isEndless ? [{ name: 'it does not ask without end', ...calm, within: watched }] : []),
+    ...(kind === 'astray' ? rhythm(target, watched, within) : []),
+  ];
+  return `${[...lines, ...steps.map(stepText)].join('\n')}\n`;
+}
+
+function stepsOf({ after, requests, does }: Move, goal: object): WrittenSteps {
+  const { power } = does as { readonly power?: Readonly<Record<string, unknown>> };
+  const on = power && Object.fromEntries(Object.keys(power).map((name) => [name, 'on']));
+  return [
+    ...(after > 0 ? [{ wait: { requests: after } }] : []),
+    { name: moveText({ after: 0, requests, does }), ...does, ...goal },
+    ...(on ? [{ power: on }] : []),
+  ];
+}
+
+/** The steps that fail on a client that polls in another rhythm; none for one that never had a rhythm. */
+function rhythm(target: Question, watched: number, within: number): WrittenSteps {
+  if (unevenText(target) !== undefined) return [];
+  const every = Math.round(target.periodMs ?? 0);
+  const spread = spanOf(usualTimes(target.intervals));
+  const tolerance = Math.round(Math.max(SLACK * every, 2 * spread, SLACK_MS));
+  return [
+    { wait: SETTLED_MS },
+    { name: 'it polls as before', expect: { ...askedFor(target), every, tolerance, for: watched }, within },
+  ];
 }
 
 /** The conditions that a question fulfils. */
 function askedFor({ unitId, functionCode, pdu }: Question): object {
   const [range] = addressRanges(pdu);
   return { unit: unitId, function: functionCode, ...(range && { address: range.address }) };
+}
+
+function stepText(step: object): string {
+  return `  - ${Object.entries(step).map(entryText).join('\n    ')}`;
+}
+
+function entryText([key, content]: [string, unknown]): string {
+  return `${key}: ${flow(content)}`;
 }

@@ -1,6 +1,7 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { flow } from '../../simulator/written/flow.js';
 import { readingSteps } from '../scenario/read-step.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 
@@ -73,21 +74,4 @@ function actionsText(does: WrittenActions): string {
       return rules.map((rule) => [rule.do ?? []].flat().map(flow).join(' and ')).join('; ');
     })
     .join(', ');
-}
-
-/** Texts that are something else in YAML without quotes. */
-const WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
-
-/** Writes plain data as it may stand in YAML: `{delay: 500}`. */
-export function flow(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) {
-    // A text that YAML would take for something else stays in quotes.
-    const isPlain = typeof value !== 'string' || (/^[A-Za-z][\w.-]*$/.test(value) && !WORDS.has(value));
-    return isPlain ? String(value) : JSON.stringify(value);
-  }
-  const entries = Object.entries(value).flatMap(([key, part]) =>
-    part === undefined ? [] : `${/^[\w.-]+$/.test(key) ? key : JSON.stringify(key)}: ${flow(part)}`,
-  );
-  return `{${entries.join(', ')}}`;
 }

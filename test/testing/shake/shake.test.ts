@@ -1,4 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { At } from '../../../src/common/schema/at.js';
+import { Findings } from '../../../src/common/schema/findings.js';
+import { readScenario } from '../../../src/testing/scenario/read-scenario.js';
+import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { Shake } from '../../../src/testing/shake/shake.js';
 import type { ShakeOrder } from '../../../src/testing/shake/shake-order.js';
 import type { Habits } from '../examine/habits.js';
@@ -55,4 +60,30 @@ it('plays the same moves again, and says the same', async () => {
   const replay = (shaken?.schedule ?? []) as NonNullable<ShakeOrder['replay']>;
   expect((await shakeModel('serial', { mistakes }, { replay })).verdict).toBe('fail');
   expect((await shakeModel('serial', {}, { replay })).verdict).not.toBe('fail');
+});
+
+describe('the scenario that comes out', () => {
+  const play = async (text: string, habits: Partial<Habits>) => {
+    const { simulator, clock, client } = await virtualBench('serial');
+    const findings = new Findings();
+    const scenario = readScenario(new At(parse(text), findings), simulator);
+    expect(findings.listed, text).toEqual([]);
+    if (!scenario) throw new Error(text);
+    const polling = client(habits);
+    void polling.poll();
+    const report = await untilOver(clock, new TestRun(simulator, scenario, () => {}, clock).run());
+    polling.stop();
+    return report.findings.map(({ verdict }) => verdict);
+  };
+
+  it.each([
+    'crashes at a bad reply',
+    'stops after an exception',
+    'repeats after exceptions without end',
+  ] as const)('fails on a client that %s, and passes on one that does not', async (mistake) => {
+    const { shaken } = await shakeModel('serial', { mistakes: [mistake] });
+    const text = shaken?.scenario ?? '';
+    expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
+    expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));
+  });
 });

@@ -81,25 +81,38 @@ export const ORDER_OPTIONS = {
   seed: numberFrom('N', 'of the order of checks and their random parts', 'a whole number', [0, MAX_SEED]),
 };
 
-const OPTIONS = {
-  list: flag('print all checks, with their rules and sources'),
+/** The options that name the bench: its configuration, and the client. */
+export const CLIENT_OPTIONS = {
   config: text('FILE', 'the configuration that the line is in (default: the demo)'),
   ...FREE_PORTS_OPTION,
-  ...ORDER_OPTIONS,
   dut: text(
     'COMMAND',
     'start the client with this command, and stop it in the end; it may have {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it',
   ),
-  restart: flag('start it again when it ends, and run the checks that are left'),
-  ...REPORT_OPTIONS,
-  ...REMOTE_OPTIONS,
+};
+
+/** The options that name the observer of the client's values. */
+export const OBSERVER_OPTIONS = {
   'witness-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
   'witness-url': text('URL', 'the client shows what it has read on this page'),
   'witness-path': text('PATH', 'at this place in the JSON of that page, such as values[0].voltage'),
   'witness-command': text('COMMAND', 'this command prints what the client has read'),
 };
 
+const OPTIONS = {
+  list: flag('print all checks, with their rules and sources'),
+  ...CLIENT_OPTIONS,
+  ...ORDER_OPTIONS,
+  restart: flag('start it again when it ends, and run the checks that are left'),
+  ...REPORT_OPTIONS,
+  ...REMOTE_OPTIONS,
+  ...OBSERVER_OPTIONS,
+};
+
 type Options = typeof OPTIONS;
+
+/** The options by which a client is found, here or at another simulator, and observed. */
+export type ClientOptions = typeof CLIENT_OPTIONS & typeof REMOTE_OPTIONS & typeof OBSERVER_OPTIONS;
 
 export const EXAMINE = command({
   name: 'examine',
@@ -130,12 +143,7 @@ function parseRequest({ values, words, token }: Given<Options>): Result<ExamineR
     line,
     source: source.value,
     ...examinationOrder(values),
-    observer: compact({
-      register: values['witness-register'],
-      url: values['witness-url'],
-      path: values['witness-path'],
-      command: values['witness-command'],
-    }),
+    observer: observerOf(values),
     ...reportsOf(values),
     ...compact({ dut, restart, url }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
@@ -152,8 +160,18 @@ export function examinationOrder({
   return { checks, ...compact({ unitId, limitMs, seed }) };
 }
 
+/** The observer that the options name; empty when they name none. */
+export function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
+  return compact({
+    register: values['witness-register'],
+    url: values['witness-url'],
+    path: values['witness-path'],
+    command: values['witness-command'],
+  });
+}
+
 /** Why the options do not fit together: some need `--url`, others can't be used with it. */
-function remoteProblem(values: Values<Options>): string | undefined {
+export function remoteProblem(values: Values<ClientOptions>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';
   if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
