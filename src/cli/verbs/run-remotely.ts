@@ -28,6 +28,7 @@ const findingsShape = z.array(
 );
 const stateShape = { state: z.enum(['running', 'over']) };
 export const CHECKS = z.looseObject({ ...stateShape, checks: findingsShape });
+export const FINDINGS = z.looseObject({ ...stateShape, findings: findingsShape });
 export const REPORT = z.looseObject({
   ...stateShape,
   report: z.looseObject({
@@ -47,7 +48,7 @@ interface Started {
 
 /** A test or an examination on another simulator. */
 interface RemoteRun<Answer, Found> {
-  readonly path: '/api/v1/tests' | '/api/v1/examinations';
+  readonly path: '/api/v1/tests' | '/api/v1/examinations' | '/api/v1/shakes';
   readonly body: object;
   /** Name of the scenario, for the message of a refusal. */
   readonly name?: string;

@@ -1,3 +1,4 @@
+import { compact } from '../../common/compact.js';
 import { MAX_SEED } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
@@ -9,16 +10,18 @@ import { readConfigFile } from '../../files/config/text/read-file.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type MakeObserver, readObserver } from '../../testing/examine/observer/read-observer.js';
 import { htmlReport } from '../../testing/report/html.js';
+import { scheduleSchema, shakeJson } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
-import { shakeJson } from '../../testing/report/shake-json.js';
 import { writeCapture } from '../../testing/scenario/capture-file.js';
 import { durationText } from '../../testing/scenario/words.js';
-import { checkMoves, type Schedule, scheduleSchema } from '../../testing/shake/move.js';
+import { checkMoves, type Schedule } from '../../testing/shake/move.js';
 import { Shake } from '../../testing/shake/shake.js';
 import { DEFAULT_SHAKE_MS, type ShakeOrder } from '../../testing/shake/shake-order.js';
 import type { ShakeCommand } from '../command-line/commands/shake.js';
 import { ClientProgram, clientOf, onOwnSimulator } from './bench-here.js';
 import { printFinding } from './print-finding.js';
+import { Remote } from './remote.js';
+import { FINDINGS, runThere, type ShownFinding } from './run-remotely.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { shownReport } from './shown-report.js';
 import { standardOutput } from './standard.js';
@@ -43,7 +46,10 @@ export async function shake(command: ShakeCommand): Promise<number> {
   const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
     isStopped = true;
   });
-  const report = await shakeHere(command, { makeObserver: read.observer, replay: replay.value, stop });
+  const means = { makeObserver: read.observer, replay: replay.value, stop };
+  const report = await (command.url === undefined
+    ? shakeHere(command, means)
+    : shakeThere(command, command.url, means));
   if (!report.ok) return complain(report.error, WRONG);
   return report.value ? conclude(command, report.value, isStopped) : WRONG;
 }
@@ -131,6 +137,42 @@ async function shakeLine(
   } finally {
     await program.stop();
   }
+}
+
+interface ShakeAnswer {
+  readonly id: number;
+  readonly state: 'running' | 'over';
+  readonly findings: readonly ShownFinding[];
+  /** The report; absent if the request did not ask for it. */
+  readonly report: ReportView;
+}
+
+/** Shakes the client of a line on a simulator that already runs. The client is started here, and only once. */
+async function shakeThere(
+  { line, unitId, limitMs, seed, mostMoves, dut, token, observer: { register } }: ShakeCommand,
+  url: string,
+  { replay, stop }: Means,
+): Promise<Result<ReportView>> {
+  say(`line ${line} at ${url}: watching the client, then moves`);
+  const over = await runThere(
+    new Remote(url, token),
+    {
+      path: '/api/v1/shakes',
+      body: {
+        line,
+        ...compact({ unit: unitId, limit: limitMs, seed, moves: mostMoves }),
+        ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
+        ...(register !== undefined && { witness: { register } }),
+      },
+      query: '?report=false',
+      findings: ({ findings }: ShakeAnswer) => findings,
+      shape: FINDINGS,
+      dut: dut === undefined ? undefined : { command: dut, ready: undefined, readyWithin: 0 },
+      directory: process.cwd(),
+    },
+    { onFinding: printFinding, stop },
+  );
+  return over.ok ? success(over.body.report) : failure(over.error);
 }
 
 function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean): number {

@@ -73,6 +73,8 @@ export const SHAKE = command({
     if (line === undefined || more.length > 0) return failure('shake takes the name of one line');
     const remote = remoteProblem(values);
     if (remote !== undefined) return failure(remote);
+    if (values.url !== undefined && values.capture !== undefined)
+      return failure("--capture can't be used with --url; the simulator there has its traffic");
     const source = sourceOf(values);
     if (!source.ok) return source;
     const {
