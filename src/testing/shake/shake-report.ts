@@ -103,7 +103,7 @@ export function findingOf(shaken: SeenFailure, number: number): Finding {
   const { schedule, failure, plays, frames } = shaken;
   const [first = ''] = failure.text.split('\n');
   const seen = `seen in ${plays.failed} of ${plays.played} plays`;
-  const again = isShown(shaken) ? '' : ', and not shown again';
+  const again = isShown(shaken) || plays.played < NEEDED ? '' : ', and not shown again';
   return {
     id: String(number),
     title: `The client ${first}`,
@@ -144,7 +144,7 @@ function conclusionOf({ moves, plays, isOver }: KnownByNow, best: SeenFailure | 
   const [first = ''] = failure.text.split('\n');
   const often = isShown(best)
     ? `in ${shown.failed} of ${shown.played} plays`
-    : `once, and that could not be shown again (${shown.failed} of ${shown.played} plays)`;
+    : `in ${shown.failed} of ${shown.played} plays, which does not show it again`;
   return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule)}`;
 }
 

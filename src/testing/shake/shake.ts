@@ -246,7 +246,11 @@ export class Shake {
         if (failure && !(await this.#isBack(failure))) isStuck = true;
         return failure?.kind === kind;
       }, before);
-      if (plays.failed < NEEDED) return false;
+      const known = this.#seen.at(-1);
+      if (plays.failed < NEEDED) {
+        if (known?.schedule === candidate) this.#seen[this.#seen.length - 1] = { ...known, plays };
+        return false;
+      }
       if (latest) this.#seen[this.#seen.length - 1] = this.#shaken(candidate, latest, latest.failure, plays);
       this.#tell();
       return true;

@@ -228,7 +228,7 @@ describe('the command line', () => {
     ],
     ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim help fleet)'],
     ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
-    ['--url http://a', '--url is for learn, monitor, test, examine (see modbus-sim --help)'],
+    ['--url http://a', '--url is for learn, monitor, test, examine, shake (see modbus-sim --help)'],
     [
       'learn a.log --scenario b.yaml',
       '--scenario needs -o, the bench that it is for (see modbus-sim help learn)',

@@ -1,4 +1,4 @@
-import type { ShakeReport } from '../../../src/testing/report/report.js';
+import type { Report } from '../../../src/testing/report/report.js';
 import { Shake } from '../../../src/testing/shake/shake.js';
 import type { ShakeOrder } from '../../../src/testing/shake/shake-order.js';
 import type { Habits } from '../examine/habits.js';
@@ -27,7 +27,7 @@ export async function shakeModel(
   { on, habits, isObserved = false, trap }: ShakenClient,
   order: Partial<ShakeOrder>,
   jitterMs = 0,
-): Promise<ShakeReport> {
+): Promise<Report> {
   const { seed = 1 } = order;
   const bench = await virtualBench(on, (random) => random.next() * jitterMs, seed);
   const line = bench.simulator.lines.get('bus');

@@ -1,4 +1,4 @@
-import type { ShakeReport } from '../../../src/testing/report/report.js';
+import type { Report } from '../../../src/testing/report/report.js';
 import { JITTERS } from '../examine/error-rates.js';
 import { FAULTLESS_CLIENTS } from './faultless.js';
 import { PLANTED, type Planted } from './planted.js';
@@ -29,7 +29,7 @@ function textOf({ on, name }: { readonly on: string; readonly name: string }, se
   return `"${name}" on ${on}, seed ${seed}`;
 }
 
-function movesOf({ parameters }: ShakeReport): number {
+function movesOf({ parameters }: Report): number {
   return Number(parameters.find(({ name }) => name === 'moves')?.value);
 }
 
