@@ -10,13 +10,15 @@ import { BAUD_RATE, CLIENTS } from './cards/clients.mjs';
 
 /*
  * node scripts/report-cards.mjs [CLIENT...] [--lines rtu,tcp] [--checks a,b] [--limit 20m] [--seed 1] [--out cards]
- *   [--together 1] [--realtime]
+ *   [--together 1] [--realtime] [--shake MINUTES]
  *
  * Examines clients of others, each on RTU on a virtual line that paces its bytes and on Modbus TCP, and writes
  * cards/CLIENT-LINE.json and .html: what docs/report-cards.md was made from. What a client that breaks down leaves
  * unexamined is examined with a new one, CLIENT-LINE-2 and so on. What is not installed is left out.
  * --together N examines so many at a time. With --realtime, as root, simulators and clients go before everything else
  * on the machine (chrt --rr 20), so that its load says less about the clients. Exits with 1 when one was not examined.
+ * With --shake, each client is shaken for so long in place of that, with the seeds from --seed on, at most --limit each, and by turns
+ * with what it has read (odd seeds) and without: a run ends with the first failure.
  */
 
 const { values, positionals } = parseArgs({
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
     out: { type: 'string', default: 'cards' },
     together: { type: 'string', default: '1' },
     realtime: { type: 'boolean', default: false },
+    shake: { type: 'string' },
   },
 });
 const kinds = /** @type {import('./cards/clients.mjs').Kind[]} */ (values.lines.split(','));
@@ -60,6 +63,8 @@ const examinations = wanted.flatMap((client) => {
 
 /** A program that starts needs a whole core, which another examination would take for a pause of its client. */
 const START_MS = 10_000;
+/** With less time than this left for a client, no other run is begun. */
+const SHORTEST_RUN_MS = 60_000;
 /** Examinations of one client on one line: some break down again and again. */
 const MOST_ROUNDS = 6;
 
@@ -74,7 +79,8 @@ let failures = 0;
 await Promise.all(
   Array.from({ length: together }, async (_, i) => {
     await sleep(i * START_MS);
-    for (let next = examinations.shift(); next; next = examinations.shift()) await examine(next);
+    for (let next = examinations.shift(); next; next = examinations.shift())
+      await (values.shake === undefined ? examine(next) : shake(next, Number(values.shake) * 60_000));
   }),
 );
 process.exitCode = failures > 0 ? 1 : 0;
@@ -92,6 +98,40 @@ async function examine({ client, kind }) {
     const left = report.checks.filter(isLeft).map(({ id }) => id);
     if (left.length === 0 || left.length === report.checks.length) return;
     checks = left.join();
+  }
+}
+
+/**
+ * Shakes a client again and again until its time is used.
+ * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} examination
+ * @param {number} timeMs
+ */
+async function shake({ client, kind }, timeMs) {
+  console.log(`${client.name} on ${kind}: ${client.version(directory)}`);
+  const until = Date.now() + timeMs;
+  for (let seed = Number(values.seed); until - Date.now() > SHORTEST_RUN_MS; seed++) {
+    const name = `${client.name}-${kind}-seed-${seed}`;
+    const file = join(directory, `${name}.read`);
+    const config = join(directory, `${name}.json`);
+    const path = join(out, name);
+    const begun = Date.now();
+    const limitS = Math.min(Number(values.limit.replace(/m$/, '')) * 60, Math.floor((until - begun) / 1000));
+    writeFileSync(config, JSON.stringify(await configurationFor(kind, join(directory, `${name}.port`))));
+    const args = [
+      ...[join(dist, 'main.js'), 'shake', 'bus', '--config', config, '--seed', String(seed)],
+      ...['--limit', `${limitS}s`, '--dut', client.command(kind, { directory, file })],
+      ...(seed % 2 === 1 ? ['--witness-command', client.witness(file)] : []),
+      ...['--json', `${path}.json`, '--scenario', `${path}.yaml`, '--capture', `${path}.pcapng`],
+    ];
+    const code = await ended([process.execPath], args, name);
+    const tookS = Math.round((Date.now() - begun) / 1000);
+    if (code !== 0 && code !== 1) {
+      failures++;
+      return;
+    }
+    /** @type {{conclusions: readonly string[]}} */
+    const { conclusions } = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
+    console.log(`${name}, ${tookS} s: ${conclusions.join(' ')}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
 import { sentFrames } from '../../modbus/protocol/reply-plan.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { ReplyEvent, TrafficEvent } from '../../simulator/traffic/event.js';
+import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { settle, watchValues } from '../examine/checks/real-world.js';
 import type { Exam, ExaminedClient } from '../examine/trial/exam.js';
 import type { ValueOracle } from '../examine/trial/values.js';
@@ -81,12 +81,10 @@ export class Player {
     const wrong = observer && (await observer());
     exam.mark();
     if (failure || !observer || !client.values) return failure;
-    if (isOtherValue(exam, since)) {
-      const isBack = await showsGoodReplies(exam, client.values);
-      return isBack ? undefined : { kind: 'value', text: 'no longer shows the values of good replies' };
-    }
-    if (wrong === undefined) return undefined;
-    return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
+    if (wrong !== undefined && !isOtherValue(exam, since))
+      return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
+    if (await showsGoodReplies(exam, client.values)) return undefined;
+    return { kind: 'value', text: 'no longer shows the values of good replies' };
   }
 
   /** True while a move has closed the line. */
@@ -180,10 +178,10 @@ function astrayText({ log, client, target }: Exam, since: number): string {
     : `did not come back to its usual rhythm: it asks every ${durationText(interval)}, ${durationText(before)} before`;
 }
 
-/** Tells whether the observer shows one of two values that good replies carry, one after the other. */
+/** Tells whether the observer shows a new value that good replies carry; it has two chances. */
 async function showsGoodReplies(exam: Exam, values: ValueOracle): Promise<boolean> {
-  const [, first, second] = values.threeMarks();
-  const isShown = (await values.settles(exam, first)) || (await values.settles(exam, second));
+  const [, value] = values.threeMarks();
+  const isShown = (await values.settles(exam, value)) || (await values.settles(exam, value));
   exam.mark();
   return isShown;
 }
@@ -202,21 +200,24 @@ function isNoRequest(event: TrafficEvent): boolean {
 }
 
 /**
- * True when a reply carried another value than good replies did, in a frame that any client may take. Without a check value,
- * a client takes what stands where a frame is expected, in damaged replies as well.
+ * True when a reply carried another value than the last good one to the same question, in a frame that any client may take.
+ * Without a check value, a client takes what stands where a frame is expected, in damaged replies as well.
  */
-function isOtherValue({ log, target, client }: Exam, since: number): boolean {
-  const replies = log.after(since).filter(({ reply }) => reply !== undefined);
-  const good = replies.findLast(({ question, reply }) => question === target.key && reply && pduOf(reply));
-  const marked = good?.reply && pduOf(good.reply);
-  if (!marked) return false;
-  return replies.some(({ question, reply }) => {
-    const { plan, report, framing } = reply as ReplyEvent;
-    return sentFrames(plan, report).some((frame) => {
+function isOtherValue({ log, client }: Exam, since: number): boolean {
+  const replies = log.after(since).flatMap(({ question, reply }) => (reply ? [{ question, reply }] : []));
+  const good = new Map(
+    replies.flatMap(({ question, reply }) => {
+      const pdu = pduOf(reply);
+      return pdu ? [[question, pdu]] : [];
+    }),
+  );
+  return replies.some(({ question, reply: { plan, report, framing } }) =>
+    sentFrames(plan, report).some((frame) => {
       const pdu = framing.decode(frame)?.pdu;
       if (!pdu) return client.line.framing === 'socket';
-      const isData = question === target.key && ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
-      return isData && Buffer.compare(pdu, marked) !== 0;
-    });
-  });
+      const marked = good.get(question);
+      const isData = ((pdu[0] as number) & EXCEPTION_FLAG) === 0;
+      return isData && marked !== undefined && Buffer.compare(pdu, marked) !== 0;
+    }),
+  );
 }

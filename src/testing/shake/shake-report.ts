@@ -17,6 +17,8 @@ export interface SeenFailure {
   readonly schedule: Schedule;
   readonly failure: ClientFailure;
   readonly plays: Plays;
+  /** Plays as long as the shortest schedule, without its moves; undefined when there were none. */
+  readonly without?: Plays;
   /** The events of the newest play in which the client failed. */
   readonly frames: readonly TrafficEvent[];
   /** Sequence numbers of the last event before that play, and of its last one. */
@@ -103,7 +105,7 @@ export function findingOf(shaken: SeenFailure, number: number): Finding {
   const { schedule, failure, plays, frames } = shaken;
   const [first = ''] = failure.text.split('\n');
   const seen = `seen in ${plays.failed} of ${plays.played} plays`;
-  const again = isShown(shaken) || plays.played < NEEDED ? '' : ', and not shown again';
+  const again = isShown(shaken) || plays.played < NEEDED ? '' : whyNotShown(shaken);
   return {
     id: String(number),
     title: `The client ${first}`,
@@ -125,8 +127,16 @@ export function findingOf(shaken: SeenFailure, number: number): Finding {
   };
 }
 
-function isShown({ plays }: SeenFailure): boolean {
-  return plays.failed >= NEEDED;
+/** True for a failure that was seen again, and that the moves have brought about. */
+function isShown({ plays, without }: SeenFailure): boolean {
+  return plays.failed >= NEEDED && (without?.failed ?? 0) < NEEDED;
+}
+
+/** Why a failure says nothing about the moves, as a part of a sentence. */
+function whyNotShown({ plays, without }: SeenFailure): string {
+  return without && plays.failed >= NEEDED
+    ? `, and in ${without.failed} of ${without.played} without any move`
+    : ', and not shown again';
 }
 
 function verdictOf({ refusal, seen, isOver, moves }: KnownByNow): Verdict {
@@ -144,7 +154,7 @@ function conclusionOf({ moves, plays, isOver }: KnownByNow, best: SeenFailure | 
   const [first = ''] = failure.text.split('\n');
   const often = isShown(best)
     ? `in ${shown.failed} of ${shown.played} plays`
-    : `in ${shown.failed} of ${shown.played} plays, which does not show it again`;
+    : `in ${shown.failed} of ${shown.played} plays${best.without ? whyNotShown(best) : ', which does not show it again'}`;
   return `the client ${first} after ${movesOf(schedule)}, ${often}: ${movesText(schedule)}`;
 }
 

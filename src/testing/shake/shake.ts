@@ -17,7 +17,7 @@ import { Outage } from '../outage.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
 import { Deck, simplestOf } from './deck.js';
-import { type Schedule, stepOf } from './move.js';
+import { type Move, type Schedule, stepOf } from './move.js';
 import { AskingPace } from './pace.js';
 import { type ClientFailure, Player } from './play.js';
 import type { ShakeOrder } from './shake-order.js';
@@ -269,7 +269,21 @@ export class Shake {
       async (candidate) => fits(candidate) && (await playsFor(candidate)),
       () => isStuck || this.#plays >= deadline,
     );
+    if (!isStuck) await this.#playWithoutMoves(kind);
     return true;
+  }
+
+  /** Lets as many requests pass as the shortest schedule lasts: what fails then, too, was not brought about by moves. */
+  async #playWithoutMoves(kind: ClientFailure['kind']): Promise<void> {
+    const shown = this.#seen.at(-1) as SeenFailure;
+    const nothing = shown.schedule.map((move): Move => ({ ...move, does: {} }));
+    const without = await playsOf(async () => {
+      if (this.order.restart && !this.#isFresh) await this.#startAgain();
+      const { failure } = await this.#play(nothing);
+      return failure?.kind === kind && (await this.#isBack(failure));
+    });
+    this.#seen[this.#seen.length - 1] = { ...shown, without };
+    if (without.failed >= NEEDED) this.#tell();
   }
 
   async #play(schedule: Schedule): Promise<PlayEnd> {

@@ -85,6 +85,9 @@ function* simpler(move: Move, simplest: readonly WrittenActions[]): Generator<Mo
   if (rank < 0) for (const does of smallerParts(move.does)) yield { ...move, does: does as WrittenActions };
 }
 
+/** Keys that a fault keeps: without its line it would be for all of them. */
+const NEEDED_KEYS: ReadonlySet<string> = new Set(['do', 'when', 'line']);
+
 /** What a part may become. Texts of hexadecimal digits and lists get shorter, numbers smaller, mappings fewer keys. */
 function* smallerParts(part: unknown): Generator<unknown> {
   if (typeof part === 'number') {
@@ -99,8 +102,8 @@ function* smallerParts(part: unknown): Generator<unknown> {
   } else if (isMapping(part)) {
     for (const [key, inner] of Object.entries(part)) {
       const { [key]: _, ...rest } = part;
-      // A seed, or a condition, is seldom needed. A fault without a line would be for all of them.
-      if (key !== 'do' && key !== 'line' && Object.keys(rest).length > 0) yield rest;
+      // A seed, or a condition, is seldom needed.
+      if (!NEEDED_KEYS.has(key) && Object.keys(rest).length > 0) yield rest;
       if (key === 'when') yield { ...part, when: { line: (inner as { line?: string }).line } };
       else if (key !== 'seed') for (const other of smallerParts(inner)) yield { ...part, [key]: other };
     }

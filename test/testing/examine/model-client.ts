@@ -180,9 +180,11 @@ export class ModelClient {
     const pdu = await this.#ask(this.habits.questions[i] as ModelQuestion);
     if (!pdu || i > 0) return;
     const [, , high = 0, read = 0] = pdu;
+    const kept = this.#deed === 'freezes' ? this.history.at(-1)?.word : undefined;
     const low = this.#deed === 'invents' ? read ^ 0x55 : read;
-    this.history.push({ at: this.#clock.now(), word: (high << 8) | low });
-    await this.#writeBack(high, low);
+    const word = kept ?? (high << 8) | low;
+    this.history.push({ at: this.#clock.now(), word });
+    await this.#writeBack(word >> 8, word & 0xff);
   }
 
   /** The program ends, and is started again where it has a supervisor. */

@@ -7,7 +7,10 @@ import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { Shake } from '../../../src/testing/shake/shake.js';
 import type { ShakeOrder } from '../../../src/testing/shake/shake-order.js';
 import type { Habits } from '../examine/habits.js';
+import { WRITES_BACK } from '../examine/observers.js';
 import { inVirtualTime, untilOver, virtualBench } from '../examine/virtual-bench.js';
+import { shakeModel as shakeTrapped } from './shake-bench.js';
+import type { Trap } from './trap.js';
 
 /* Clients that fail at one thing, and one that does not, shaken in virtual time. */
 
@@ -86,4 +89,26 @@ describe('the scenario that comes out', () => {
     expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
     expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));
   });
+});
+
+it('finds a client that polls on and takes no reply any more', async () => {
+  const trap =
+    (): Trap =>
+    ({ effect }) =>
+      effect === 'none' ? 'freezes' : undefined;
+  const frozen = { on: 'tcp', habits: WRITES_BACK, isObserved: true, trap } as const;
+  const { verdict, conclusions } = await shakeTrapped(frozen, { mostMoves: 500 });
+  expect(verdict, conclusions.join(' ')).toBe('fail');
+  expect(conclusions.join(' ')).toContain('no longer shows the values of good replies');
+});
+
+it('does not blame the moves for what happens without any', async () => {
+  let started = 0;
+  const trap = (): Trap => {
+    const lives = started++ === 0 ? 200 : 8;
+    return ({ requests }) => (requests > lives ? 'ends' : undefined);
+  };
+  const { verdict, conclusions } = await shakeTrapped({ on: 'tcp', habits: {}, trap }, { mostMoves: 500 });
+  expect(verdict, conclusions.join(' ')).toBe('inconclusive');
+  expect(conclusions.join(' ')).toContain('without any move');
 });

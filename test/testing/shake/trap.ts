@@ -46,6 +46,8 @@ export type Deed =
   | 'babbles'
   /** Shows a value that no reply carried, for as long as its program runs. */
   | 'invents'
+  /** Polls on, and shows for ever what it has read before. */
+  | 'freezes'
   /** Asks only the first of its questions, for ever. */
   | 'strays'
   /** Rests ten times as long between its rounds, for ever. */
