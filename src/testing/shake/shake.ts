@@ -201,10 +201,12 @@ export class Shake {
       const rested = this.#log.after(this.#client.disturbedUntil).length;
       const end = await this.#play(schedule);
       this.#moves += schedule.length;
-      if (Math.floor(this.#moves / NOTE_EVERY) > Math.floor((this.#moves - schedule.length) / NOTE_EVERY))
-        this.#audience.note?.(`${this.#moves} moves in ${this.#plays} plays, the client is well`);
       history = [...history, ...rests(schedule, rested)].slice(-MOST_HISTORY);
-      if (!end.failure) continue;
+      if (!end.failure) {
+        if (Math.floor(this.#moves / NOTE_EVERY) > Math.floor((this.#moves - schedule.length) / NOTE_EVERY))
+          this.#audience.note?.(`${this.#moves} moves in ${this.#plays} plays, the client is well`);
+        continue;
+      }
       this.#seen.push(this.#shaken(schedule, end, end.failure, { failed: 1, played: 1 }));
       this.#tell();
       if (!(await this.#isBack(end.failure))) return;
@@ -217,6 +219,7 @@ export class Shake {
   async #replay(schedule: Schedule): Promise<void> {
     let plays: Plays = { failed: 0, played: 0 };
     while (plays.failed < NEEDED && plays.played - plays.failed < NEEDED) {
+      if (this.order.restart && plays.played > 0 && !this.#isFresh) await this.#startAgain();
       const end = await this.#play(schedule);
       this.#moves += schedule.length;
       const failed = plays.failed + (end.failure ? 1 : 0);
