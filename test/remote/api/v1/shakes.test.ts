@@ -35,7 +35,8 @@ afterEach(() => clearInterval(polling));
 const READ = bytesOf('00 01 00 00 00 06 01 03 00 00 00 01');
 /** Another protocol than Modbus, which is no request. */
 const NO_REQUEST = bytesOf('00 01 00 07 00 06 01 03 00 00 00 01');
-const EXCEPTION = 0x83;
+/** Unit 1, and the function of an exception: in no other reply. */
+const EXCEPTION = Buffer.of(1, 0x83);
 
 /** A client that polls, and that answers exceptions with bytes that are no request if it is `clumsy`. */
 function poll(running: RunningSimulator, clumsy = false): void {
@@ -43,7 +44,7 @@ function poll(running: RunningSimulator, clumsy = false): void {
   let read = 0;
   polling = setInterval(() => {
     const got = client.received;
-    const isException = got.length > read && got[read + 7] === EXCEPTION;
+    const isException = got.includes(EXCEPTION, read);
     read = got.length;
     client.send(clumsy && isException ? NO_REQUEST : READ);
   }, PERIOD_MS);
@@ -57,21 +58,24 @@ const move = (does: object) => ({ after: 0, requests: 1, does });
 
 const isOver = (running: RunningSimulator, id: number) =>
   expect.poll(async () => (await get(running, id)).state).toBe('over');
+const hasPlayed = (running: RunningSimulator, id: number) =>
+  expect.poll(async () => (await get(running, id)).plays).toBeGreaterThan(0);
 
 describe('/api/v1/shakes', () => {
-  it('tries moves until there are enough, and tells how many, on the line too', async () => {
+  it('plays moves until it is stopped, and tells how far it has come, on the line too', async () => {
     const running = await start();
     poll(running);
     const about = { client: 'a gateway' };
-    const { status, body } = await post(running, { line: 'bus', moves: 1, seed: 7, about });
+    const { status, body } = await post(running, { line: 'bus', moves: 500, seed: 7, about });
     expect(status).toBe(201);
     expect(body).toMatchObject({ id: 1, state: 'running', line: 'bus', seed: 7, moves: 0, findings: [] });
     expect(body).not.toHaveProperty('schedule');
     const none = await file(running, 1, 'scenario.yaml');
     expect(none.statusCode).toBe(404);
     expect(none.json()).toMatchObject({ code: 'shake.no_failure' });
+    await hasPlayed(running, 1);
+    expect((await running.rest.send('DELETE', '/api/v1/shakes/1')).status).toBe(204);
     await isOver(running, 1);
-    expect((await get(running, 1)).moves).toBeGreaterThan(0);
     const { body: list } = await running.rest.send('GET', '/api/v1/shakes');
     expect(list).toMatchObject({ shakes: [{ id: 1, line: 'bus', state: 'over' }] });
     expect((await file(running, 1, 'junit.xml')).body).toContain('tests="1"');
@@ -112,7 +116,7 @@ describe('/api/v1/shakes', () => {
     const busy = await running.rest.send<{ error: string }>('POST', '/api/v1/examinations', { line: 'bus' });
     expect(busy.status).toBe(409);
     expect(busy.body.error).toContain('shake 1 runs on line bus');
-    await expect.poll(async () => (await get(running, 1)).plays).toBe(1);
+    await hasPlayed(running, 1);
     const ended = '/api/v1/shakes/1?failure=it%20was%20killed';
     expect((await running.rest.send('DELETE', ended)).status).toBe(204);
     await isOver(running, 1);
