@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
+import { bytesOf } from '../../modbus/protocol/hex.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { rtuOverTcpMaster } from '../api/masters.js';
 import { accessibilityFaults, openPage, poll, serve } from './browser.js';
@@ -95,6 +96,46 @@ describeInBrowser('the view of the tests', () => {
     await form.getByLabel('scenario (YAML or JSON)').fill('name: a\nsteps:\n  - expct: {}\n');
     await form.getByRole('button', { name: 'Run the scenario' }).click();
     await form.getByText(/line 3, column \d+: steps\[0\]/).waitFor();
+  });
+
+  test('shakes the client of a line, and plays again what made it fail', async () => {
+    const served = await serve();
+    const client = served.client('lan');
+    let read = 0;
+    const polling = setInterval(() => {
+      const received = client.received;
+      const isException = received.includes(Buffer.of(1, 0x83), read);
+      read = received.length;
+      // After an exception come bytes of another protocol, which are no request.
+      client.send(bytesOf(`00 01 00 0${isException ? 7 : 0} 00 06 01 03 00 00 00 01`));
+    }, 25);
+    onTestFinished(() => clearInterval(polling));
+    const page = await openPage(served, '/tests');
+    await page.getByRole('button', { name: 'Shake', exact: true }).click();
+    const form = page.getByRole('form', { name: 'Shake a client' });
+    await form.getByLabel('moves', { exact: true }).fill('none');
+    await form.getByRole('button', { name: 'Shake the client' }).click();
+    await form.locator('.field.wrong', { hasText: 'moves' }).waitFor();
+    expect(await form.getByText('replay').count()).toBe(0);
+    const replay = [
+      { after: 0, requests: 2, does: { fault: { when: { line: 'lan' }, do: [{ exception: 4 }] } } },
+    ];
+    await served.rest.send('POST', '/api/v1/shakes', { line: 'lan', replay });
+    await page.getByRole('link', { name: /shaken/ }).click();
+    const run = page.getByRole('article', { name: 'Run 1' });
+    await run.locator('.head').getByText('fail', { exact: true }).waitFor();
+    await run.getByText(/Shake 1 on lan: 2 moves in 2 plays/).waitFor();
+    await run.locator('.step').getByText('The client sent bytes that are no request').waitFor();
+    const started = page.waitForEvent('download');
+    await run.getByRole('link', { name: 'Report as Scenario' }).click();
+    expect(readFileSync(await (await started).path(), 'utf8')).toContain('{exception: 4}');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await run.getByRole('button', { name: 'Play again' }).click();
+    await page
+      .getByRole('article', { name: 'Run 2' })
+      .locator('.head')
+      .getByText('fail', { exact: true })
+      .waitFor();
   });
 
   test('examines the client of a line', async () => {

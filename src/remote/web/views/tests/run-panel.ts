@@ -3,9 +3,9 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import { piecesOf } from '../../../../common/timeline/pieces.js';
-import type { FindingView } from '../../../api/v1/reports.js';
+import type { FindingView, ShakeSummary } from '../../../api/v1/reports.js';
 import { ask, mayWrite } from '../../api.js';
-import { hrefOf } from '../../route.js';
+import { go, hrefOf } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
 import { Button, into, State, type Tone } from '../../ui/controls.js';
@@ -31,33 +31,37 @@ const FILES = [
   ['junit.xml', 'JUnit'],
   ['report.json', 'JSON'],
 ] as const;
+const SCENARIO = ['scenario.yaml', 'Scenario'] as const;
 
 /** A run: its steps as they end, and its evidence. */
 export function RunPanel({ run }: { readonly run: ShownRun }) {
-  const { id, kind, called, name, isRunning, verdict, lines, steps, conclusions } = run;
+  const { id, kind, called, name, isRunning, verdict, lines, steps, conclusions, schedule } = run;
   const ended = steps.filter(({ verdict }) => verdict !== 'not run' && verdict !== 'not-run').length;
   useEffect(() => {
     void readFindings(run);
-  }, [id, isRunning, ended]);
+    // A shake shortens what it has found.
+  }, [id, isRunning, ended, steps.at(-1)?.message]);
   const stop = async () => {
     sayAnswer(await ask('DELETE', pathOf(kind, id)), `${name} was stopped.`);
     await readRuns();
   };
   const known = findings.value.id === id ? findings.value.list : [];
-  const counts = countsOf(steps);
+  const { tried = countsOf(steps) } = run;
+  const files = schedule ? [...FILES, SCENARIO] : FILES;
   return html`<article class="run panel" aria-label=${`Run ${id}`}>
     <div class="head flow">
       <h2 class="long">${name}</h2>
       ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}
       <div class="flow end">
         ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} disabled=${!mayWrite()} onClick=${() => void stop()}>Stop<//>` : null}
-        ${FILES.map(
+        ${schedule && !isRunning ? html`<${Button} disabled=${!mayWrite()} onClick=${() => void playAgain(lines[0] ?? '', schedule)}>Play again<//>` : null}
+        ${files.map(
           ([file, title]) =>
             html`<a download href=${`/api/v1${pathOf(kind, id, file)}`} aria-label=${`Report as ${title}`}>${title}</a>`,
         )}
       </div>
     </div>
-    <p class="dim" role="status">${called} ${id} on ${lines.join(', ')}: ${counts}</p>
+    <p class="dim" role="status">${called} ${id} on ${lines.join(', ')}: ${tried}</p>
     ${conclusions.length > 0 ? html`<ul class="conclusions">${conclusions.map((each) => html`<li class="long">${each}</li>`)}</ul>` : null}
     <ol class="steps">
       ${steps.map(
@@ -67,6 +71,15 @@ export function RunPanel({ run }: { readonly run: ShownRun }) {
       ${isRunning && kind === 'tests' ? html`<li class="dim">The next step is running.</li>` : null}
     </ol>
   </article>`;
+}
+
+/** Plays the moves at which a client has failed, and shows that. */
+async function playAgain(line: string, replay: readonly object[]): Promise<void> {
+  const answer = await ask<ShakeSummary>('POST', '/shakes', { line, replay });
+  sayAnswer(answer, 'The moves are played again.');
+  if (!answer.ok) return;
+  await readRuns();
+  go(hrefOf('tests', [String(answer.value.id)]));
 }
 
 function countsOf(steps: readonly RunStep[]): string {

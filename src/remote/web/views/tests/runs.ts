@@ -4,6 +4,7 @@ import type {
   ExaminationSummary,
   FindingView,
   InspectionView,
+  ShakeSummary,
   TestSummary,
 } from '../../../api/v1/reports.js';
 import { ask } from '../../api.js';
@@ -22,10 +23,10 @@ export interface RunStep {
   readonly message: string;
 }
 
-/** A test, an examination or an inspection. All have one sequence of numbers. */
+/** A test, an examination, a shake or an inspection. All have one sequence of numbers. */
 export interface ShownRun {
   readonly id: number;
-  readonly kind: 'tests' | 'examinations' | 'inspections';
+  readonly kind: 'tests' | 'examinations' | 'shakes' | 'inspections';
   /** What one of the kind is called. */
   readonly called: string;
   readonly name: string;
@@ -34,6 +35,10 @@ export interface ShownRun {
   readonly lines: readonly string[];
   readonly steps: readonly RunStep[];
   readonly conclusions: readonly string[];
+  /** What was done so far; counts of the verdicts where it is not said. */
+  readonly tried?: string;
+  /** The moves at which a client fails, to be played again. */
+  readonly schedule?: readonly object[];
 }
 
 const tests = resource(
@@ -44,11 +49,15 @@ const examinations = resource(
   () => '/examinations',
   (body: { readonly examinations: readonly ExaminationSummary[] }) => body.examinations.map(examinationRun),
 );
+const shakes = resource(
+  () => '/shakes',
+  (body: { readonly shakes: readonly ShakeSummary[] }) => body.shakes.map(shakeRun),
+);
 const inspections = resource(
   () => '/inspections',
   (body: { readonly inspections: readonly InspectionView[] }) => body.inspections.map(inspectionRun),
 );
-const KINDS = [tests, examinations, inspections];
+const KINDS = [tests, examinations, shakes, inspections];
 
 /** All runs, the newest first; undefined before they were read. */
 export const runs = computed(() => {
@@ -121,6 +130,28 @@ function examinationRun(examination: ExaminationSummary): ShownRun {
       message: summary,
     })),
     conclusions,
+  };
+}
+
+function shakeRun(shake: ShakeSummary): ShownRun {
+  const { id, name, state, verdict, line, findings, conclusions, moves, plays, schedule } = shake;
+  return {
+    id,
+    kind: 'shakes',
+    called: 'Shake',
+    name,
+    isRunning: state === 'running',
+    verdict,
+    lines: [line],
+    steps: findings.map(({ title, verdict, summary }) => ({
+      name: title,
+      group: '',
+      verdict,
+      message: summary,
+    })),
+    conclusions,
+    tried: `${moves} moves in ${plays} plays`,
+    ...(schedule && { schedule }),
   };
 }
 

@@ -2,7 +2,12 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { Answer } from '../../../../common/rest-client/client.js';
-import type { ExaminationSummary, InspectionView, TestSummary } from '../../../api/v1/reports.js';
+import type {
+  ExaminationSummary,
+  InspectionView,
+  ShakeSummary,
+  TestSummary,
+} from '../../../api/v1/reports.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
@@ -13,8 +18,10 @@ import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 
+type RunSummary = TestSummary | ExaminationSummary | ShakeSummary | InspectionView;
+
 /** Shows a run that has begun. */
-async function show(answer: Answer<TestSummary | ExaminationSummary | InspectionView>): Promise<void> {
+async function show(answer: Answer<RunSummary>): Promise<void> {
   if (!answer.ok) return;
   await readRuns();
   go(hrefOf('tests', [String(answer.value.id)]));
@@ -74,15 +81,34 @@ interface OrderedRun {
   readonly draft: () => object;
   /** What is offered for a field, and where it is read from. */
   readonly offers: () => Readonly<Record<string, readonly string[]>>;
-  readonly offered: { readonly follow: () => () => void };
+  readonly offered?: { readonly follow: () => () => void };
+  /** A field that the form leaves out. */
+  readonly hidden?: string;
 }
 
 /** Makes a form of the schema of what is ordered. */
-function formOf({ schema: name, path, label, text, button, draft: begin, offers, offered }: OrderedRun) {
-  const schema = resource(() => `/schemas/${name}`, shapeOf);
+function formOf({
+  schema: name,
+  path,
+  label,
+  text,
+  button,
+  draft: begin,
+  offers,
+  offered,
+  hidden,
+}: OrderedRun) {
+  const schema = resource(
+    () => `/schemas/${name}`,
+    (served: Parameters<typeof shapeOf>[0]) => {
+      const shape = shapeOf(served);
+      if (shape.kind !== 'object') return shape;
+      return { ...shape, fields: shape.fields.filter(({ key }) => key !== hidden) };
+    },
+  );
   return function OrderForm() {
     useEffect(schema.follow, []);
-    useEffect(offered.follow, []);
+    useEffect(() => offered?.follow(), []);
     const shape = schema.current.value;
     const draft = useSignal<Draft>({});
     const { isBusy, refusal, send } = useRequest();
@@ -94,7 +120,7 @@ function formOf({ schema: name, path, label, text, button, draft: begin, offers,
     const submit = async () => {
       if (!shape) return;
       const order = readDraft(shape, draft.value) as object;
-      await show(await send(ask<ExaminationSummary | InspectionView>('POST', path, order ?? {})));
+      await show(await send(ask<RunSummary>('POST', path, order ?? {})));
     };
     const problem = refusal.value ?? schema.problem.value;
     return html`<form class="stack" aria-label=${label} onSubmit=${sent(submit)}>
@@ -131,6 +157,18 @@ export const ExaminationForm = formOf({
     checks: checks.current.value ?? [],
   }),
   offered: checks,
+});
+
+/** A form for a shake of the client of a line. Moves are played again from the run that has found them. */
+export const ShakeForm = formOf({
+  schema: 'shake',
+  path: '/shakes',
+  label: 'Shake a client',
+  text: 'Does random things to the client of a line until it fails, and looks for the fewest that show it again. The client must be polling.',
+  button: 'Shake the client',
+  draft: () => ({ line: firstLine() }),
+  offers: () => ({ line: summary.value?.lines.map(({ name }) => name) ?? [] }),
+  hidden: 'replay',
 });
 
 const realDevices = resource(

@@ -6,7 +6,7 @@ import { Empty, put, State } from '../../ui/controls.js';
 import { details } from '../lines/details.js';
 import { RunPanel, TONES } from './run-panel.js';
 import { followRuns, runs, type ShownRun, unread } from './runs.js';
-import { ExaminationForm, InspectionForm, ScenarioForm } from './start.js';
+import { ExaminationForm, InspectionForm, ScenarioForm, ShakeForm } from './start.js';
 import './tests.css';
 
 /** The view `/tests`: what can be run, past runs, and one run step by step. */
@@ -37,7 +37,12 @@ export function TestsView() {
   </div>`;
 }
 
-const FORMS = { Scenario: ScenarioForm, Examination: ExaminationForm, Device: InspectionForm };
+const FORMS = {
+  Scenario: ScenarioForm,
+  Examination: ExaminationForm,
+  Shake: ShakeForm,
+  Device: InspectionForm,
+};
 type Tab = keyof typeof FORMS;
 
 /** The tab that is shown, and the buttons of all. */
@@ -54,7 +59,7 @@ function whyNothing(id: string | undefined): string {
   if (unread.value) return unread.value.detail;
   if (runs.value === undefined) return 'Waiting for the simulator.';
   return id === undefined
-    ? 'Run a scenario, an examination or an inspection, or select one of the newest runs.'
+    ? 'Run a scenario, an examination, a shake or an inspection, or select one of the newest runs.'
     : 'There is no such run. The simulator keeps the newest twenty runs of each kind until it ends.';
 }
 
