@@ -1,5 +1,6 @@
 """The simulator under clients that were written elsewhere: pymodbus and pyserial."""
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,6 +132,17 @@ def test_a_client_is_examined(bench):
         report = bench.examine("lan", checks=["watching"], limit="1m")
     assert {each["group"] for each in report.data["checks"]} == {"watching"}
     assert "watching the client" in report.text
+
+
+def test_a_client_is_shaken(bench):
+    late = {"after": 0, "requests": 1, "does": {"fault": {"when": {"line": "lan"}, "do": [{"delay": 10}]}}}
+    file = Path(bench._own) / "moves.json"
+    file.write_text(json.dumps({"schedule": [late]}), encoding="utf-8")
+    with polling(bench):
+        report = bench.shake("lan", replay=file, limit="1m")
+    assert report.passed
+    assert report.data["moves"] == 2
+    assert report.data["findings"] == []
 
 
 def test_what_is_refused_says_what_was_meant(bench):

@@ -201,6 +201,28 @@ class Simulator:
         options += [*_option("seed", seed), *_option("dut", dut)]
         return self._judged(["examine", line, *options], self.directory, check)
 
+    def shake(
+        self,
+        line: str,
+        *,
+        moves: int | None = None,
+        replay: str | os.PathLike[str] | None = None,
+        unit: int | None = None,
+        limit: str | None = None,
+        seed: int | None = None,
+        dut: str | None = None,
+        check: bool = True,
+    ) -> Report:
+        """Shakes the client that polls a line (docs/shake.md). Raises AssertionError with the report if it failed.
+
+        `moves` is the most that are tried; `replay` is a report of `shake --json`, whose schedule is played. `dut` and
+        `limit` are those of `examine`.
+        """
+        file = None if replay is None else self.directory / replay
+        options = [*_option("moves", moves), *_option("replay", file), *_option("unit", unit)]
+        options += [*_option("limit", limit), *_option("seed", seed), *_option("dut", dut)]
+        return self._judged(["shake", line, *options], self.directory, check)
+
     def traffic(self, after: int | None = None) -> str:
         """The newest traffic since the test began, or after an event, in words: one event a line."""
         begin = self._begin if after is None else after
@@ -420,7 +442,7 @@ class Fault:
 
 
 class Report:
-    """What a scenario or an examination found."""
+    """What a scenario, an examination or a shake found."""
 
     def __init__(self, passed: bool, text: str, data: dict[str, Any]) -> None:
         self.passed = passed
