@@ -46,6 +46,8 @@ const MOST_HISTORY = 40;
 const LONGEST_REST = 30;
 /** How many moves pass between two notes. */
 const NOTE_EVERY = 50;
+/** More failures than these, none of which is shown again, say nothing new. */
+const MOST_SEEN = 20;
 /** Shrinking takes at most this many plays. */
 const MOST_SHRINKING = 400;
 
@@ -211,6 +213,7 @@ export class Shake {
       this.#tell();
       if (!(await this.#isBack(end.failure))) return;
       if (await this.#prove(schedule, history, end)) return;
+      if (this.#seen.length >= MOST_SEEN) return this.#end('too many failures could not be shown again');
       history = [];
     }
   }
