@@ -201,9 +201,11 @@ function isNoRequest(event: TrafficEvent): boolean {
 
 /**
  * True when a reply carried another value than the last good one to the same question, in a frame that any client may take.
- * Without a check value, a client takes what stands where a frame is expected, in damaged replies as well.
+ * Without a check value, a client takes what stands where a frame is expected, in damaged replies as well. Bytes that nobody
+ * asked for may be any reply.
  */
 function isOtherValue({ log, client }: Exam, since: number): boolean {
+  if (log.othersAfter(since).some(({ kind }) => kind === 'unasked')) return true;
   const replies = log.after(since).flatMap(({ question, reply }) => (reply ? [{ question, reply }] : []));
   const good = new Map(
     replies.flatMap(({ question, reply }) => {

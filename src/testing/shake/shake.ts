@@ -40,8 +40,8 @@ interface PlayEnd {
   readonly last: number;
 }
 
-/** A failure that was shown again is looked for among this many of the newest moves. */
-const MOST_HISTORY = 40;
+/** A failure that its schedule does not show again is looked for among so many of the newest moves, the fewest first. */
+const HISTORIES = [40, 160];
 /** The rest between two of its schedules, in requests. */
 const LONGEST_REST = 30;
 /** How many moves pass between two notes. */
@@ -203,7 +203,7 @@ export class Shake {
       const rested = this.#log.after(this.#client.disturbedUntil).length;
       const end = await this.#play(schedule);
       this.#moves += schedule.length;
-      history = [...history, ...rests(schedule, rested)].slice(-MOST_HISTORY);
+      history = [...history, ...rests(schedule, rested)].slice(-Math.max(...HISTORIES));
       if (!end.failure) {
         if (Math.floor(this.#moves / NOTE_EVERY) > Math.floor((this.#moves - schedule.length) / NOTE_EVERY))
           this.#audience.note?.(`${this.#moves} moves in ${this.#plays} plays, the client is well`);
@@ -262,11 +262,14 @@ export class Shake {
       return true;
     };
     let shown = schedule;
-    if (!(await playsFor(schedule, { failed: 1, played: 1 }))) {
-      // What came before may count: an error counter, a leak.
-      if (isStuck || history.length <= schedule.length || !(await playsFor(history))) return isStuck;
-      shown = history;
+    let isShown = await playsFor(schedule, { failed: 1, played: 1 });
+    // What came before may count: an error counter, a leak.
+    for (const length of HISTORIES) {
+      if (isShown || isStuck || shown.length >= history.length) break;
+      shown = history.slice(-length);
+      isShown = await playsFor(shown);
     }
+    if (!isShown) return isStuck;
     const deadline = this.#plays + MOST_SHRINKING;
     const fits = (candidate: Schedule) => candidate.every((move) => stepOf(move, this.#bench) !== undefined);
     await shrunk(

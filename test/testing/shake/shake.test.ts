@@ -4,37 +4,26 @@ import { At } from '../../../src/common/schema/at.js';
 import { Findings } from '../../../src/common/schema/findings.js';
 import { readScenario } from '../../../src/testing/scenario/read-scenario.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
-import { Shake } from '../../../src/testing/shake/shake.js';
-import type { ShakeOrder } from '../../../src/testing/shake/shake-order.js';
+import { type Move, type Schedule, stepOf } from '../../../src/testing/shake/move.js';
+import { shrunk } from '../../../src/testing/shake/shrink.js';
 import type { Habits } from '../examine/habits.js';
 import { WRITES_BACK } from '../examine/observers.js';
 import { inVirtualTime, untilOver, virtualBench } from '../examine/virtual-bench.js';
-import { shakeModel as shakeTrapped } from './shake-bench.js';
+import { PLANTED } from './planted.js';
+import { shakeModel } from './shake-bench.js';
 import type { Trap } from './trap.js';
 
 /* Clients that fail at one thing, and one that does not, shaken in virtual time. */
 
 inVirtualTime();
 
-const LIMIT_MS = 100 * 3_600_000;
+const fault = (...faults: object[]) => ({ fault: { when: { line: 'bus' }, do: faults } });
+const move = (does: Move['does'], after = 0, requests = 1): Move => ({ after, requests, does });
 
-async function shakeModel(on: 'serial' | 'tcp', habits: Partial<Habits>, more: Partial<ShakeOrder> = {}) {
-  const bench = await virtualBench(on);
-  const line = bench.simulator.lines.get('bus');
-  if (!line) throw new Error('no line');
-  let client = bench.client(habits);
-  const restart = async () => {
-    client.stop();
-    client = bench.client(habits);
-    void client.poll();
-    return undefined;
-  };
-  const order = { line, unitId: undefined, limitMs: LIMIT_MS, seed: 1, mostMoves: 500, restart, ...more };
-  const shake = new Shake(bench.simulator, order, {}, bench.clock);
-  void client.poll();
-  const report = await untilOver(bench.clock, shake.run());
-  client.stop();
-  return report;
+function planted(name: string) {
+  const found = PLANTED.find((each) => each.name === name);
+  if (!found) throw new Error(`nobody has the mistake: ${name}`);
+  return found;
 }
 
 it.each([
@@ -44,7 +33,7 @@ it.each([
   ['serial', 'repeats after exceptions without end'],
   ['tcp', 'never reconnects'],
 ] as const)('on %s finds a client that %s, and one move that shows it', async (on, mistake) => {
-  const report = await shakeModel(on, { mistakes: [mistake] });
+  const report = await shakeModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 500 });
   expect(report.verdict, report.conclusions.join(' ')).toBe('fail');
   expect(report.shaken?.schedule, report.conclusions.join(' ')).toHaveLength(1);
 });
@@ -52,17 +41,59 @@ it.each([
 it.each(['serial', 'tcp'] as const)(
   'on %s finds nothing wrong with a client that bears it all',
   async (on) => {
-    const { verdict, conclusions } = await shakeModel(on, {}, { mostMoves: 100 });
+    const { verdict, conclusions } = await shakeModel({ on, habits: {} }, { mostMoves: 100 });
     expect(verdict, conclusions.join(' ')).toBe('pass');
   },
 );
 
 it('plays the same moves again, and says the same', async () => {
-  const mistakes = ['crashes at a bad reply'] as const;
-  const { shaken } = await shakeModel('serial', { mistakes });
-  const replay = (shaken?.schedule ?? []) as NonNullable<ShakeOrder['replay']>;
-  expect((await shakeModel('serial', { mistakes }, { replay })).verdict).toBe('fail');
-  expect((await shakeModel('serial', {}, { replay })).verdict).not.toBe('fail');
+  const client = { on: 'serial', habits: { mistakes: ['crashes at a bad reply'] } } as const;
+  const { shaken } = await shakeModel(client, { mostMoves: 500 });
+  const replay = (shaken?.schedule ?? []) as Schedule;
+  expect((await shakeModel(client, { replay })).verdict).toBe('fail');
+  expect((await shakeModel({ on: 'serial', habits: {} }, { replay })).verdict).not.toBe('fail');
+});
+
+it('does not blame a client on TCP for a value that it was sent among damaged bytes', async () => {
+  const replay = [move(fault({ insert: '6e' }), 0, 3)];
+  for (const seed of [1, 2, 3]) {
+    const { verdict, conclusions } = await shakeModel(
+      { on: 'tcp', habits: WRITES_BACK, isObserved: true },
+      { replay, seed },
+    );
+    expect(verdict, conclusions.join(' ')).not.toBe('fail');
+  }
+});
+
+it('blames a client that no longer shows good values once it was sent another one', async () => {
+  const replay = [move(fault({ exception: 4 })), move(fault({ values: [0] }), 1, 3)];
+  const report = await shakeModel(planted('a jump after an exception: keeps an average'), { replay });
+  expect(report.verdict).toBe('fail');
+  expect(report.conclusions.join(' ')).toContain('no longer shows the values of good replies');
+});
+
+it('blames a client on TCP that sends bytes with a length that no frame has', async () => {
+  const replay = [move(fault({ duplicate: { times: 1 } })), move(fault({ close: 'end' }), 2)];
+  const report = await shakeModel(planted('a closed connection after a late reply: sends the rest of it'), {
+    replay,
+  });
+  expect(report.conclusions.join(' ')).toContain('sent bytes that are no request');
+});
+
+it('lets the client rest in place of a move that does nothing else', async () => {
+  const bad = fault({ crc: 'invert' });
+  const schedule: Schedule = [move(bad), move(fault({ early: true }), 2, 5), move(bad, 1)];
+  const simulator = (await virtualBench()).simulator;
+  expect(schedule.every((each) => stepOf(each, simulator))).toBe(true);
+  const fails = async (candidate: Schedule) => {
+    const [first, second] = candidate.filter(({ does }) => does === bad);
+    return (
+      first !== undefined &&
+      second !== undefined &&
+      candidate.slice(1).reduce((sum, { after, requests }) => sum + after + requests, 0) > 7
+    );
+  };
+  expect(await shrunk(schedule, [], fails, () => false)).toEqual([move(bad), move(bad, 7)]);
 });
 
 describe('the scenario that comes out', () => {
@@ -84,7 +115,10 @@ describe('the scenario that comes out', () => {
     'stops after an exception',
     'repeats after exceptions without end',
   ] as const)('fails on a client that %s, and passes on one that does not', async (mistake) => {
-    const { shaken } = await shakeModel('serial', { mistakes: [mistake] });
+    const { shaken } = await shakeModel(
+      { on: 'serial', habits: { mistakes: [mistake] } },
+      { mostMoves: 500 },
+    );
     const text = shaken?.scenario ?? '';
     expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
     expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));
@@ -97,7 +131,7 @@ it('finds a client that polls on and takes no reply any more', async () => {
     ({ effect }) =>
       effect === 'none' ? 'freezes' : undefined;
   const frozen = { on: 'tcp', habits: WRITES_BACK, isObserved: true, trap } as const;
-  const { verdict, conclusions } = await shakeTrapped(frozen, { mostMoves: 500 });
+  const { verdict, conclusions } = await shakeModel(frozen, { mostMoves: 500 });
   expect(verdict, conclusions.join(' ')).toBe('fail');
   expect(conclusions.join(' ')).toContain('no longer shows the values of good replies');
 });
@@ -108,7 +142,7 @@ it('does not blame the moves for what happens without any', async () => {
     const lives = started++ === 0 ? 200 : 8;
     return ({ requests }) => (requests > lives ? 'ends' : undefined);
   };
-  const { verdict, conclusions } = await shakeTrapped({ on: 'tcp', habits: {}, trap }, { mostMoves: 500 });
+  const { verdict, conclusions } = await shakeModel({ on: 'tcp', habits: {}, trap }, { mostMoves: 500 });
   expect(verdict, conclusions.join(' ')).toBe('inconclusive');
   expect(conclusions.join(' ')).toContain('without any move');
 });
