@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { descriptorLimit } from './common/descriptors.js';
+import { keepYoungGenerations } from './common/platform.js';
 
 /*
  * Node reads many modules at a time, and ends with a stack trace when the system does not let it open enough
- * files. So this module checks that limit before it imports the others. Of the program's modules, only the
- * check is imported statically.
+ * files. So this module checks that limit before it imports the others. Of the program's modules, only small
+ * ones that import nothing of ours are imported statically.
  */
 
 /** Fewest file descriptors. Starting takes about 120; each line and each client takes one more. */
@@ -21,12 +22,9 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
   process.exit(WRONG_LIMIT);
 }
 
-/*
- * The garbage of a request is small and dies at once. A young generation that does not grow keeps its
- * collections short and saves memory (docs/performance.md). The flag must be set before the heap grows.
- */
+// The heap has not grown yet.
 setFlagsFromString('--max-semi-space-size=2');
-setFlagsFromString('--semi-space-growth-factor=1');
+keepYoungGenerations();
 
 const { main } = await import('./cli/verbs/run.js');
 const { writtenOut } = await import('./cli/verbs/standard.js');

@@ -76,11 +76,14 @@ export function commandsOn<Sent, Part>(
       const started = await begin(context.runs, sent, context);
       return started.ok ? done(runOf(started.value)) : started;
     },
-    stop: (context: TestContext, { id, failure }: Stopped): Outcome<null> =>
-      find(context, id, (run) => {
-        run.stop(failure);
-        return null;
-      }),
+    stop: async (context: TestContext, { id, failure }: Stopped): Promise<Outcome<null>> => {
+      const run = find(context, id, (found) => found);
+      if (!run.ok) return run;
+      run.value.stop(failure);
+      // What comes next may be another run on the same lines. An inspection holds none, and may take long to put values back.
+      if (run.value.lines.length > 0) await run.value.ended;
+      return done(null);
+    },
     findings: (context: TestContext, { id }: OfRun): Outcome<Iterable<Part>> =>
       find(context, id, ({ report }) => findingsOf(report)),
   };

@@ -353,7 +353,8 @@ export const OF_RUN = {
 };
 
 const stopping = section({ failure: text('a reason').optional() });
-const STOPPED = 'Its faults are removed. What it has found stays readable.';
+const STOPPED =
+  'Its faults are removed, and its lines are free when the answer comes. What it has found stays readable.';
 const stopQuery = (why: string) => ({
   querystring: z.strictObject({ failure: z.string().min(1).max(4096).optional().describe(why) }),
 });

@@ -34,6 +34,8 @@ export interface KnownRun {
    * @param failure why the running step or check has failed; without it, that step or check stays undecided
    */
   readonly stop: (failure?: string) => void;
+  /** Resolves when the run is over, and its lines are free for another one. */
+  readonly ended: Promise<void>;
 }
 
 /**
@@ -75,6 +77,7 @@ export class Runs {
     const id = ++this.#last;
     const progress = progressOn(this.simulator, lines, id);
     const made = make(progress);
+    progress.began(made.report.name);
     const run: KnownRun = {
       id,
       kind,
@@ -87,13 +90,12 @@ export class Runs {
         return made.report;
       },
       stop: (failure) => stop(made, failure),
+      ended: made.run().then((report) => progress.over(report)),
     };
     this.#kept.set(id, run);
     const kept = this.list(kind);
     const over = kept.filter(({ isOver }) => isOver);
     for (const old of over.slice(0, Math.max(0, kept.length - MOST_KEPT))) this.#kept.delete(old.id);
-    progress.began(made.report.name);
-    void made.run().then((report) => progress.over(report));
     return done(run);
   }
 

@@ -47,7 +47,7 @@ function floorOf(room: string): number {
 const ROOMS: Readonly<Record<string, CommandContext>> = {
   common: {
     knows: [],
-    external: /^node:fs$/,
+    external: /^node:(fs|v8)$/,
     why: 'it is what every wing uses and that knows no Modbus: random numbers, the files of the package and of the process, objects without gaps',
   },
   protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { fileBesideCode } from '../../common/package.js';
+import { keepYoungGenerations } from '../../common/platform.js';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import type { Issue, Problem } from '../../common/schema/problem.js';
@@ -80,6 +81,7 @@ export class ConfigurationFile {
       return now;
     } finally {
       await thread.terminate();
+      keepYoungGenerations();
     }
   }
 

@@ -1,7 +1,33 @@
-import type { MessagePort } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
+import { fileBesideCode } from '../../common/package.js';
+import { keepYoungGenerations } from '../../common/platform.js';
 import type { TrafficFileDefinition } from '../../files/config/configuration.js';
 import type { ApiRules } from '../../remote/api/app.js';
 import type { LinkOrder } from '../../remote/mqtt/link.js';
+
+/** Limits of the heap of a desk. Exceeding them ends the desk, but not the program. */
+const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
+
+/** A thread of the desk that loads its modules, or has loaded them and waits for its order. */
+export interface DeskThread {
+  readonly worker: Worker;
+  /** Why the thread failed before it had its order. */
+  failure: Error | undefined;
+}
+
+/**
+ * Starts a thread of the desk. When the process may not open more files, the thread fails while it loads its
+ * modules.
+ */
+export function startDeskThread(): DeskThread {
+  const worker = new Worker(fileBesideCode('desk-thread.js'), { resourceLimits: LIMITS });
+  const thread: DeskThread = { worker, failure: undefined };
+  worker.once('online', keepYoungGenerations);
+  worker.on('error', (error) => {
+    thread.failure = error;
+  });
+  return thread;
+}
 
 /** The order with which the thread of the desk starts. */
 export interface DeskOrder {

@@ -1,10 +1,15 @@
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { fileBesideCode } from '../../common/package.js';
 import type { ApiRules } from '../../remote/api/app.js';
 import { LineEnd } from '../../remote/rpc/line-end.js';
 import type { TestContext } from '../../testing/commands.js';
-import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
+import {
+  type DeskOrder,
+  type DeskThread,
+  type FromDesk,
+  startDeskThread,
+  type ToDesk,
+} from './desk-messages.js';
 
 /** The settings with which a desk is started. */
 interface DeskSettings {
@@ -31,8 +36,6 @@ const MOST_UNANSWERED = 5;
 const RESTART_MS = 500;
 /** Longest time in ms for a desk to write the rest of the traffic when it ends in an orderly way. */
 const END_MS = 1500;
-/** Limits of the heap of a desk. Exceeding them ends the desk, but not the program. */
-const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
 
 const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 10: 'trace' } as const;
 
@@ -43,7 +46,7 @@ const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 
 export class DeskSupervisor {
   readonly #settings: Promise<DeskSettings>;
   #configure: (settings: DeskSettings) => void = () => {};
-  #thread: Worker | undefined;
+  #thread: DeskThread | undefined;
   #rpc: LineEnd | undefined;
   /**
    * Number of pings since the desk was last heard. It is a count and no time, because a program that was
@@ -51,16 +54,14 @@ export class DeskSupervisor {
    */
   #unanswered = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Why the thread failed before it was started. */
-  #failure: Error | undefined;
   #isEnding = false;
 
-  /** Starts a thread that loads the modules of the desk, while the side of the lines gets ready. */
-  constructor() {
+  /** @param thread loads the modules of the desk, while the side of the lines gets ready */
+  constructor(thread: DeskThread) {
     this.#settings = new Promise((resolve) => {
       this.#configure = resolve;
     });
-    this.#thread = this.#newThread();
+    this.#thread = thread;
   }
 
   /** Starts to serve. @returns the addresses, or why the desk can't serve */
@@ -78,32 +79,20 @@ export class DeskSupervisor {
     clearInterval(this.#timer);
     const thread = this.#thread;
     if (!thread) return;
-    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    const ended = new Promise<void>((resolve) => thread.worker.once('exit', () => resolve()));
     post(thread, { kind: 'end' });
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_MS).unref())]);
-    await thread.terminate();
+    await thread.worker.terminate();
     this.#rpc?.end();
-  }
-
-  readonly #onFailure = (error: Error) => {
-    this.#failure = error;
-  };
-
-  /**
-   * Starts a thread. When the process may not open more files, the thread fails while it loads its modules.
-   */
-  #newThread(): Worker {
-    const url = fileBesideCode('desk-thread.js');
-    this.#failure = undefined;
-    return new Worker(url, { resourceLimits: LIMITS }).on('error', this.#onFailure);
   }
 
   async #begin(port: number): Promise<DeskStart> {
     const { context, rules, log, mqtt } = await this.#settings;
     const { simulator, writesIn } = context;
-    const thread = this.#thread ?? this.#newThread();
+    const thread = this.#thread ?? startDeskThread();
     this.#thread = thread;
-    if (this.#failure) return { ok: false, error: `the thread of REST has failed: ${this.#failure.message}` };
+    const { worker, failure } = thread;
+    if (failure) return { ok: false, error: `the thread of REST has failed: ${failure.message}` };
     const { port1, port2 } = new MessageChannel();
     const rpc = new LineEnd(context, port1);
     this.#rpc = rpc;
@@ -123,12 +112,12 @@ export class DeskSupervisor {
     const started = new Promise<DeskStart>((settle) => {
       resolve = settle;
     });
-    thread.on('message', (message: FromDesk) => {
+    worker.on('message', (message: FromDesk) => {
       this.#unanswered = 0;
       switch (message.kind) {
         case 'listening':
           resolve({ ok: true, addresses: message.addresses });
-          thread.once('exit', () => this.#died(thread, message.port));
+          worker.once('exit', () => this.#died(thread, message.port));
           break;
         case 'refused':
           resolve({ ok: false, error: message.error });
@@ -139,14 +128,13 @@ export class DeskSupervisor {
         case 'pong':
       }
     });
-    thread.off('error', this.#onFailure);
-    thread.on('error', (error: Error) => log.error(error, 'the thread of REST has failed'));
-    thread.once('exit', (code) => {
+    worker.on('error', (error: Error) => log.error(error, 'the thread of REST has failed'));
+    worker.once('exit', (code) => {
       rpc.end();
       port1.close();
       resolve({ ok: false, error: `the thread of REST has ended with ${code}` });
     });
-    thread.postMessage({ kind: 'begin', order } satisfies ToDesk, [port2]);
+    worker.postMessage({ kind: 'begin', order } satisfies ToDesk, [port2]);
     return started;
   }
 
@@ -159,11 +147,11 @@ export class DeskSupervisor {
     }
     this.#unanswered = 0;
     void this.#settings.then(({ log }) => log.error('the thread of REST is silent and is replaced'));
-    void thread.terminate();
+    void thread.worker.terminate();
   }
 
   /** @param port port on which the desk has listened; the next desk listens on the same */
-  #died(thread: Worker, port: number): void {
+  #died(thread: DeskThread, port: number): void {
     if (this.#isEnding || thread !== this.#thread) return;
     this.#thread = undefined;
     setTimeout(async () => {
@@ -174,15 +162,15 @@ export class DeskSupervisor {
       else {
         log.error(`REST is not served: ${started.error}`);
         const failed = this.#thread;
-        if (failed) await failed.terminate();
+        if (failed) await failed.worker.terminate();
         if (failed) this.#died(failed, port);
       }
     }, RESTART_MS).unref();
   }
 }
 
-function post(thread: Worker, message: ToDesk): void {
-  thread.postMessage(message);
+function post({ worker }: DeskThread, message: ToDesk): void {
+  worker.postMessage(message);
 }
 
 /** Repeats an entry of the desk's log in the log of the program, with the present time. */

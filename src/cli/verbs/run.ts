@@ -1,6 +1,7 @@
 import { version } from '../../common/package.js';
 import { type Command, parseCommandLine } from '../command-line/command-line.js';
 import { withCredentials } from '../service/credential.js';
+import { startDeskThread } from './desk-messages.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 
 /** Runs the command on the command line; resolves with the exit code. */
@@ -53,7 +54,10 @@ async function run(command: Command): Promise<number> {
       return (await import('./monitor.js')).monitor(command);
     case 'extcap':
       return (await import('./extcap.js')).extcap(command.request, version());
-    case 'serve':
-      return (await import('./serve.js')).serve(command);
+    case 'serve': {
+      // Both threads load their modules at the same time.
+      const thread = startDeskThread();
+      return (await import('./serve.js')).serve(command, thread);
+    }
   }
 }

@@ -4,8 +4,6 @@ import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
 import { demoNote } from '../../files/config/load.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
-import { readTlsCredentials } from '../../modbus/transport/socket/tls.js';
-import { readBrokerFiles } from '../../remote/mqtt/credentials.js';
 import { armMisbehaviour } from '../../simulator/commands/catalogue.js';
 import { type CommandContext, ownersContext } from '../../simulator/commands/context.js';
 import { problemText } from '../../simulator/commands/refusal.js';
@@ -17,15 +15,19 @@ import { openState } from '../service/state/state-keeper.js';
 import { ConfigurationFile } from './configuration-file.js';
 import { withoutTaken } from './demo-ports.js';
 import { DeskSupervisor } from './desk.js';
+import type { DeskThread } from './desk-messages.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { SERVICE_STOP_SIGNALS, stopSignal } from './stop-signal.js';
 
-/** Serves until the process is asked to stop; resolves with the exit code. */
-export async function serve(command: ServeCommand): Promise<number> {
+/**
+ * Serves until the process is asked to stop; resolves with the exit code.
+ * @param thread of the desk; it loads its modules meanwhile
+ */
+export async function serve(command: ServeCommand, thread: DeskThread): Promise<number> {
   const { source, api, log: logOptions } = command;
-  const desk = new DeskSupervisor();
+  const desk = new DeskSupervisor(thread);
   const written = new ConfigurationFile(source, api);
   const loaded = load(source, api, (result) => written.note(result));
   if (!loaded) return FAILED;
@@ -38,10 +40,12 @@ export async function serve(command: ServeCommand): Promise<number> {
   const log = createLog(logOptions);
   if (!log.ok) return complain(log.error);
   const { files, ...rules } = configuration.api;
-  const tls = files && (await readTlsCredentials(files));
+  const tls =
+    files && (await (await import('../../modbus/transport/socket/tls.js')).readTlsCredentials(files));
   if (tls?.ok === false) return complain(`REST: ${tls.error}`);
   const { mqtt } = configuration;
-  const broker = mqtt?.files && (await readBrokerFiles(mqtt.files));
+  const broker =
+    mqtt?.files && (await (await import('../../remote/mqtt/credentials.js')).readBrokerFiles(mqtt.files));
   if (typeof broker === 'string') return complain(`mqtt: ${broker}`);
   for (const note of tls?.notes ?? []) log.value.warn(`REST: ${note}`);
 

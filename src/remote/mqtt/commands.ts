@@ -158,7 +158,7 @@ export class Commands {
       const findings = new Findings();
       const checked = new At(input, findings).check<unknown>(inputSchema(declared));
       if (findings.count > 0) return refusalOf(findings, 'request.invalid');
-      const meant = meantBy(declared, checked as object);
+      const meant = await meantBy(declared, checked as object);
       return meant.ok ? await this.#ask(name, declared, meant.value) : meant;
     } catch (error) {
       return refusal('request.failed', '', (error as Error).message);

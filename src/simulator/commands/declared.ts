@@ -28,7 +28,7 @@ interface DeclaredCommand {
   /**
    * Converts the input to what the command gets instead, because the main thread does not read the catalogue.
    */
-  readonly means?: (input: never) => Outcome<unknown>;
+  readonly means?: (input: never) => Promise<Outcome<unknown>>;
   /** The parameters of the path as REST describes them. */
   readonly params?: z.ZodType;
 }
@@ -82,7 +82,7 @@ export type DeclaredCommands = Readonly<Record<string, Declared>>;
 
 /** The input of a command as it was declared: what fits the schema, or what it means. */
 export type DeclaredInput<Each extends Declared> = Each extends {
-  readonly means: (input: never) => Outcome<infer Meant>;
+  readonly means: (input: never) => Promise<Outcome<infer Meant>>;
 }
   ? Meant
   : (Each extends { readonly of: infer Of extends z.core.$ZodLooseShape }
@@ -118,6 +118,6 @@ function schemaOf({ of = {}, sent, as }: Declared): z.ZodType {
 }
 
 /** The input of the command itself, for an input that fits its schema. */
-export function meantBy({ means }: Declared, input: object): Outcome<unknown> {
+export async function meantBy({ means }: Declared, input: object): Promise<Outcome<unknown>> {
   return means ? means(input as never) : done(input);
 }

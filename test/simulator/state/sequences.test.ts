@@ -309,7 +309,7 @@ async function request(simulator: Simulator, { name, input }: Command): Promise<
   const declared = COMMANDS[name];
   const read = inputSchema(declared).safeParse(structuredClone(input));
   if (!read.success) return;
-  const meant = meantBy(declared, read.data as object);
+  const meant = await meantBy(declared, read.data as object);
   if (!meant.ok) return;
   const came = await carryOut(room(simulator), name, meant.value);
   // JSON has no other numbers.

@@ -6,7 +6,7 @@ import { type Channel, DirectChannel, StreamChannel } from './channel.js';
 import { type ClientIdentity, NO_DESCRIPTORS } from './client-list.js';
 import { cannotListen, clientAddress, type Listening, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
-import { readTlsCredentials, TlsHandshakes } from './tls.js';
+import type { TlsHandshakes } from './tls.js';
 
 /**
  * The time before a keep-alive probe, in ms. Probes find clients whose machine vanished without closing the
@@ -82,6 +82,8 @@ export class TcpBinding implements Binding {
    * @returns what the user should know; or what is wrong with the files
    */
   async #prepareTls(files: TlsFiles): Promise<Result<readonly string[]>> {
+    // Most lines have no TLS, and what reads its certificates is large.
+    const { readTlsCredentials, TlsHandshakes } = await import('./tls.js');
     const read = await readTlsCredentials(files);
     if (!read.ok) return failure(read.error);
     this.#handshakes = new TlsHandshakes(read.credentials, this.#handshakeTimeoutMs);

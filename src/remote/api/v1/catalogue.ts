@@ -1,4 +1,3 @@
-import { readCatalogue } from '../../../files/config/catalogue.js';
 import { catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
 import type { Routes } from './route.js';
 
@@ -8,7 +7,10 @@ export const CATALOGUE_ROUTES: Routes = {
     summary: 'List what real devices do wrong',
     description:
       'Every entry, with what a client sees of it, who has reported it, and its manners and fault rules.',
-    handle: async () => ({ catalogue: readCatalogue() }),
+    handle: async () => {
+      const { readCatalogue } = await import('../../../files/config/catalogue.js');
+      return { catalogue: readCatalogue() };
+    },
     response: { 200: catalogueSchema },
   },
 };

@@ -95,7 +95,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const { kind, member = '', list = kind === 'list' ? name : undefined, response } = declared;
-  const input = part.input?.(request) ?? inputOf(declared, request);
+  const input = part.input?.(request) ?? (await inputOf(declared, request));
   if (!input.ok) return refuse(request, reply, input);
   const outcome = list === name ? done(null) : await rpc.call(name as CallName, input.value as never);
   if (!outcome.ok) return refuse(request, reply, outcome);
@@ -121,7 +121,7 @@ interface Answered {
 function inputOf(
   declared: Declared & DeclaredRoute,
   { params, query, body }: FastifyRequest,
-): Outcome<unknown> {
+): Promise<Outcome<unknown>> {
   const { of = {}, sent, as, rest } = declared;
   const parts = Object.values(params as Readonly<Record<string, string>>);
   const about = Object.entries(of).map(([key, schema], i) => [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { section, text } from '../../../common/schema/parts.js';
-import { findMisbehaviour, rulesOf, type Target } from '../../../files/config/catalogue.js';
+import type { Target } from '../../../files/config/catalogue.js';
 import type { DeclaredCommands } from '../declared.js';
 import { done, refusal } from '../refusal.js';
 import { failures } from './problem.js';
@@ -85,15 +85,20 @@ export const CATALOGUE_COMMANDS = {
   },
 } as const satisfies DeclaredCommands;
 
+/** Most programs never read the catalogue, so what reads it is loaded when an entry is asked for. */
+const catalogue = () => import('../../../files/config/catalogue.js');
+
 /** The entry of the catalogue that an input names, for its target. */
-function arming({ id, target }: { readonly id: string; readonly target: Target }) {
+async function arming({ id, target }: { readonly id: string; readonly target: Target }) {
+  const { findMisbehaviour, rulesOf } = await catalogue();
   const entry = findMisbehaviour(id);
   if (!entry.ok) return unknownEntry(entry.error);
   const { manners, line } = entry.value;
   return done({ manners, line, rules: rulesOf(entry.value, target), target });
 }
 
-function disarming({ id }: { readonly id: string }) {
+async function disarming({ id }: { readonly id: string }) {
+  const { findMisbehaviour } = await catalogue();
   const entry = findMisbehaviour(id);
   if (!entry.ok) return unknownEntry(entry.error);
   const { manners, line } = entry.value;

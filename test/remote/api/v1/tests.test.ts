@@ -69,6 +69,15 @@ describe('/api/v1/tests', () => {
     expect((await post(running, { name: 'three', steps: [{ wait: 1 }] })).status).toBe(201);
   });
 
+  it('has its line free for the next one when DELETE is answered, also while last replies are waited for', async () => {
+    const running = await start();
+    await post(running, { name: 'one', steps: [{ wait: 1 }] });
+    const steps = async () => (await running.rest.send<TestBody>('GET', '/api/v1/tests/1')).body.steps;
+    await expect.poll(steps, { interval: 1 }).toHaveLength(1);
+    expect((await running.rest.send('DELETE', '/api/v1/tests/1')).status).toBe(204);
+    expect((await post(running, { name: 'two', steps: [{ wait: 1 }] })).status).toBe(201);
+  });
+
   it('fails the step that runs when DELETE says why', async () => {
     const running = await start();
     await post(running, { name: 'one', steps: [{ wait: '60s' }, { wait: 1 }] });
