@@ -28,9 +28,10 @@ const PCAPNG = 'application/x-pcapng';
 
 /**
  * Most bytes of traffic from which is learned. Learning reads all of it at once and needs thirty times as
- * much memory, so there is one at a time.
+ * much memory, so there is one at a time. It takes one turn of this thread, seconds on a slow machine, and a thread that is
+ * silent for 10 s is replaced.
  */
-const MOST_LEARNED = 4 * 1024 * 1024;
+const MOST_LEARNED = 2 * 1024 * 1024;
 const YAML = 'application/yaml';
 
 const learnedAnswer = {
