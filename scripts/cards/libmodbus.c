@@ -38,7 +38,7 @@ int main(int count, char **arguments)
     modbus_t *bus = place[0] == '/' ? modbus_new_rtu(place, number, 'N', 8, 1) : modbus_new_tcp(place, number);
     if (!bus) return 1;
     modbus_set_slave(bus, UNIT);
-    modbus_set_response_timeout(bus, 0, (uint32_t)atoi(arguments[3]) * 1000);
+    modbus_set_response_timeout(bus, (uint32_t)atoi(arguments[3]) / 1000, (uint32_t)atoi(arguments[3]) % 1000 * 1000);
     uint16_t values[QUESTIONS][REGISTERS] = {{0}};
     for (;;) {
         while (modbus_connect(bus) != 0) rest();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MAX_SEED, seedOf } from '../../common/random.js';
+import { MAX_SEED, randomAt } from '../../common/random.js';
 import { writtenFault } from '../../device/faults/kinds.js';
 import { lineProblems, ruleSchema } from '../../device/faults/rule.js';
 import { readCatalogue } from '../../files/config/catalogue.js';
@@ -75,7 +75,7 @@ export class Deck {
 
   /** The schedule of this number. */
   schedule(number: number): Schedule {
-    const seed = seedOf(this.#seed, String(number)) | 0;
+    const seed = Math.floor(randomAt(this.#seed, number) * (MAX_SEED + 1)) | 0;
     const [drawn] = fc.sample(this.#schedules, { seed, numRuns: 1 }) as [Schedule];
     return drawn;
   }

@@ -43,6 +43,8 @@ const SHORTEST_MS = 100;
 /** Begins the reason why a client was turned away that sent a length that no frame has. */
 const NOT_MODBUS = 'not Modbus TCP';
 
+const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
+
 /** Plays schedules on a line, and looks at what the client does. */
 export class Player {
   readonly #simulator: Simulator;
@@ -68,6 +70,9 @@ export class Player {
   async play(exam: Exam, schedule: Schedule): Promise<ClientFailure | undefined> {
     const client = this.#client;
     const mark = await settle(exam);
+    // What made it deaf may have come after the play before was judged.
+    const isDoubtful = mark === undefined && client.values?.isUsable === true && (await exam.recover());
+    if (isDoubtful && !(await showsGoodReplies(exam, client.values as ValueOracle))) return DEAF;
     const { last: since } = exam.log;
     const observer = client.values && mark !== undefined && watchValues(exam, client.values, mark);
     client.isDisturbed = true;
@@ -84,7 +89,7 @@ export class Player {
     if (wrong !== undefined && !isOtherValue(exam, since))
       return { kind: 'value', text: `showed ${JSON.stringify(wrong)}, which no reply carried` };
     if (await showsGoodReplies(exam, client.values)) return undefined;
-    return { kind: 'value', text: 'no longer shows the values of good replies' };
+    return DEAF;
   }
 
   /** True while a move has closed the line. */

@@ -185,6 +185,8 @@ export class Shake {
     this.#log.usualUntil = this.#log.last;
     this.#pace = this.#paceOf(watched.target);
     this.#player = new Player(this.#bench, client, this.#pace);
+    const unusable = await client.values?.ready(this.#newExam());
+    if (unusable !== undefined) client.note(`Values are not looked at: ${unusable}.`);
     if (replay) await this.#replay(replay);
     else await this.#walk(watched.target);
   }

@@ -115,6 +115,11 @@ export class ValueOracle {
     return this.#unusable;
   }
 
+  /** True when `ready` has found that the observer can be used. */
+  get isUsable(): boolean {
+    return this.#isLearned && this.#unusable === undefined;
+  }
+
   /** Three marks that differ. The first one is the last one of the call before. */
   threeMarks(): readonly [number, number, number] {
     const first = this.#next;
