@@ -95,7 +95,7 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
 }
 
 /** What shows the failure of a client that was shaken. */
-export interface Shaken {
+interface Shaken {
   /** The moves, as `scheduleSchema` describes them. */
   readonly schedule: readonly {
     readonly after: number;
