@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { MAX_SEED, randomAt } from '../../common/random.js';
+import { isMapping } from '../../common/schema/parts.js';
 import { writtenFault } from '../../device/faults/kinds.js';
 import { lineProblems, ruleSchema } from '../../device/faults/rule.js';
 import { readCatalogue } from '../../files/config/catalogue.js';
@@ -131,13 +132,23 @@ function faultsFor(played: Played): Map<string, fc.Arbitrary<WrittenActions>> {
   for (const option of writtenFault.options) {
     const [kind, schema] = Object.entries(option.shape)[0] as [string, (typeof option.shape)[string]];
     const parameters = written(schema);
-    const can = (each: unknown) => able({ [kind]: each });
+    const can = (each: unknown) => able({ [kind]: each }) && pausesIn(each) <= LONGEST_MS;
     if (!fc.sample(parameters, { seed: 1, numRuns: TRIES }).some(can)) continue;
     const usable = parameters.filter(can);
     const special = kind === 'values' ? [fc.constantFrom(...NO_VALUES)] : [];
     kinds.set(kind, stepWith(kind, fc.oneof(usable, ...special)));
   }
   return kinds;
+}
+
+/** How many pieces a short reply has that is cut before each byte. */
+const PIECES = 16;
+
+/** How long the pauses of a reply are together, in ms. A connection carries no other reply meanwhile. */
+function pausesIn(parameters: unknown): number {
+  if (!isMapping(parameters) || typeof parameters.gap !== 'number') return 0;
+  const { gap, times, at } = parameters;
+  return gap * (typeof times === 'number' ? times : at === 'each' ? PIECES : 1);
 }
 
 /** The devices that a client asks. */
