@@ -168,14 +168,14 @@ function closingsOf({ line, about }: Played): fc.Arbitrary<WrittenActions>[] {
   return about.kind === 'tcp' || about.kind === 'tls' ? [fc.constant({ closed: line.name })] : [];
 }
 
-/** Bytes that nobody asked for: any, and the last good reply once more. */
+/** Bytes that nobody asked for: random ones, and the last good reply once more. */
 function unaskedOf({ line, target }: Played): fc.Arbitrary<WrittenActions>[] {
   const good = target.asked.findLast(wentWell);
   const pdu = good?.reply && pduOf(good.reply);
   const again =
     good?.reply && pdu && good.reply.framing.encode({ transactionId: 0, unitId: target.unitId, pdu });
-  const any = fc.uint8Array({ minLength: 1, maxLength: 32 });
-  const bytes = again ? fc.oneof(any, fc.constant(again)) : any;
+  const random = fc.uint8Array({ minLength: 1, maxLength: 32 });
+  const bytes = again ? fc.oneof(random, fc.constant(again)) : random;
   return [bytes.map((sent) => ({ unasked: { [line.name]: Buffer.from(sent).toString('hex') } }))];
 }
 
