@@ -231,8 +231,8 @@ export function isRestart(requestPdu: Uint8Array): boolean {
   const decoded = decodeRequest(requestPdu);
   return (
     decoded.ok &&
-    decoded.request.code === FunctionCode.diagnostics &&
-    decoded.request.subFunction === SubFunction.restartCommunicationsOption
+    decoded.value.code === FunctionCode.diagnostics &&
+    decoded.value.subFunction === SubFunction.restartCommunicationsOption
   );
 }
 

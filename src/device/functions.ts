@@ -44,8 +44,8 @@ export interface Server {
 export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array): Uint8Array | undefined {
   const functionCode = pdu[0] as number;
   const decoded = decodeRequest(pdu);
-  if (!decoded.ok) return exceptionResponse(functionCode, decoded.exception);
-  const result = execute(server, diagnostics, decoded.request, pdu);
+  if (!decoded.ok) return exceptionResponse(functionCode, decoded.error);
+  const result = execute(server, diagnostics, decoded.value, pdu);
   if (result === 'no response') return undefined;
   return typeof result === 'number' ? exceptionResponse(functionCode, result) : result;
 }

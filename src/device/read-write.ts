@@ -62,8 +62,8 @@ const LOOK: Access = {
 export function predict(tables: Tables, pdu: Uint8Array): Uint8Array | undefined {
   const decoded = decodeRequest(pdu);
   const code = pdu[0] as number;
-  if (!decoded.ok) return exceptionResponse(code, decoded.exception);
-  const { request } = decoded;
+  if (!decoded.ok) return exceptionResponse(code, decoded.error);
+  const { value: request } = decoded;
   // Function 24, which has an address too, reads queues.
   if (!('address' in request || 'readAddress' in request) || request.code === FunctionCode.readFifoQueue)
     return undefined;

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import type { ValueOrder, ValueType } from './cell-type.js';
 
 /** A typed value: a number, a bigint for the 64-bit integers, text for strings. */
@@ -194,10 +195,6 @@ function stringWords(text: string, cells: number, { padding }: ValueOrder): numb
   return Array.from({ length: cells }, (_, i) => bytes.readUInt16BE(2 * i));
 }
 
-type ParsedValue =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly expected: string };
-
 const INTEGER_TEXT = /^[+-]?\d+$/;
 const HEX_TEXT = /^0x[0-9a-f]+$/i;
 /**
@@ -209,27 +206,27 @@ const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
  * Converts a value from a file or a request to a type and a number of cells. A number may be given as text.
  * Integer types accept `0x` text. The error says what was expected; the caller adds the location.
  */
-export function parseValue(type: ValueType, input: unknown, cells: number): ParsedValue {
+export function parseValue(type: ValueType, input: unknown, cells: number): Result<Value> {
   if (type === 'string') return parseString(input, cells);
   const range = integerRange(type);
   return range ? parseInteger(type, input, range) : parseFloatValue(type, input);
 }
 
-function parseString(input: unknown, cells: number): ParsedValue {
-  if (typeof input !== 'string') return { ok: false, expected: 'text' };
+function parseString(input: unknown, cells: number): Result<Value> {
+  if (typeof input !== 'string') return failure('text');
   const length = Buffer.byteLength(input);
   if (length > 2 * cells) {
-    return { ok: false, expected: `text of at most ${2 * cells} bytes (two to a register), got ${length}` };
+    return failure(`text of at most ${2 * cells} bytes (two to a register), got ${length}`);
   }
-  return { ok: true, value: input };
+  return success(input);
 }
 
-function parseInteger(type: ValueType, input: unknown, [min, max]: readonly [bigint, bigint]): ParsedValue {
+function parseInteger(type: ValueType, input: unknown, [min, max]: readonly [bigint, bigint]): Result<Value> {
   const wide = type === 'uint64' || type === 'int64';
   const expected = `a whole number from ${min} to ${max} (${type}${wide ? ', as text beyond 2^53' : ''})`;
   const integer = toBigInt(input);
-  if (integer === undefined || integer < min || integer > max) return { ok: false, expected };
-  return { ok: true, value: wide ? integer : Number(integer) };
+  if (integer === undefined || integer < min || integer > max) return failure(expected);
+  return success(wide ? integer : Number(integer));
 }
 
 function toBigInt(input: unknown): bigint | undefined {
@@ -242,13 +239,13 @@ function toBigInt(input: unknown): bigint | undefined {
   return INTEGER_TEXT.test(text) || HEX_TEXT.test(text) ? BigInt(text) : undefined;
 }
 
-function parseFloatValue(type: ValueType, input: unknown): ParsedValue {
+function parseFloatValue(type: ValueType, input: unknown): Result<Value> {
   const number = toNumber(input);
   const stored = type === 'float32' && number !== undefined ? Math.fround(number) : number;
   if (stored === undefined || (!Number.isFinite(stored) && Number.isFinite(number))) {
-    return { ok: false, expected: `a number (${type})` };
+    return failure(`a number (${type})`);
   }
-  return { ok: true, value: stored };
+  return success(stored);
 }
 
 /**

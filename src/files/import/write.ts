@@ -143,7 +143,7 @@ function initialValue({ type, value, length = 1, location }: ImportedValue, note
   if (value === undefined) return usual;
   const parsed = parseValue(type, value, length);
   if (parsed.ok) return value;
-  notes.push({ location, message: `value ${value} is not kept: expected ${parsed.expected}` });
+  notes.push({ location, message: `value ${value} is not kept: expected ${parsed.error}` });
   return usual;
 }
 

@@ -259,7 +259,7 @@ function requestDirection(frames: readonly LoggedBytes[], framing: Framing): 'ou
 function isRequest(content: AduContent): boolean {
   const decoded = decodeRequest(content.pdu);
   // With an unknown function, any data may be a request.
-  return decoded.ok || (decoded.exception === 1 && !isException(content));
+  return decoded.ok || (decoded.error === 1 && !isException(content));
 }
 
 function isException({ pdu: [code = 0] }: AduContent): boolean {

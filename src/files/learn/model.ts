@@ -66,7 +66,7 @@ export class Model {
   reply(request: Uint8Array): Uint8Array | undefined {
     const [code = 0] = request;
     const decoded = decodeRequest(request);
-    if (!decoded.ok) return exceptionResponse(code, decoded.exception);
+    if (!decoded.ok) return exceptionResponse(code, decoded.error);
     const { read, written } = accessOf(request) ?? {};
     if (!read && !written) return undefined;
     const isOpen = (range: CellsRead | CellsWritten | undefined) =>
@@ -166,7 +166,7 @@ function accessOf(
 ): { readonly read?: CellsRead; readonly written?: CellsWritten } | undefined {
   const decoded = decodeRequest(pdu);
   const table = functionOf(pdu[0])?.table;
-  return decoded.ok && table !== undefined ? accessIn(decoded.request, table) : undefined;
+  return decoded.ok && table !== undefined ? accessIn(decoded.value, table) : undefined;
 }
 
 function accessIn(request: Request, table: TableName) {

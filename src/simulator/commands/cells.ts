@@ -67,7 +67,7 @@ function setCell(
   }
   if (value !== undefined) {
     const parsed = parseValue(span.type, value, span.cells);
-    if (!parsed.ok) return refusal('value.invalid', 'value', expectedMessage(parsed.expected, value));
+    if (!parsed.ok) return refusal('value.invalid', 'value', expectedMessage(parsed.error, value));
     if (image.live?.isFull(register)) return refusal('value.moved_by_signal', 'value', TOO_MUCH_TO_COME);
     writeValue({ image, location: span }, parsed.value);
   }

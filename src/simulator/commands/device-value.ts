@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
 import type { Point } from '../../device/point.js';
@@ -122,23 +123,19 @@ export function writeWords(
  * @param raw true when the input is the stored number, without the scale
  * @returns the stored value, or what was expected instead
  */
-export function parseChange(
-  { location, point }: DeviceValue,
-  input: unknown,
-  raw: boolean,
-): { readonly value: Value } | { readonly expected: string } {
+export function parseChange({ location, point }: DeviceValue, input: unknown, raw: boolean): Result<Value> {
   const { scale = 1, labels } = point?.definition ?? {};
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
   const orLabel = labels ? orOneOf([...labels.values()]) : '';
   const parsed = parseValue(location.type, label ? label[0] : input, location.cells);
   if (raw || label || scale === 1 || location.type === 'string') {
-    return parsed.ok ? { value: parsed.value } : { expected: `${parsed.expected}${orLabel}` };
+    return parsed.ok ? parsed : failure(`${parsed.error}${orLabel}`);
   }
-  if (typeof input !== 'number') return { expected: `a number${orLabel}` };
+  if (typeof input !== 'number') return failure(`a number${orLabel}`);
   const { value, fits } = nearestValue(location.type, input / scale);
   return fits
-    ? { value }
-    : { expected: `a number that ${location.type} can hold with a scale of ${scale}${orLabel}` };
+    ? success(value)
+    : failure(`a number that ${location.type} can hold with a scale of ${scale}${orLabel}`);
 }
 
 const MOST_LABELS = 20;

@@ -378,7 +378,7 @@ function readValue(target: DeviceValue, raw: boolean, at: At): { readonly value:
   const why = whyUnchangeable(target);
   if (why !== undefined) return at.wrong(why, 'value.moved_by_signal');
   const parsed = parseChange(target, at.value, raw);
-  return 'expected' in parsed ? at.expected(parsed.expected) : parsed;
+  return parsed.ok ? parsed : at.expected(parsed.error);
 }
 
 /**
@@ -428,7 +428,7 @@ function expectedValue(
   if (found?.address !== address)
     return at.wrong(`no value begins at ${table} ${address}, expected registers`, 'register.undefined');
   const parsed = parseChange(found, expected, raw);
-  if ('expected' in parsed) return at.expected(parsed.expected);
+  if (!parsed.ok) return at.expected(parsed.error);
   const { image, location } = found;
   return () => {
     const present = viewValue(found);

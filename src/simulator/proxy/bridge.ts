@@ -276,7 +276,7 @@ function exception(pdu: Uint8Array, code: ExceptionCode): RealOutcome {
 function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Array): void {
   const decoded = decodeRequest(requestPdu);
   if (!decoded.ok || (responsePdu[0] as number) & EXCEPTION_FLAG) return;
-  const { request } = decoded;
+  const { value: request } = decoded;
   const { coils, discrete, holding, input } = tables;
   switch (request.code) {
     case FunctionCode.readCoils:

@@ -49,7 +49,7 @@ export function messageOf(
 export function requestMessage(pdu: Uint8Array): Message {
   const code = pdu[0] as number;
   const decoded = decodeRequest(pdu);
-  return messageOf(code, pdu, decoded.ok ? sayingOf(decoded.request) : wrongRequest(pdu, decoded.exception));
+  return messageOf(code, pdu, decoded.ok ? sayingOf(decoded.value) : wrongRequest(pdu, decoded.error));
 }
 
 /** Registers or coils that a request writes. Function 22 has no values: it changes some bits of a register. */
@@ -58,7 +58,7 @@ export type WrittenValues = NonNullable<TrafficView['written']>;
 /** The registers or coils that a request writes; undefined for other requests, and for invalid ones. */
 export function writtenBy(pdu: Uint8Array): WrittenValues | undefined {
   const decoded = decodeRequest(pdu);
-  const written = decoded.ok ? writeOf(decoded.request) : undefined;
+  const written = decoded.ok ? writeOf(decoded.value) : undefined;
   return written && { table: functionOf(pdu[0])?.table as WrittenValues['table'], ...written };
 }
 

@@ -120,8 +120,7 @@ function statusText(status: number | undefined): string {
  */
 function fileRecords(parts: Uint8Array, request: Uint8Array | undefined): Saying {
   const decoded = request && decodeRequest(request);
-  const asked =
-    decoded?.ok && decoded.request.code === FunctionCode.readFileRecord ? decoded.request.parts : [];
+  const asked = decoded?.ok && decoded.value.code === FunctionCode.readFileRecord ? decoded.value.parts : [];
   const texts: string[] = [];
   const values: number[] = [];
   for (let offset = 0; offset + 1 < parts.length; ) {

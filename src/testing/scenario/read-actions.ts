@@ -64,9 +64,7 @@ export function readChanges(at: At, simulator: Simulator): ValueChange[] {
     const why = whyUnchangeable(target);
     if (why !== undefined) return content.wrong(why) ?? [];
     const change = parseChange(target, content.value, false);
-    return 'expected' in change
-      ? (content.expected(change.expected) ?? [])
-      : [{ target, value: change.value }];
+    return change.ok ? [{ target, value: change.value }] : (content.expected(change.error) ?? []);
   });
 }
 

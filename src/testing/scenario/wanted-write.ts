@@ -61,7 +61,7 @@ function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite
   if (named?.bit !== undefined) return readBit(named.write, named.value, named.bit.number, at);
   const change = named && parseChange(named.value, at.value, false);
   if (!named || !change) return undefined;
-  if ('expected' in change) return at.expected(change.expected);
+  if (!change.ok) return at.expected(change.error);
   const { image, location } = named.value;
   const words = wordsOfValue(location.type, change.value, location.cells, image.orderAt(location.address));
   return { ...named.write, words };

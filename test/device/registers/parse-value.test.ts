@@ -156,8 +156,8 @@ describe('a value from a file or a request', () => {
       const parsed = parseValue(type, input, cellsOf(type));
       expect(parsed.ok, name).toBe(false);
       if (!parsed.ok) {
-        expect(parsed.expected, name).toContain(type === 'string' ? 'text' : type);
-        expect(parsed.expected.length, name).toBeLessThan(120);
+        expect(parsed.error, name).toContain(type === 'string' ? 'text' : type);
+        expect(parsed.error.length, name).toBeLessThan(120);
       }
     }
   });
@@ -173,7 +173,7 @@ describe('a value from a file or a request', () => {
     ['string', 'ABCDE', 'text of at most 4 bytes (two to a register), got 5'],
     ['string', 5, 'text'],
   ])('that %s can not hold is answered with what was expected: %j', (type, input, expected) => {
-    expect(parseValue(type, input, cellsOf(type))).toEqual({ ok: false, expected });
+    expect(parseValue(type, input, cellsOf(type))).toEqual({ ok: false, error: expected });
   });
 
   it('that is a long text of digits and no number is refused in no time', () => {

@@ -18,7 +18,7 @@ describe('the table of functions', () => {
     fc.assert(
       fc.property(fc.oneof(arbitraryRegisterRequest(), arbitraryOtherRequest()), (request) => {
         const pdu = encodeRequest(request);
-        expect(decodeRequest(pdu)).toEqual({ ok: true, request });
+        expect(decodeRequest(pdu)).toEqual({ ok: true, value: request });
         const adu = encodeRtu(1, pdu);
         const varies = endsAtSilence(request.code);
         expect(varies || requestLength(adu, 0, adu.length) === adu.length).toBe(true);

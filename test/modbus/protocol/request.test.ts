@@ -31,8 +31,8 @@ describe('decoding a request', () => {
     'understands %s and writes it again',
     (pdu) => {
       const decoded = decodeRequest(bytesOf(pdu));
-      if (!decoded.ok) throw new Error(`exception ${decoded.exception}`);
-      expect(hexOf(encodeRequest(decoded.request))).toBe(hexOf(bytesOf(pdu)));
+      if (!decoded.ok) throw new Error(`exception ${decoded.error}`);
+      expect(hexOf(encodeRequest(decoded.value))).toBe(hexOf(bytesOf(pdu)));
     },
   );
 
@@ -41,7 +41,7 @@ describe('decoding a request', () => {
       fc.property(arbitraryRequest(), (request) => {
         const pdu = encodeRequest(request);
         expect(pdu.length).toBeLessThanOrEqual(253);
-        expect(decodeRequest(pdu)).toEqual({ ok: true, request });
+        expect(decodeRequest(pdu)).toEqual({ ok: true, value: request });
       }),
       { numRuns: 1000 },
     );
@@ -50,12 +50,12 @@ describe('decoding a request', () => {
   it.each(GOOD)('answers 03 to %s cut off anywhere or followed by more', (hex) => {
     const pdu = bytesOf(hex);
     for (let length = 1; length < pdu.length; length++) {
-      expect(decodeRequest(pdu.slice(0, length)), `${length} bytes`).toEqual({ ok: false, exception: 3 });
+      expect(decodeRequest(pdu.slice(0, length)), `${length} bytes`).toEqual({ ok: false, error: 3 });
     }
     for (const extra of [1, 2, 253 - pdu.length]) {
       const longer = new Uint8Array(pdu.length + extra);
       longer.set(pdu);
-      expect(decodeRequest(longer), `${extra} more`).toEqual({ ok: false, exception: 3 });
+      expect(decodeRequest(longer), `${extra} more`).toEqual({ ok: false, error: 3 });
     }
   });
 
@@ -89,7 +89,7 @@ describe('decoding a request', () => {
   ];
   it.each(limits)('%s: %s', (_, pdu, accepted) => {
     const decoded = decodeRequest(bytesOf(pdu));
-    expect(decoded.ok || decoded.exception).toBe(accepted ? true : 3);
+    expect(decoded.ok || decoded.error).toBe(accepted ? true : 3);
   });
 
   const byteCounts: [name: string, pdu: string][] = [
@@ -110,7 +110,7 @@ describe('decoding a request', () => {
     ['read/write of 128 registers, whose byte count wraps to 0', '17 0000 0001 0000 0080 00'],
   ];
   it.each(byteCounts)('answers 03 to a byte count that does not fit: %s', (_, pdu) => {
-    expect(decodeRequest(bytesOf(pdu))).toEqual({ ok: false, exception: 3 });
+    expect(decodeRequest(bytesOf(pdu))).toEqual({ ok: false, error: 3 });
   });
 
   it('takes FF00 and 0000 for a single coil, and no other value', () => {
@@ -125,7 +125,7 @@ describe('decoding a request', () => {
       if (FUNCTIONS.includes(code)) continue;
       for (const rest of ['', '0000 0001', '0000 0000', octets(252)]) {
         const pdu = bytesOf(code.toString(16).padStart(2, '0') + rest);
-        expect(decodeRequest(pdu), `function ${code} ${rest}`).toEqual({ ok: false, exception: 1 });
+        expect(decodeRequest(pdu), `function ${code} ${rest}`).toEqual({ ok: false, error: 1 });
       }
     }
   });
@@ -135,7 +135,7 @@ describe('decoding a request', () => {
       const bare = decodeRequest(Uint8Array.of(code));
       const expected = [7, 11, 12, 17].includes(code)
         ? { ok: true, request: { code } }
-        : { ok: false, exception: 3 };
+        : { ok: false, error: 3 };
       expect(bare, `function ${code}`).toEqual(expected);
     }
   });
@@ -144,7 +144,7 @@ describe('decoding a request', () => {
     const known = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20];
     for (let subFunction = 0; subFunction <= 0xffff; subFunction++) {
       const decoded = decodeRequest(Uint8Array.of(8, subFunction >>> 8, subFunction & 0xff, 0, 0));
-      expect(decoded.ok || decoded.exception).toBe(known.includes(subFunction) ? true : 1);
+      expect(decoded.ok || decoded.error).toBe(known.includes(subFunction) ? true : 1);
     }
   });
 
@@ -168,7 +168,7 @@ describe('decoding a request', () => {
   ];
   it.each(diagnosticData)('diagnostics %s: %s', (pdu, accepted) => {
     const decoded = decodeRequest(bytesOf(pdu));
-    expect(decoded.ok || decoded.exception).toBe(accepted ? true : 3);
+    expect(decoded.ok || decoded.error).toBe(accepted ? true : 3);
   });
 
   const part = '06 0001 0000 0001';
@@ -205,13 +205,13 @@ describe('decoding a request', () => {
   ];
   it.each(fileRecords)('%s: %s', (_, pdu, accepted) => {
     const decoded = decodeRequest(bytesOf(pdu));
-    expect(decoded.ok || decoded.exception).toBe(accepted ? true : 3);
+    expect(decoded.ok || decoded.error).toBe(accepted ? true : 3);
   });
 
   it('reads device identification with codes 1 to 4 and answers 03 to the others', () => {
     for (let access = 0; access < 256; access++) {
       const decoded = decodeRequest(Uint8Array.of(43, 14, access, 0));
-      expect(decoded.ok || decoded.exception, `code ${access}`).toBe(access >= 1 && access <= 4 ? true : 3);
+      expect(decoded.ok || decoded.error, `code ${access}`).toBe(access >= 1 && access <= 4 ? true : 3);
     }
   });
 
@@ -220,7 +220,7 @@ describe('decoding a request', () => {
       if (type === 14) continue;
       for (const rest of [[], [1, 0], [0, 0, 0, 0, 0]]) {
         const decoded = decodeRequest(Uint8Array.of(43, type, ...rest));
-        expect(decoded, `MEI type ${type}`).toEqual({ ok: false, exception: 1 });
+        expect(decoded, `MEI type ${type}`).toEqual({ ok: false, error: 1 });
       }
     }
   });
@@ -230,9 +230,9 @@ describe('decoding a request', () => {
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 253 }), (pdu) => {
         const decoded = decodeRequest(pdu);
         if (!decoded.ok) return;
-        const again = encodeRequest(decoded.request);
+        const again = encodeRequest(decoded.value);
         expect(again.length).toBe(pdu.length);
-        const end = decoded.request.code === 15 ? pdu.length - 1 : pdu.length;
+        const end = decoded.value.code === 15 ? pdu.length - 1 : pdu.length;
         expect(hexOf(again.slice(0, end))).toBe(hexOf(pdu.slice(0, end)));
       }),
       { numRuns: 2000 },

@@ -181,7 +181,7 @@ function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undef
     if (bound === undefined) continue;
     const parsed = parseValue(type === 'string' ? 'float64' : type, bound, 1);
     if (!kind?.hasBounds) at.key(key).wrong(`only the actions ${WITH_BOUNDS.join(' and ')} have bounds`);
-    else if (!parsed.ok) at.key(key).expected(parsed.expected);
+    else if (!parsed.ok) at.key(key).expected(parsed.error);
   }
   const replayed = readsOf(type, entry, at.key('reads'));
   if (name === undefined || kind === undefined) return undefined;
@@ -223,7 +223,7 @@ function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['re
     }
     const parsed = parseValue(type === 'string' ? 'uint16' : type, value, 1);
     if (parsed.ok) reads.set(read, parsed.value);
-    else item.key(1).expected(parsed.expected);
+    else item.key(1).expected(parsed.error);
     before = read;
   }
   return reads;

@@ -117,7 +117,7 @@ export function readValue(type: ValueType, at: At, scale: unknown, cells: number
   const parsed = parseValue(type, at.value, cells);
   if (parsed.ok) return parsed.value;
   const isRaw = scale === undefined ? '' : `, as it is stored before its scale of ${scale}`;
-  return at.expected(`${parsed.expected}${isRaw}`);
+  return at.expected(`${parsed.error}${isRaw}`);
 }
 
 /** Warns about a value that has no effect, or that no client could write. */

@@ -136,7 +136,7 @@ function withoutWrong(
     if (!Object.hasOwn(values, point)) return true;
     const cells = type === 'string' ? Number(length) : CELLS_PER_VALUE[type as Exclude<ValueType, 'string'>];
     const parsed = parseValue(type as ValueType, value, cells);
-    if (!parsed.ok) at.key(point).wrong(expectedMessage(parsed.expected, values[point]));
+    if (!parsed.ok) at.key(point).wrong(expectedMessage(parsed.error, values[point]));
     return parsed.ok;
   });
 }

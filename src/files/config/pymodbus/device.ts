@@ -64,7 +64,7 @@ function readDefaults(at: At): Record<PymodbusType, CellDefault> {
     const value = at.key('value').key(type);
     const none = type === 'string' ? '' : 0;
     const parsed = parseValue(type, value.value ?? none, LONGEST_STRING);
-    if (!parsed.ok) value.expected(parsed.expected);
+    if (!parsed.ok) value.expected(parsed.error);
     const action = readActionName(at.key('action').key(type));
     return { value: parsed.ok ? parsed.value : none, action };
   };
@@ -213,8 +213,8 @@ function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cell
   const input = at.value === undefined ? cellDefault.value : at.value;
   const parsed = parseValue(type, input, cells);
   if (parsed.ok) return parsed.value;
-  if (at.value !== undefined) at.expected(parsed.expected);
-  else entry.wrong(`${expectedMessage(parsed.expected, input)} (from setup.defaults.value)`);
+  if (at.value !== undefined) at.expected(parsed.error);
+  else entry.wrong(`${expectedMessage(parsed.error, input)} (from setup.defaults.value)`);
   return type === 'string' ? '' : 0;
 }
 
@@ -246,7 +246,7 @@ function boundProblem(type: PymodbusType, bound: number): string | undefined {
   // pymodbus cuts off the fraction of a bound.
   const whole = integerRange(type) ? Math.trunc(bound) : bound;
   const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
-  return parsed.ok ? undefined : expectedMessage(parsed.expected, bound);
+  return parsed.ok ? undefined : expectedMessage(parsed.error, bound);
 }
 
 /**

@@ -104,7 +104,7 @@ export class TcpBinding implements Binding {
     handshakes.begin(accepted.raw, (handshake) => {
       // Only now may the connection take the place of another: anybody can begin a handshake.
       if (handshake.ok) this.#admit(accepted, new StreamChannel(handshake.socket), handshake.role);
-      else clients.turnAway(accepted.identity, handshake.reason, handshake.text);
+      else clients.turnAway(accepted.identity, handshake.reason, handshake.error);
     });
   }
 

@@ -221,7 +221,7 @@ type Handshake =
   /** `role` is that of the client's certificate. */
   | { readonly ok: true; readonly socket: TLSSocket; readonly role: string | undefined }
   /** The connection is closed. */
-  | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly text: string };
+  | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly error: string };
 
 /**
  * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1). They need TLS 1.2 or newer
@@ -256,7 +256,7 @@ export class TlsHandshakes {
     this.#server.on('tlsClientError', (error, socket) => {
       // OpenSSL's name for the fault of a refused certificate, otherwise null, whatever the type says.
       const fault = (socket.authorizationError as unknown as string | null) ?? undefined;
-      this.#settle(socket, { ok: false, reason: 'tls', text: tlsFailure(error, fault) });
+      this.#settle(socket, { ok: false, reason: 'tls', error: tlsFailure(error, fault) });
     });
   }
 
@@ -275,13 +275,13 @@ export class TlsHandshakes {
   }
 
   /** Gives up the handshake that has been under way for longest, to make room. */
-  abortOldest(text: string): void {
+  abortOldest(error: string): void {
     const [oldest] = this.#waiting;
     if (oldest === undefined) return;
     const [raw, done] = oldest;
     this.#waiting.delete(raw);
     raw.destroy();
-    done({ ok: false, reason: 'limit', text });
+    done({ ok: false, reason: 'limit', error });
   }
 
   /** Ends all handshakes without reporting them. */

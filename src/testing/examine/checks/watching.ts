@@ -252,8 +252,8 @@ function legality({ log }: Exam): Judged {
 function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
   const decoded = decodeRequest(pdu);
   // Another device of the bus may have functions of its own.
-  if (!decoded.ok && (request.kind === 'request' || decoded.exception !== ExceptionCode.illegalFunction)) {
-    return MISTAKES.get(decoded.exception);
+  if (!decoded.ok && (request.kind === 'request' || decoded.error !== ExceptionCode.illegalFunction)) {
+    return MISTAKES.get(decoded.error);
   }
   if (addressRanges(pdu).some(({ address, quantity }) => address + quantity > ADDRESSES)) {
     return 'addresses beyond 65535';
