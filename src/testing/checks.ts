@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../common/result.js';
 import { unknownName } from '../common/schema/nearest.js';
 import { type Ability, lackOf } from '../device/faults/kind.js';
 import type { Line } from '../simulator/line.js';
@@ -62,11 +63,11 @@ function whyNotOn({ definition, bus }: Line, { transports, abilities = [] }: Che
  * @param names identifiers of checks or names of groups
  * @returns the checks, or what is wrong with the names, as a sentence
  */
-export function chosenChecks(names: readonly string[], line: Line, usual = CHECKS): Check[] | string {
+export function chosenChecks(names: readonly string[], line: Line, usual = CHECKS): Result<Check[]> {
   const isOfCatalogue = names.some((name) => name.startsWith(REAL_WORLD));
   const checks = isOfCatalogue ? [...usual, ...realWorldChecks()] : usual;
   const fitting = checksFor(line, checks);
-  if (names.length === 0) return fitting;
+  if (names.length === 0) return success(fitting);
   const chosen = new Set<Check>();
   const add = (check: Check) => {
     chosen.add(check);
@@ -76,15 +77,14 @@ export function chosenChecks(names: readonly string[], line: Line, usual = CHECK
     const named = ({ id, group }: Check) => id === name || group === name;
     const known = checks.filter(named);
     if (known.length === 0) {
-      return unknownName('check', name, [
-        ...new Set([...checks.flatMap(({ id, group }) => [id, group]), REAL_WORLD]),
-      ]);
+      const ids = checks.flatMap(({ id, group }) => [id, group]);
+      return failure(unknownName('check', name, [...new Set([...ids, REAL_WORLD])]));
     }
     const found = fitting.filter(named);
-    if (found.length === 0) return refusalOf(name, known[0] as Check, line, fitting);
+    if (found.length === 0) return failure(refusalOf(name, known[0] as Check, line, fitting));
     for (const check of found) add(check);
   }
-  return fitting.filter((check) => chosen.has(check));
+  return success(fitting.filter((check) => chosen.has(check)));
 }
 
 function refusalOf(name: string, check: Check, line: Line, fitting: readonly Check[]): string {

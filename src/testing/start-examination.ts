@@ -69,8 +69,8 @@ function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
     if (!read) return undefined;
     const { client, source } = read;
     const checks = chosenChecks(source.checks ?? [], client.line);
-    if (typeof checks === 'string') return at.key('checks').wrong(checks);
-    return { ...client, checks, limitMs: source.limit ?? DEFAULT_LIMIT_MS };
+    if (!checks.ok) return at.key('checks').wrong(checks.error);
+    return { ...client, checks: checks.value, limitMs: source.limit ?? DEFAULT_LIMIT_MS };
   });
 }
 
@@ -96,8 +96,8 @@ export function readClient<Source extends ClientSource>(
   if (unitId !== undefined && !line.owns(unitId))
     return at.key('unit').wrong(`line ${line.name} has no unit ${unitId}`);
   const observer = witness && registerObserver(witness.register, simulator);
-  if (typeof observer === 'string') return at.key('witness').key('register').wrong(observer);
-  return { source, client: { line, unitId, seed, observer, about } };
+  if (observer?.ok === false) return at.key('witness').key('register').wrong(observer.error);
+  return { source, client: { line, unitId, seed, observer: observer?.value, about } };
 }
 
 /**

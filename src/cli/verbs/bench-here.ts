@@ -70,8 +70,8 @@ export function clientOf(
   }
   const observer = makeObserver?.(simulator);
   // Only the name of a register can be unknown; those of pages and commands are not checked here.
-  if (typeof observer === 'string') return failure(`--witness-register: ${observer}`);
-  return success({ line, observer });
+  if (observer?.ok === false) return failure(`--witness-register: ${observer.error}`);
+  return success({ line, observer: observer?.value });
 }
 
 /** The program of a client, which can be started again and again. */

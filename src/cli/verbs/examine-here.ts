@@ -40,11 +40,11 @@ function orderOf(
   const client = clientOf(wanted, makeObserver, simulator);
   if (!client.ok) return client;
   const checks = chosenChecks(names, client.value.line);
-  if (typeof checks === 'string') return failure(`--checks: ${checks}`);
+  if (!checks.ok) return failure(`--checks: ${checks.error}`);
   return success({
     ...client.value,
     unitId,
-    checks,
+    checks: checks.value,
     limitMs,
     seed: seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
   });

@@ -34,7 +34,7 @@ export async function examine(request: ExamineRequest): Promise<number> {
     isStopped = true;
   });
   const report = await (request.url === undefined
-    ? examineHere(request, read.observer, stop)
+    ? examineHere(request, read.value, stop)
     : examineThere(request, request.url, stop));
   if (!report.ok) return complain(report.error, WRONG);
   return report.value ? conclude(request, report.value, isStopped) : WRONG;

@@ -25,8 +25,8 @@ export async function selftest(command: SelftestCommand): Promise<number> {
     await line.stop();
     return complain(`line ${name}: asked to stop before the end; nothing is judged`);
   }
-  if ('error' in measured) return complain(`line ${name}: ${measured.error}`);
-  const { ok, text } = verdict(measured);
+  if (!measured.ok) return complain(`line ${name}: ${measured.error}`);
+  const { ok, text } = verdict(measured.value);
   say(text);
   return ok ? OK : FAILED;
 }

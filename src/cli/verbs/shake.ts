@@ -46,7 +46,7 @@ export async function shake(command: ShakeCommand): Promise<number> {
   const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
     isStopped = true;
   });
-  const means = { makeObserver: read.observer, replay: replay.value, stop };
+  const means = { makeObserver: read.value, replay: replay.value, stop };
   const report = await (command.url === undefined
     ? shakeHere(command, means)
     : shakeThere(command, command.url, means));

@@ -155,8 +155,8 @@ export interface NamedValue {
   readonly bit?: { readonly number: number; readonly of: string };
 }
 
-/** Finds the value of a name such as `meter.voltage`. A text says why there is none. */
-export type FindValue = (name: string) => NamedValue | string;
+/** Finds the value of a name such as `meter.voltage`, or says why there is none. */
+export type FindValue = (name: string) => Result<NamedValue>;
 
 /** A rule with the values that its names stand for, or the first name that no value has. */
 type ResolvedRule = Result<FaultRule, Issue>;
@@ -176,10 +176,10 @@ export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
   const values: NamedValue[] = [];
   for (const each of [name].flat()) {
     const found = find(each);
-    if (typeof found === 'string') {
-      return failure({ path: ['when', 'name'], message: found, code: 'rule.unknown_value' });
+    if (!found.ok) {
+      return failure({ path: ['when', 'name'], message: found.error, code: 'rule.unknown_value' });
     }
-    values.push(found);
+    values.push(found.value);
   }
   return success({ ...rule, values });
 }

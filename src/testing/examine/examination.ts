@@ -195,19 +195,19 @@ export class Examination {
     const client = this.#client;
     const how = this.#crashed.then((how) => ({ how }));
     const watched = await Promise.race([watchClient({ ...client, waits: this.#watching, limitMs }), how]);
-    if (typeof watched === 'string') {
-      this.#refusal = watched;
-      return { verdict: 'not run', text: watched };
-    }
     if ('how' in watched) {
       if (this.#log.after(0).length > 0) return this.#clientHasCrashed([], watched.how);
       const text = 'the client ended before it asked anything';
       this.#refusal = `${text}: ${watched.how}`;
       return { verdict: 'not run', text };
     }
+    if (!watched.ok) {
+      this.#refusal = watched.error;
+      return { verdict: 'not run', text: watched.error };
+    }
     this.#log.usualUntil = this.#log.last;
-    client.questions = watched.questions;
-    const { target } = watched;
+    const { target, questions } = watched.value;
+    client.questions = questions;
     this.#target = target;
     const isWatching = ({ beside }: Check) => beside === 'watches';
     const watching = this.order.checks.filter(isWatching).map(async (check) => {

@@ -1,4 +1,5 @@
 import type { Random } from '../../common/random.js';
+import { failure, type Result, success } from '../../common/result.js';
 import { type HeardSoFar, type RawChunk, RawConnection, type RawPiece } from '../../modbus/client/raw.js';
 import type { ClientTarget, Wire, WireListener } from '../../modbus/client/wire.js';
 import { concatBytes, newBytes } from '../../modbus/protocol/bytes.js';
@@ -206,16 +207,16 @@ export class Asker {
   }
 
   /**
-   * Opens a second connection beside the own one, or a port with other settings in place of it.
-   * @returns why that failed, as one sentence
+   * Opens a second connection beside the own one, or a port with other settings in place of it; or says why that
+   * failed.
    */
-  async another(target?: ClientTarget): Promise<RawConnection | string> {
+  async another(target?: ClientTarget): Promise<Result<RawConnection>> {
     await this.#reconnectPause();
     const connection = this.#newConnection(target);
     const problem = await connection.open(OPEN_TIMEOUT);
     this.#turnedAt = this.clock.now();
     if (problem === undefined && this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
-    return problem ?? connection;
+    return problem === undefined ? success(connection) : failure(problem);
   }
 
   /** Asks on a connection from `another` until an answer decides. */

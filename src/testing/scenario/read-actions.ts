@@ -55,11 +55,11 @@ function aimedAt(lines: FaultNumbers['line'], rule: FaultRule): FaultRule {
 export function readChanges(at: At, simulator: Simulator): ValueChange[] {
   return (namedEntries(at, 'values by name, as in {meter.voltage: 260}') ?? []).flatMap(([name, content]) => {
     const found = simulator.findValue(name);
-    if (typeof found === 'string') return content.wrong(found) ?? [];
-    const device = simulator.devices.get(found.device);
-    if (found.bit)
-      return content.wrong(`is a bit of ${found.device}.${found.bit.of}: set the whole value`) ?? [];
-    const target = device && valueNamed(device, name.slice(found.device.length + 1));
+    if (!found.ok) return content.wrong(found.error) ?? [];
+    const { device: owner, bit } = found.value;
+    if (bit) return content.wrong(`is a bit of ${owner}.${bit.of}: set the whole value`) ?? [];
+    const device = simulator.devices.get(owner);
+    const target = device && valueNamed(device, name.slice(owner.length + 1));
     if (!target) return [];
     const why = whyUnchangeable(target);
     if (why !== undefined) return content.wrong(why) ?? [];

@@ -84,8 +84,8 @@ function readBit(
 /** Finds a value by its name, such as `meter.voltage`. */
 function readName(name: string, at: At, simulator: Simulator) {
   const found = simulator.findValue(name);
-  if (typeof found === 'string') return at.wrong(found);
-  const { device, table, address, quantity, bit } = found;
+  if (!found.ok) return at.wrong(found.error);
+  const { device, table, address, quantity, bit } = found.value;
   if (table !== 'coils' && table !== 'holding') {
     return at.wrong(`${name} is in the table ${table}, which no client can write`);
   }

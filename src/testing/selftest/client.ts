@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
+import { failure, type Result, success } from '../../common/result.js';
 import type { SerialLineDefinition } from '../../files/config/configuration.js';
 import { openRealPort } from '../../modbus/transport/port/real-port.js';
 
@@ -13,40 +14,40 @@ export interface QueryClient {
 /** The result of a query. `closed`: the other side has closed the connection, before or after the query. */
 type QueryResult = 'answered' | 'unanswered' | 'closed';
 
-/** A client on the other end of a virtual line, which it opens as another program would; or an error text. */
+/** A client on the other end of a virtual line, which it opens as another program would; or why it has none. */
 export async function serialClient(
   path: string,
   { baudRate, dataBits, parity, stopBits }: SerialLineDefinition,
-): Promise<QueryClient | string> {
+): Promise<Result<QueryClient>> {
   const exchange = new QueryExchange();
   const opened = await openRealPort(
     { path, baudRate, dataBits, parity, stopBits },
     { onData: (chunk) => exchange.received(chunk), onDamaged: () => {}, onClose: () => exchange.closed() },
   );
-  if (!opened.ok) return opened.error;
+  if (!opened.ok) return opened;
   const { port } = opened;
-  return { ask: exchange.asking((request) => port.write(request)), close: () => port.close() };
+  return success({ ask: exchange.asking((request) => port.write(request)), close: () => port.close() });
 }
 
-/** A client of a TCP line on this machine; or an error text. */
-export async function tcpClient(host: string, port: number): Promise<QueryClient | string> {
+/** A client of a TCP line on this machine; or why it could not connect. */
+export async function tcpClient(host: string, port: number): Promise<Result<QueryClient>> {
   const exchange = new QueryExchange();
   const socket = connect({ host, port, noDelay: true });
   const failed = await new Promise<Error | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined)).on('error', resolve);
   });
-  if (failed) return failed.message;
+  if (failed) return failure(failed.message);
   socket.on('data', (chunk) => exchange.received(chunk)).on('close', () => exchange.closed());
-  return {
+  return success({
     ask: exchange.asking((request) => socket.write(request)),
     close: async () => {
       socket.destroy();
     },
-  };
+  });
 }
 
 /** A client of a UDP line on this machine. */
-export async function udpClient(host: string, port: number): Promise<QueryClient> {
+export function udpClient(host: string, port: number): QueryClient {
   const exchange = new QueryExchange();
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   socket.on('message', (datagram) => exchange.received(datagram)).on('error', () => {});

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { failure, type Result, success } from '../../common/result.js';
 import type { LineDefinition, SerialLineDefinition } from '../../files/config/configuration.js';
 import { concatBytes, packWords } from '../../modbus/protocol/bytes.js';
 import type { AduContent } from '../../modbus/protocol/framing.js';
@@ -184,9 +185,9 @@ export async function measureLine(
   simulator: Simulator,
   line: Line,
   seconds: number,
-): Promise<Measurements | { readonly error: string }> {
+): Promise<Result<Measurements>> {
   if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
-    return { error: 'only listens (mode: monitor), so there are no replies to measure' };
+    return failure('only listens (mode: monitor), so there are no replies to measure');
   }
   // `serve` shortens the time slice as well, so the measurement shows how the line will behave there.
   const slice = await shortenTimeSlice();
@@ -195,18 +196,18 @@ export async function measureLine(
   const { state } = line;
   if (state.kind === 'waiting') {
     await line.stop();
-    return { error: state.reason };
+    return failure(state.reason);
   }
   const startedAt = performance.now();
   try {
     const before = lineStatus(line).errorCounts;
     const timers = await timerLateness(lineStatus(line).times?.t35 ?? USUAL_WAIT_MS);
     const client = await ownClient(line);
-    if (typeof client === 'string') return { error: client };
-    const own = client && (await askRepeatedly(client, line, simulator));
+    if (client?.ok === false) return client;
+    const own = client && (await askRepeatedly(client.value, line, simulator));
     if (!client) await delay(1000 * seconds);
     const { port, times, errorCounts } = lineStatus(line);
-    return {
+    return success({
       description: describeLine(line),
       slice,
       cores: availableParallelism(),
@@ -221,7 +222,7 @@ export async function measureLine(
       counters: line.counters,
       echo: line.definition.kind === 'serial' ? line.definition.echo : undefined,
       overruns: lostBetween(before, errorCounts),
-    };
+    });
   } finally {
     await line.stop();
   }
@@ -248,14 +249,14 @@ export function waitsForOthers(definition: LineDefinition): boolean {
   return definition.kind === 'tls' || (definition.kind === 'serial' && definition.path !== 'virtual');
 }
 
-/** The built-in client, or an error text; undefined where only other clients can send requests. */
-async function ownClient(line: Line): Promise<QueryClient | string | undefined> {
+/** The built-in client, or why it could not connect; undefined where only other clients can send requests. */
+async function ownClient(line: Line): Promise<Result<QueryClient> | undefined> {
   const { definition, state } = line;
   if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
   if (definition.kind === 'serial') return serialClient(state.endpoint, definition);
   const { port = definition.port } = state;
   const host = LOOPBACK[definition.host] ?? definition.host;
-  return definition.kind === 'tcp' ? tcpClient(host, port) : udpClient(host, port);
+  return definition.kind === 'tcp' ? tcpClient(host, port) : success(udpClient(host, port));
 }
 
 /** The address to connect to when the line listens on all addresses. */

@@ -1,4 +1,5 @@
 import { seededRandom } from '../../common/random.js';
+import { failure } from '../../common/result.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
@@ -174,21 +175,22 @@ export class Shake {
   async #runAll(): Promise<void> {
     const { limitMs, replay } = this.order;
     const client = this.#client;
-    const crashed = this.#crashed.then((how) => `the client ended before anything was done: ${how}`);
+    const crashed = this.#crashed.then((how) => failure(`the client ended before anything was done: ${how}`));
     const watched = await Promise.race([watchClient({ ...client, waits: this.#waits, limitMs }), crashed]);
-    if (typeof watched === 'string') {
-      this.#refusal = watched;
+    if (!watched.ok) {
+      this.#refusal = watched.error;
       return;
     }
-    this.#target = watched.target;
-    client.questions = watched.questions;
+    const { target, questions } = watched.value;
+    this.#target = target;
+    client.questions = questions;
     this.#log.usualUntil = this.#log.last;
-    this.#pace = this.#paceOf(watched.target);
+    this.#pace = this.#paceOf(target);
     this.#player = new Player(this.#bench, client, this.#pace);
     const unusable = await client.values?.ready(this.#newExam());
     if (unusable !== undefined) client.note(`Values are not looked at: ${unusable}.`);
     if (replay) await this.#replay(replay);
-    else await this.#walk(watched.target);
+    else await this.#walk(target);
   }
 
   /** Plays drawn schedules until the client fails, or until there is no more time or are no more moves. */

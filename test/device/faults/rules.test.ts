@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_SEED } from '../../../src/common/random.js';
+import { failure, success } from '../../../src/common/result.js';
 import { At } from '../../../src/common/schema/at.js';
 import { Findings } from '../../../src/common/schema/findings.js';
 import { pathText } from '../../../src/common/schema/problem.js';
@@ -753,7 +754,8 @@ it('a rule does not use up its count on a line that can do nothing of it', () =>
 
 describe('a rule that names values', () => {
   const voltage = { device: 'meter', table: 'holding', address: 10, quantity: 2 } as const;
-  const find = (name: string) => (name === 'meter.voltage' ? voltage : `no value has the name ${name}`);
+  const find = (name: string) =>
+    name === 'meter.voltage' ? success(voltage) : failure(`no value has the name ${name}`);
   const lines = [{ name: 'bench', abilities: abilities('serial', 'rtu') }];
   const checked = (when: object, home: Partial<RuleHome> = {}) =>
     usableRule(ruleOf(FAULTS, { when }), { lines, find, ...home });

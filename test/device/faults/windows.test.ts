@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../../../src/common/result.js';
 import { At } from '../../../src/common/schema/at.js';
 import { Findings } from '../../../src/common/schema/findings.js';
 import { pathText } from '../../../src/common/schema/problem.js';
@@ -106,7 +107,7 @@ describe('a rule with times acts', () => {
     faults.rules.set(rule);
     expect(isOpen()).toBe(true);
     clock.advance(10_000);
-    faults.reset(() => 'no value');
+    faults.reset(() => failure('no value'));
     expect(isOpen()).toBe(true);
   });
 });

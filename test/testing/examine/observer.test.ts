@@ -15,9 +15,9 @@ const read = (written: WrittenObserver) => readObserver(written, (part) => `--wi
 /** The observer that such options make on a bench. */
 function made(written: WrittenObserver, bench = {} as Simulator): Observer {
   const wanted = read(written);
-  const observer = wanted.ok ? wanted.observer?.(bench) : wanted.error;
-  if (typeof observer !== 'object') throw new Error(observer);
-  return observer;
+  const observer = wanted.ok ? wanted.value?.(bench) : wanted;
+  if (!observer?.ok) throw new Error(observer?.error);
+  return observer.value;
 }
 
 describe('a path into JSON', () => {
@@ -45,7 +45,7 @@ describe('a path into JSON', () => {
 
 describe('the options of an observer', () => {
   it('ask for none where none is written', () => {
-    expect(read({})).toEqual({ ok: true, observer: undefined });
+    expect(read({})).toEqual({ ok: true, value: undefined });
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('a register as an observer', () => {
     const { simulator } = await virtualBench();
     const shows = async (name: string) => {
       const observer = registerObserver(name, simulator);
-      return typeof observer === 'string' ? observer : await observer.read();
+      return observer.ok ? await observer.value.read() : observer.error;
     };
     expect(await shows('relay.seen')).toEqual({ ok: true, text: '0' });
     expect(await shows('meter.holding.3')).toEqual({ ok: true, text: '1003' });
@@ -102,8 +102,8 @@ describe('a register as an observer', () => {
       checks: ['wrong-crc'],
       observer: (_, { simulator }) => {
         const observer = registerObserver('relay.seen', simulator);
-        if (typeof observer === 'string') throw new Error(observer);
-        return observer;
+        if (!observer.ok) throw new Error(observer.error);
+        return observer.value;
       },
     });
     expect(finding('wrong-crc')).toMatchObject({ verdict: 'inconclusive' });

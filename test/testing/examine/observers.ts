@@ -10,8 +10,8 @@ export const WRITES_BACK: Partial<Habits> = { writesBack: { unitId: 2, address: 
 /** The register that such a client writes to. */
 export function written(_: ModelClient, { simulator }: VirtualBench): Observer {
   const observer = registerObserver('relay.seen', simulator);
-  if (typeof observer === 'string') throw new Error(observer);
-  return observer;
+  if (!observer.ok) throw new Error(observer.error);
+  return observer.value;
 }
 
 /** In place of a page or a command: shows what the client has read, scaled, and some time later. */

@@ -157,8 +157,8 @@ export function newExamination(
   const line = simulator.lines.get('bus');
   const chosen = line && chosenChecks(checks, line, table);
   if (!line || chosen === undefined) throw new Error('no line');
-  if (typeof chosen === 'string') throw new Error(chosen);
-  const order = { line, unitId, checks: chosen, limitMs, seed, observer, restart };
+  if (!chosen.ok) throw new Error(chosen.error);
+  const order = { line, unitId, checks: chosen.value, limitMs, seed, observer, restart };
   const audience = { ...(onFinding && { found: onFinding }), ...(onNote && { note: onNote }) };
   return { examination: new Examination(simulator, order, audience, clock) };
 }

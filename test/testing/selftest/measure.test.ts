@@ -30,8 +30,8 @@ function paced(baudRate: number, chunk: number | 'usb', more: object = {}) {
 
 async function measured({ simulator, line }: ReturnType<typeof lineOf>): Promise<Measurements> {
   const found = await measureLine(simulator, line, 1);
-  if ('error' in found) throw new Error(found.error);
-  return found;
+  if (!found.ok) throw new Error(found.error);
+  return found.value;
 }
 
 describe.concurrent('a self-test of a line with its own client', () => {
@@ -141,9 +141,9 @@ describe('the client of a self-test', () => {
     onTestFinished(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const client = await tcpClient('127.0.0.1', (server.address() as AddressInfo).port);
-    if (typeof client === 'string') throw new Error(client);
-    onTestFinished(() => client.close());
-    return client;
+    if (!client.ok) throw new Error(client.error);
+    onTestFinished(() => client.value.close());
+    return client.value;
   }
 
   it('waits for a reply as long as it is told', async () => {

@@ -1,4 +1,5 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import type { At } from '../../../common/schema/at.js';
 import { unknownName } from '../../../common/schema/nearest.js';
 import { atOnce, type Work } from '../../../common/work.js';
@@ -158,23 +159,25 @@ export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): Fin
   return (name) => {
     const dot = name.lastIndexOf('.');
     if (dot < 0)
-      return `expected the name of a device, a dot and the name of a value, as in ${devices[0]}.${name}`;
+      return failure(
+        `expected the name of a device, a dot and the name of a value, as in ${devices[0]}.${name}`,
+      );
     const device = name.slice(0, dot);
     const last = name.slice(dot + 1);
     const values = valuesOf(device);
-    if (!values) return bitNamed(device, last, valuesOf) ?? unknownName('device', device, devices);
+    if (!values) return bitNamed(device, last, valuesOf) ?? failure(unknownName('device', device, devices));
     const point = values.get(last);
-    if (!point) return unknownName('name', last, [...values.keys()]);
+    if (!point) return failure(unknownName('name', last, [...values.keys()]));
     const { table, address, cells: quantity } = point;
-    return { device, table, address, quantity };
+    return success({ device, table, address, quantity });
   };
 }
 
 /**
- * The bit of a value, as in `meter.status.overload`; undefined where no device has this value, and a text where
- * the value has no such bit.
+ * The bit of a value, as in `meter.status.overload`, or why the value has no such bit; undefined where no device
+ * has this value.
  */
-function bitNamed(owner: string, name: string, valuesOf: ValuesOf): NamedValue | string | undefined {
+function bitNamed(owner: string, name: string, valuesOf: ValuesOf): Result<NamedValue> | undefined {
   const dot = owner.lastIndexOf('.');
   const [device, value] = [owner.slice(0, dot), owner.slice(dot + 1)];
   const point = dot < 0 ? undefined : valuesOf(device)?.get(value);
@@ -182,12 +185,14 @@ function bitNamed(owner: string, name: string, valuesOf: ValuesOf): NamedValue |
   const { table, address, cells: quantity, bits = [] } = point;
   const found = bits.find(([, each]) => each === name);
   if (!found)
-    return unknownName(
-      `bit of ${owner}`,
-      name,
-      bits.map(([, each]) => each),
+    return failure(
+      unknownName(
+        `bit of ${owner}`,
+        name,
+        bits.map(([, each]) => each),
+      ),
     );
-  return { device, table, address, quantity, bit: { number: found[0], of: value } };
+  return success({ device, table, address, quantity, bit: { number: found[0], of: value } });
 }
 
 export function pointsByName(points: Iterable<PointDefinition>): ReadonlyMap<string, PointDefinition> {

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../../common/result.js';
 import type { Measured } from '../../report/report.js';
 import { median, spanOf, usualTimes } from '../../times.js';
 import { repliedFrom } from '../heard/exchange.js';
@@ -49,25 +50,25 @@ const LONGEST_SILENCES_MS = 60_000;
  * Learns the pace of a client.
  * @returns the pace, or why it can't be learned, as a sentence
  */
-async function paceOf(exam: Exam): Promise<Pace | string> {
+async function paceOf(exam: Exam): Promise<Result<Pace>> {
   const began = exam.clock.now();
   for (let times = SILENCES; ; times++) {
     const missing = await learn(exam, [LOST], { times });
-    if (isBroken(missing)) return `${missing.why} after a poll without a reply`;
+    if (isBroken(missing)) return failure(`${missing.why} after a poll without a reply`);
     const usual = behaviourAfter(exam, ['good']);
     const [next, silent] = [usual.frequent, missing.frequent];
-    if (!silent || missing.samples.length < times) return 'no request came that could be disturbed';
+    if (!silent || missing.samples.length < times) return failure('no request came that could be disturbed');
     const closings = missing.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
     const closes = closings.length === missing.samples.length && usual.closing === undefined;
     const spread = spanOf(usualTimes(closes ? closings : silent.times));
     const isLong = times >= MOST_SILENCES || exam.clock.now() - began > LONGEST_SILENCES_MS;
     if (spread > STEADY_MS.spread && !isLong) continue;
-    if (!next) return 'what usually comes after a poll is not known';
+    if (!next) return failure('what usually comes after a poll is not known');
     if (missing.samples.some((each) => each.next.question !== silent.question)) {
-      return 'not the same question comes each time after a poll without a reply';
+      return failure('not the same question comes each time after a poll without a reply');
     }
     const jitter = Math.max(spanOf(next.expected), spanOf(silent.expected)) / 2;
-    return {
+    return success({
       usual: next,
       silent,
       closedAfterMs: closes ? median(closings) : undefined,
@@ -76,7 +77,7 @@ async function paceOf(exam: Exam): Promise<Pace | string> {
       spread,
       isSteady: spread <= STEADY_MS.spread && jitter <= STEADY_MS.jitter,
       evidence: missing.samples.slice(-SILENCES).flatMap((each) => [each.of, each.next]),
-    };
+    });
   }
 }
 
@@ -396,8 +397,9 @@ const timeOut: Check = {
   rule: 'Passes when the time-out is found to 3 ms or 2 %, fails when it is over 30 s or the client never asks again; inconclusive when its requests do not show when it gives up.',
   source: 'Modbus over Serial Line V1.02, 2.4.1: 1 s to several s at 9600 baud',
   async run(exam) {
-    const pace = await paceOf(exam);
-    if (typeof pace === 'string') return sure('unclear', pace);
+    const learned = await paceOf(exam);
+    if (!learned.ok) return sure('unclear', learned.error);
+    const pace = learned.value;
     const { usual, silent, closedAfterMs, tolerance } = pace;
     const isOtherwise = closedAfterMs !== undefined || usual.question !== silent.question;
     if (!isOtherwise && Math.abs(usual.afterMs - silent.afterMs) <= tolerance) {
@@ -453,8 +455,9 @@ const timeOutMargins: Check = {
   async run(exam) {
     const { timeoutMs } = exam.client.found;
     if (!timeoutMs) return sure('unclear', 'the time-out is not known');
-    const pace = await paceOf(exam);
-    if (typeof pace === 'string') return sure('unclear', pace);
+    const learned = await paceOf(exam);
+    if (!learned.ok) return sure('unclear', learned.error);
+    const pace = learned.value;
     const { value, plusMinus } = timeoutMs;
     const judged: Judged[] = [];
     const parts: string[] = [];

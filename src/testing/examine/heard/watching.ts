@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../../common/result.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
 import { durationText } from '../../scenario/words.js';
 import { spanOf, usualTimes } from '../../times.js';
@@ -72,7 +73,7 @@ export async function watchClient({
   unitId,
   limitMs,
   note,
-}: Watch): Promise<Watched | string> {
+}: Watch): Promise<Result<Watched>> {
   const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
   const nobody = `nobody polls line ${line.name}`;
   if (!(await waits.until(() => log.after(0)[0], patience))) {
@@ -81,7 +82,7 @@ export async function watchClient({
       .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
     const only =
       damaged > 0 ? `, only bytes that are no frame, ${damaged} times (another baud rate or parity?)` : '';
-    return `${nobody}: no request came within ${durationText(patience)}${only}`;
+    return failure(`${nobody}: no request came within ${durationText(patience)}${only}`);
   }
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
@@ -104,7 +105,9 @@ export async function watchClient({
   }
   const questions = questionsIn(log.newest());
   const chosen = targetOf(questions, unitId);
-  if (chosen && chosen.asked.length >= FEWEST_POLLS) return { questions, target: chosen };
+  if (chosen && chosen.asked.length >= FEWEST_POLLS) return success({ questions, target: chosen });
   const within = durationText(Math.round(clock.now() - startedAt));
-  return `${nobody} as an examination needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`;
+  return failure(
+    `${nobody} as an examination needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`,
+  );
 }

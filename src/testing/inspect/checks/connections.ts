@@ -178,12 +178,12 @@ async function connections(bench: Bench): Promise<Judged> {
   try {
     for (let i = 0; i < MOST_CONNECTIONS; i++) {
       const connection = await asker.another();
-      if (typeof connection === 'string') {
+      if (!connection.ok) {
         end = 'the next one is refused';
         break;
       }
-      opened.push(connection);
-      const exchange = await ask(connection);
+      opened.push(connection.value);
+      const exchange = await ask(connection.value);
       const { answer } = exchange;
       if (answer.kind === 'closed') {
         end = 'the next one is closed';
@@ -261,17 +261,17 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
   const { asker } = bench;
   await asker.disconnect();
   const first = await asker.another();
-  if (typeof first === 'string') return inconclusive(first);
+  if (!first.ok) return inconclusive(first.error);
   const second = await asker.another();
   try {
-    if (typeof second === 'string') return unsupported('it has one connection');
-    const before = await asker.askOn(second, bench.goodRead);
+    if (!second.ok) return unsupported('it has one connection');
+    const before = await asker.askOn(second.value, bench.goodRead);
     if (before.answer.kind !== 'data')
       return unsupported('a second connection is not answered: see connections', before);
     const half = frameOf(bench, 0x0607).subarray(0, 5);
-    void first.exchange([{ bytes: half }], { timeout: 1 });
+    void first.value.exchange([{ bytes: half }], { timeout: 1 });
     await asker.wait(20);
-    const exchange = await asker.askOn(second, bench.goodRead);
+    const exchange = await asker.askOn(second.value, bench.goodRead);
     const { answer } = exchange;
     if (answer.kind === 'data')
       return conforms('half a request on one connection does not hold up another one', exchange);
@@ -280,8 +280,8 @@ async function halfFrameElsewhere(bench: Bench): Promise<Judged> {
       exchange,
     );
   } finally {
-    await first.close();
-    if (typeof second !== 'string') await second.close();
+    await first.value.close();
+    if (second.ok) await second.value.close();
     asker.closed();
   }
 }

@@ -1,3 +1,4 @@
+import { type Result, success } from '../../../common/result.js';
 import type { ClientTarget } from '../../../modbus/client/wire.js';
 import { concatBytes } from '../../../modbus/protocol/bytes.js';
 import { isRtuFrame, requestLength } from '../../../modbus/protocol/rtu.js';
@@ -48,15 +49,15 @@ async function otherMaster(bench: Bench): Promise<Judged> {
 async function withSettings(
   bench: Bench,
   changes: Partial<Extract<ClientTarget, { readonly kind: 'serial' }>>,
-): Promise<Exchange | string> {
+): Promise<Result<Exchange>> {
   const { asker } = bench;
   await asker.disconnect();
   const connection = await asker.another({ ...asker.target, ...changes } as ClientTarget);
-  if (typeof connection === 'string') return connection;
+  if (!connection.ok) return connection;
   try {
-    return await asker.askOn(connection, bench.goodRead);
+    return success(await asker.askOn(connection.value, bench.goodRead));
   } finally {
-    await connection.close();
+    await connection.value.close();
   }
 }
 
@@ -74,8 +75,9 @@ const OTHER_PARITY = { even: 'odd', odd: 'even' } as const;
 
 const wrongParity = onWires(async (bench, { parity }) => {
   if (parity === 'none') return unsupported('the line has no parity');
-  const exchange = await withSettings(bench, { parity: OTHER_PARITY[parity] });
-  if (typeof exchange === 'string') return inconclusive(exchange);
+  const asked = await withSettings(bench, { parity: OTHER_PARITY[parity] });
+  if (!asked.ok) return inconclusive(asked.error);
+  const exchange = asked.value;
   return exchange.chunks.length > 0
     ? violates(`a read with ${OTHER_PARITY[parity]} parity: the server answers`, exchange)
     : conforms(`a read with ${OTHER_PARITY[parity]} parity is not answered`, exchange);
@@ -87,8 +89,9 @@ const SPEED_ERROR = 0.02;
 const otherSpeed = onWires(async (bench, { baudRate }) => {
   for (const share of [1 + SPEED_ERROR, 1 - SPEED_ERROR]) {
     const speed = Math.round(share * baudRate);
-    const exchange = await withSettings(bench, { baudRate: speed });
-    if (typeof exchange === 'string') return inconclusive(exchange);
+    const asked = await withSettings(bench, { baudRate: speed });
+    if (!asked.ok) return inconclusive(asked.error);
+    const exchange = asked.value;
     if (!isDecisive(exchange))
       return inconclusive(
         `at ${speed} baud, the server ${answerText(exchange.answer)}: it, or this adapter, does not bear 2 %; another adapter decides`,

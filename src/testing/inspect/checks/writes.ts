@@ -317,8 +317,9 @@ async function tearing(bench: Bench): Promise<Judged> {
     return inconclusive('it needs a pause between requests: see back-to-back');
   if (facts.connections?.startsWith('1 ')) return unsupported('it has one connection');
   const address = await scratchRegister(bench);
-  const other = await asker.another();
-  if (typeof other === 'string') return unsupported('it has one connection');
+  const opened = await asker.another();
+  if (!opened.ok) return unsupported('it has one connection');
+  const other = opened.value;
   const pdu = readPdu(3, address, 2);
   const torn: Exchange[] = [];
   let reads = 0;
