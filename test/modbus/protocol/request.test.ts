@@ -134,7 +134,7 @@ describe('decoding a request', () => {
     for (const code of FUNCTIONS) {
       const bare = decodeRequest(Uint8Array.of(code));
       const expected = [7, 11, 12, 17].includes(code)
-        ? { ok: true, request: { code } }
+        ? { ok: true, value: { code } }
         : { ok: false, error: 3 };
       expect(bare, `function ${code}`).toEqual(expected);
     }
@@ -242,5 +242,5 @@ describe('decoding a request', () => {
 
 it('a coil is written on or off', () => {
   const written = ['05 0001 FF00', '05 0001 0000'].map((pdu) => decodeRequest(bytesOf(pdu)));
-  expect(written).toMatchObject([{ request: { on: true } }, { request: { on: false } }]);
+  expect(written).toMatchObject([{ value: { on: true } }, { value: { on: false } }]);
 });
