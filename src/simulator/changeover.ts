@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
-import { devicesOf } from '../files/config/native/units.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, LineOutcome } from './line.js';
-import type { Lines } from './lines.js';
+import { type Lines, linesWith } from './lines.js';
 
 /** The devices and lines of a checked configuration that are to run. */
 export interface WantedSetup {
@@ -12,11 +11,15 @@ export interface WantedSetup {
   readonly lines: readonly LineDefinition[];
 }
 
-interface Differing<Definition> {
+interface Named {
+  readonly name: string;
+}
+
+/** What two lists of definitions have different. A definition that has changed is as it is wanted. */
+export interface Differing<Definition> {
   readonly added: readonly Definition[];
   readonly changed: readonly Definition[];
-  /** The names that are no longer there. */
-  readonly gone: readonly string[];
+  readonly gone: readonly Definition[];
 }
 
 /** The differences between what runs and what is wanted. */
@@ -54,14 +57,10 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
       ? { ...devices.definitionOf(source), name: device.name, copyOf: devices.originalOf(source) }
       : device;
   };
+  const presentLines = Array.from(lines.byName.values(), ({ definition }) => definition);
   return {
-    devices: yield* differing(present, wanted.devices, isSame, asCopy),
-    lines: yield* differing(
-      Array.from(lines.byName.values(), ({ definition }) => definition),
-      wanted.lines,
-      (line) => isDeepStrictEqual(lines.byName.get(line.name)?.definition, line),
-      (line) => line,
-    ),
+    devices: yield* differing(present, wanted.devices, (_, each) => isSame(each), asCopy),
+    lines: yield* differing(presentLines, wanted.lines, isDeepStrictEqual),
     order: wanted.lines.map(({ name }) => name),
   };
 }
@@ -74,24 +73,27 @@ function sourcesOf(all: readonly DeviceDefinition[]): ReadonlyMap<DeviceDefiniti
   return new Map(all.toReversed().map(({ tables, name }) => [tables, name]));
 }
 
-function* differing<Definition extends { readonly name: string }>(
+/**
+ * Compares two lists of definitions by their names, as work that can pause.
+ * @param use makes what is reported of a definition that was added or has changed
+ */
+export function* differing<Definition extends Named>(
   present: readonly Definition[],
   wanted: readonly Definition[],
-  isSame: (each: Definition) => boolean,
-  use: (each: Definition) => Definition,
+  isSame: (now: Definition, then: Definition) => boolean,
+  use = (each: Definition) => each,
 ): Work<Differing<Definition>> {
-  const before = new Set(present.map(({ name }) => name));
+  const before = new Map(present.map((each) => [each.name, each]));
   const after = new Set(wanted.map(({ name }) => name));
   const added: Definition[] = [];
   const changed: Definition[] = [];
   for (const each of wanted) {
-    if (!isSame(each)) (before.has(each.name) ? changed : added).push(use(each));
+    const now = before.get(each.name);
+    if (!now) added.push(use(each));
+    else if (!isSame(now, each)) changed.push(use(each));
     yield;
   }
-  return {
-    ...{ added, changed },
-    gone: present.flatMap(({ name }) => (after.has(name) ? [] : [name])),
-  };
+  return { added, changed, gone: present.filter(({ name }) => !after.has(name)) };
 }
 
 /** Does a step. @returns a function that undoes the step, or why the step failed */
@@ -110,18 +112,14 @@ export async function changeOver(
 ): Promise<LineOutcome> {
   const { added, changed, gone } = difference.devices;
   const order = [...lines.byName.keys()];
-  const taken = [...gone, ...changed.map(({ name }) => name)].map((name) => devices.take(name));
+  const taken = [...gone, ...changed].map(({ name }) => devices.take(name));
   devices.put(built);
 
   const replaced = new Set(changed.map(({ name }) => name));
-  const kept = [...lines.byName.values()].filter(
-    ({ name, definition }) =>
-      !difference.lines.gone.includes(name) &&
-      !difference.lines.changed.some((line) => line.name === name) &&
-      devicesOf(definition).some((device) => replaced.has(device)),
-  );
+  const other = new Set([...difference.lines.gone, ...difference.lines.changed].map(({ name }) => name));
+  const kept = linesWith(lines.byName.values(), replaced).filter(({ name }) => !other.has(name));
   const steps: UndoableStep[] = [
-    ...difference.lines.gone.map((name) => removal(lines, name)),
+    ...difference.lines.gone.map(({ name }) => removal(lines, name)),
     ...changesOfLines(lines, [...kept.map(({ definition }) => definition), ...difference.lines.changed]),
     ...difference.lines.added.map((definition) => addition(lines, definition, isStarted)),
   ];

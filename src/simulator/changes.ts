@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { At } from '../common/schema/at.js';
 import { Findings, type Mistakes } from '../common/schema/findings.js';
-import { atOnce, type Work } from '../common/work.js';
+import { atOnce, inSlices, type Work } from '../common/work.js';
 import type { Device } from '../device/device.js';
 import type { FaultRule } from '../device/faults/rule.js';
 import type { FaultRules } from '../device/faults/rules.js';
@@ -28,13 +28,14 @@ import type { Line, WantedLine } from './line.js';
 import { type Lines, linesWith, ruleForLine, unitsWithout, whyNeeded } from './lines.js';
 import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
 import { dependentNow, dependentPoint, networkNow, readingNewDevice, readNewDevices } from './new-device.js';
-import { inSlices } from './slices.js';
 
-/** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
-export type LineChange =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly issues: Mistakes }
-  | ChangeRefusal;
+export type LineChange = { readonly ok: true } | Invalid | ChangeRefusal;
+
+/** What is wrong with what was wanted, with the places. */
+interface Invalid {
+  readonly ok: false;
+  readonly error: Mistakes;
+}
 
 /**
  * The most devices and lines. More are taken for a mistake: a device can take 800 KB, and each line takes a
@@ -71,11 +72,8 @@ type RefusalCode =
 /** The result of removing something: the error names what still needs it. */
 type Removal = { readonly ok: true } | (ChangeRefusal & { readonly code: RefusalCode });
 
-/** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
-export type Addition<Added> =
-  | { readonly ok: true; readonly added: Added }
-  | { readonly ok: false; readonly issues: Mistakes }
-  | ChangeRefusal;
+/** The result of adding something. */
+export type Addition<Added> = { readonly ok: true; readonly added: Added } | Invalid | ChangeRefusal;
 
 const BUSY = {
   ok: false,
@@ -196,7 +194,7 @@ export class Changes {
     if (wanted) this.#wanted.delete(wanted.definition);
     this.lineRevision++;
     this.#plant.devices.keepCopies(this.#devicesInUse());
-    return findings.count > 0 ? { ok: false, issues: findings } : (refusal ?? changed);
+    return findings.count > 0 ? { ok: false, error: findings } : (refusal ?? changed);
   }
 
   /**
@@ -220,7 +218,7 @@ export class Changes {
     for (const definition of definitions) this.#wanted.delete(definition);
     this.lineRevision++;
     devices.keepCopies(this.#devicesInUse());
-    return changed ?? { ok: false, issues: findings };
+    return changed ?? { ok: false, error: findings };
   }
 
   /**
@@ -245,7 +243,7 @@ export class Changes {
       // A device that this one depends on may have been removed meanwhile.
       if (this.#plant.devices.changes !== seen) continue;
       if (definition) this.#reportReal(definition, new At(source, findings));
-      if (!definition || findings.count > 0) return { ok: false, issues: findings };
+      if (!definition || findings.count > 0) return { ok: false, error: findings };
       const cost = costOfDevice(definition);
       const tooMuch = this.budget.whyNot(cost);
       if (tooMuch !== undefined) return refused('memory.spent', tooMuch);
@@ -343,8 +341,8 @@ export class Changes {
     const difference = yield* comparing(present, wanted);
     const { added, changed, gone } = difference.devices;
     const cost = [...added, ...changed].reduce((sum, each) => sum + costOfDevice(each), 0);
-    const freed = [...changed.map(({ name }) => name), ...gone].reduce(
-      (sum, name) => sum + this.budget.ofDevice(this.#plant.devices.get(name)),
+    const freed = [...changed, ...gone].reduce(
+      (sum, { name }) => sum + this.budget.ofDevice(this.#plant.devices.get(name)),
       0,
     );
     const spent = this.budget.whyNot(cost, freed);
@@ -462,12 +460,12 @@ export class Changes {
     checkName('line', name, at.key('name'));
     const check = (line: LineDefinition) => reportSharedEndpoint(line, this.#definitions, at);
     const wanted = await this.#readLine(name, at, check);
-    if (!wanted) return { ok: false, issues: findings };
+    if (!wanted) return { ok: false, error: findings };
     if ('error' in wanted) return wanted;
     this.#wanted.delete(wanted.definition);
     // Other lines may have been added while the devices of this one were made.
     check(wanted.definition);
-    const late = findings.count > 0 ? { ok: false as const, issues: findings } : this.#whyNoLine(name);
+    const late = findings.count > 0 ? { ok: false as const, error: findings } : this.#whyNoLine(name);
     if (late) {
       this.#plant.devices.keepCopies(this.#devicesInUse());
       return late;

@@ -76,10 +76,7 @@ export function readNewDevices(
 
 /** Makes a reader of devices that is used while lines are served. */
 export function deviceReader(recordings: OpenRecording): NativeDeviceReader {
-  return new NativeDeviceReader(
-    () => ({ ok: false, messages: [NOT_WHILE_SERVING], warnings: [] }),
-    recordings,
-  );
+  return new NativeDeviceReader(() => ({ ok: false, error: [NOT_WHILE_SERVING], warnings: [] }), recordings);
 }
 
 /** A value of a device, with the signal that it is to get. */

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { DependencyGraph } from '../device/dependency-graph.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../device/faults/kind.js';
-import type { FindValue, RuleHome } from '../device/faults/rule.js';
+import { type FaultRule, type FindValue, type RuleHome, resolveNames } from '../device/faults/rule.js';
+import { FaultRules, type RuleSource } from '../device/faults/rules.js';
 import type { ActionSource } from '../device/registers/actions.js';
 import type {
   Configuration,
@@ -14,13 +16,83 @@ import { newClient } from '../modbus/client/client.js';
 import { systemClock } from '../modbus/transport/clock.js';
 import { Changes } from './changes.js';
 import { Devices } from './devices.js';
-import { FaultControl } from './fault-control.js';
 import type { Line, LineTools } from './line.js';
 import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
 import { RealLines } from './proxy/bridge.js';
 import { TrafficStream } from './traffic/stream.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
+
+/** The fault rules of a simulator: the configured rules, and rules that were added at run time. */
+export class FaultControl {
+  readonly rules: FaultRules;
+  #configured: readonly FaultRule[];
+
+  constructor(configured: readonly FaultRule[], source: RuleSource) {
+    this.rules = new FaultRules(source);
+    this.#configured = configured;
+    for (const rule of configured) this.rules.set(rule);
+  }
+
+  /**
+   * Restores the configured rules with their counts at zero, as after a restart. A rule for the name of a
+   * value is for the value that has this name now: REST may have replaced the device since the file was read.
+   * Without such a value, the rule acts on nothing.
+   */
+  reset(find: FindValue): void {
+    const all = this.rules.list().map(({ rule }) => rule);
+    this.#exchange(all, this.#configured, find, (rule) => ({ ...rule, values: [] }));
+  }
+
+  /**
+   * Makes these rules the configured ones, and puts them in force in place of all others but those of tests.
+   * Rules that are in force already keep their counts.
+   */
+  become(configured: readonly FaultRule[], find: FindValue): void {
+    const now = this.rules.list().flatMap(({ rule, temporary }) => (temporary ? [] : [rule]));
+    const isSo = now.length === configured.length && now.every((rule, i) => isSame(configured[i], rule));
+    this.#configured = configured;
+    if (!isSo) this.#exchange(now, configured, find);
+  }
+
+  /**
+   * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and
+   * changed rules are set. Unchanged rules keep their counts. Rules of other origin stay. A name means the
+   * running value, if there is one: a device that is defined differently now changes at the next restart.
+   * @returns true when the configured rules have changed
+   */
+  configure(configured: readonly FaultRule[], find: FindValue): boolean {
+    const before = new Map(this.#configured.map((rule) => [rule.name, rule]));
+    const after = new Set(configured.map(({ name }) => name));
+    const gone = this.#configured.filter(({ name }) => !after.has(name));
+    const different = configured.filter((rule) => !isSame(before.get(rule.name), rule));
+    this.#exchange(gone, different, find);
+    this.#configured = configured;
+    return gone.length > 0 || different.length > 0;
+  }
+
+  /** Takes rules out and puts others in force. @param otherwise makes the rule to set when a name has no value */
+  #exchange(
+    gone: readonly FaultRule[],
+    wanted: readonly FaultRule[],
+    find: FindValue,
+    otherwise = (rule: FaultRule) => rule,
+  ): void {
+    for (const { name } of gone) this.rules.remove(name);
+    for (const rule of wanted) {
+      const resolved = resolveNames(rule, find);
+      this.rules.set(resolved.ok ? resolved.value : otherwise(rule));
+    }
+  }
+}
+
+function isSame(one: FaultRule | undefined, other: FaultRule): boolean {
+  return one !== undefined && isDeepStrictEqual(asWritten(one), asWritten(other));
+}
+
+function asWritten({ faults, ...rule }: FaultRule) {
+  return { ...rule, faults: faults.map(({ kind, written }) => ({ [kind]: written })) };
+}
 
 /**
  * How often values are computed, and for how long at most, in ms: one hundredth of the time of the event

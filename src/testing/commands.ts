@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { unknownName } from '../common/schema/nearest.js';
+import { inSlices } from '../common/work.js';
 import { type CommandContext, newContext } from '../simulator/commands/context.js';
 import type { FunctionsOf } from '../simulator/commands/declared.js';
 import { lineNames } from '../simulator/commands/lines.js';
 import { done, type Outcome, refusal } from '../simulator/commands/refusal.js';
 import type { Simulator } from '../simulator/simulator.js';
-import { inSlices } from '../simulator/slices.js';
 import { packEvents } from '../simulator/traffic/kept-events.js';
 import type { CheckView, EXAMINATION_COMMANDS, SHAKE_COMMANDS, TEST_COMMANDS } from './declared.js';
 import { type FindingHead, headOf, type InspectionJson, type Report } from './report/report.js';

@@ -205,7 +205,7 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     why: 'it asks the lines of a simulator as a client does, and measures what comes',
   },
   rpc: {
-    knows: ['traffic', 'commands', 'testing', 'inspect'],
+    knows: ['common', 'traffic', 'commands', 'testing', 'inspect'],
     external: /^node:(worker_threads|timers\/promises)$/,
     why: 'it carries commands and answers between the two sides, and knows what neither means',
   },
@@ -279,8 +279,18 @@ const ROOMS: Readonly<Record<string, CommandContext>> = {
     why: 'it runs in a browser, and knows of the simulator what REST tells',
   },
   state: {
-    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator', 'commands'],
-    external: /^(zod|node:crypto)$/,
+    knows: [
+      'common',
+      'schema',
+      'registers',
+      'signals',
+      'device',
+      'faults',
+      'config',
+      'simulator',
+      'commands',
+    ],
+    external: /^(zod|node:(crypto|util))$/,
     why: 'it turns a simulator into text and back, and never knows a file',
   },
   'command-line': {

@@ -10,7 +10,7 @@ import { loadLibc } from '../../modbus/transport/port/libc.js';
 import type { CommandContext } from '../../simulator/commands/context.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { defectText, reload } from './reload.js';
+import { defectText, reload } from '../../simulator/state/reconcile.js';
 import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */

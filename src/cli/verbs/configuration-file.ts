@@ -6,6 +6,7 @@ import { keepYoungGenerations } from '../../common/platform.js';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import type { Issue, Problem } from '../../common/schema/problem.js';
+import { inSlices } from '../../common/work.js';
 import type { ApiOverrides } from '../../files/config/api-definition.js';
 import { onFreePorts } from '../../files/config/free-ports.js';
 import {
@@ -16,7 +17,6 @@ import {
 } from '../../files/config/load.js';
 import { Assembly, type Piece } from '../../files/config/text/pieces.js';
 import { LARGEST_BYTES, readText } from '../../files/config/text/read-file.js';
-import { inSlices } from '../../simulator/slices.js';
 
 /** The order for the thread that parses a file. */
 export interface ParseOrder {

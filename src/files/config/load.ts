@@ -99,7 +99,7 @@ export function demoConfiguration(api: ApiOverrides, findings: Findings, platfor
     },
     api: { host: '127.0.0.1', port: 8080 },
   };
-  const noPymodbus = () => ({ ok: false, messages: [], warnings: [] }) as const;
+  const noPymodbus = () => ({ ok: false, error: [], warnings: [] }) as const;
   const devices = new NativeDeviceReader(noPymodbus, recordingsIn('.'));
   return nativeConfiguration(new At(demo, findings), { devices, api, directory: '.' });
 }
@@ -260,12 +260,12 @@ function pymodbusDevicesFrom(directory: string): PymodbusDevices {
 
 function deviceOf(file: string, parsed: ParsedText, device: string | undefined): ReturnType<PymodbusDevices> {
   const texts = (problems: readonly Problem[]) => problems.map((each) => formatProblems(file, [each]));
-  if (!parsed.ok) return { ok: false, messages: texts(parsed.problems), warnings: [] };
+  if (!parsed.ok) return { ok: false, error: texts(parsed.problems), warnings: [] };
   const { value, locate } = parsed.source;
   const findings = fileFindings();
   const registers = pymodbusDeviceNamed(new At(value, findings), device);
   const warnings = texts(locate(findings.warnings));
   return registers && findings.count === 0
     ? { ok: true, registers, warnings }
-    : { ok: false, messages: texts(locate(findings.listed)), warnings };
+    : { ok: false, error: texts(locate(findings.listed)), warnings };
 }

@@ -5,7 +5,7 @@ import { isMapping } from '../../common/schema/parts.js';
 import type { MqttDefinition } from '../../files/config/configuration.js';
 import type { Outcome } from '../../simulator/commands/refusal.js';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
-import type { Summary } from '../../simulator/commands/schemas/summary.js';
+import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import type { WrittenValue } from '../../simulator/commands/shown-values.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';

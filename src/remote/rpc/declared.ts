@@ -1,9 +1,7 @@
 import type { Declared } from '../../simulator/commands/declared.js';
 import { CATALOGUE_COMMANDS } from '../../simulator/commands/schemas/catalogue.js';
-import { CELL_COMMANDS } from '../../simulator/commands/schemas/cells.js';
-import { DEVICE_COMMANDS } from '../../simulator/commands/schemas/device.js';
+import { CELL_COMMANDS, DEVICE_COMMANDS, INLET_COMMANDS } from '../../simulator/commands/schemas/device.js';
 import { RULE_COMMANDS } from '../../simulator/commands/schemas/fault.js';
-import { INLET_COMMANDS } from '../../simulator/commands/schemas/inlets.js';
 import { LINE_COMMANDS } from '../../simulator/commands/schemas/line.js';
 import {
   CONFIGURATION_COMMANDS,

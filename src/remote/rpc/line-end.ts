@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { nextParts } from '../../common/work.js';
 import { CATALOGUE_FUNCTIONS } from '../../simulator/commands/catalogue.js';
 import { CELL_FUNCTIONS } from '../../simulator/commands/cells.js';
 import { CONFIGURATION_FUNCTIONS } from '../../simulator/commands/configuration.js';
@@ -8,7 +9,6 @@ import { INLET_FUNCTIONS } from '../../simulator/commands/inlets.js';
 import { LINE_FUNCTIONS } from '../../simulator/commands/lines.js';
 import { PROGRAM_FUNCTIONS } from '../../simulator/commands/program.js';
 import { done, type Outcome, refusal } from '../../simulator/commands/refusal.js';
-import { nextParts } from '../../simulator/commands/slices.js';
 import { VALUE_FUNCTIONS } from '../../simulator/commands/values.js';
 import type { Feed, StreamChange } from '../../simulator/traffic/stream.js';
 import { TESTING_FUNCTIONS, type TestContext } from '../../testing/commands.js';

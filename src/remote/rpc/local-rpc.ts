@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextParts } from '../../common/work.js';
 import type { Outcome } from '../../simulator/commands/refusal.js';
-import { nextParts } from '../../simulator/commands/slices.js';
 import type { TestContext } from '../../testing/commands.js';
 import { beginList, carryOut, revisionOf } from './line-end.js';
 import type { CallName, Input, ListName, Part, Parts, Result, Rpc } from './rpc.js';

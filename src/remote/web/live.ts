@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { RemoteRefusal } from '../../common/rest-client/client.js';
 import { type ConnectionWanted, type Followed, follow } from '../../common/rest-client/events.js';
-import type { Summary } from '../../simulator/commands/schemas/summary.js';
+import type { Summary } from '../../simulator/commands/schemas/program.js';
 import type { StreamedView } from '../../simulator/traffic/view-schema.js';
 import { needsLogIn, send } from './api.js';
 

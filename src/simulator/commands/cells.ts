@@ -10,7 +10,7 @@ import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
 import { done, type Outcome, type Refusal, refusal } from './refusal.js';
-import type { CELL_COMMANDS } from './schemas/cells.js';
+import type { CELL_COMMANDS } from './schemas/device.js';
 
 /**
  * A range of one list of registers, both ends included. Without a device, the first device of the first line

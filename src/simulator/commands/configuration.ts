@@ -3,6 +3,7 @@ import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { quote } from '../../common/schema/problem.js';
+import { inSlices } from '../../common/work.js';
 import type { Configuration } from '../../files/config/configuration.js';
 import { MAX_HOSTS, readHosts } from '../../files/config/native/endpoints.js';
 import { readingConfiguration } from '../../files/config/native/file.js';
@@ -12,12 +13,10 @@ import type { Difference } from '../changeover.js';
 import { MAX_DEVICES, MAX_LINES } from '../changes.js';
 import { costOf, whyTooDear } from '../memory-budget.js';
 import { deviceReader } from '../new-device.js';
-import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
-import { notOpened } from './lines.js';
 import { openRecordings } from './recordings.js';
-import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import { done, notDone, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles, wrongReal } from './remote-files.js';
 import type { CONFIGURATION_COMMANDS } from './schemas/program.js';
 
@@ -56,9 +55,7 @@ export async function checkConfiguration(
   const read = await readConfiguration(context, input);
   if (!read.ok) return read;
   const difference = await inSlices(context.simulator.changes.comparing(read.value));
-  return 'devices' in difference
-    ? done(changeOf(difference, read.value))
-    : refusal(difference.code ?? 'configuration.invalid', '', difference.error);
+  return 'devices' in difference ? done(changeOf(difference, read.value)) : notDone(difference);
 }
 
 /**
@@ -78,7 +75,7 @@ async function applyConfiguration(
     if (!read.ok) return read;
     const { faults } = read.value;
     const outcome = await simulator.changes.become(read.value);
-    if (!outcome.ok) return notOpened(outcome);
+    if (!outcome.ok) return notDone(outcome);
     simulator.faults.become(faults, simulator.findValue);
     for (const { name, when, faults: acts } of faults)
       simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]).bytes);
@@ -182,7 +179,7 @@ function changeOf({ devices, lines }: Difference, { faults }: Configuration): Co
 
 function namesOf({ added, changed, gone }: Difference['devices' | 'lines']): ChangedNames {
   const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
-  return { added: names(added), changed: names(changed), removed: gone };
+  return { added: names(added), changed: names(changed), removed: names(gone) };
 }
 
 export const CONFIGURATION_FUNCTIONS = {

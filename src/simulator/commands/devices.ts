@@ -5,20 +5,12 @@ import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
 import type { KeptDevices } from '../changes.js';
 import type { Simulator } from '../simulator.js';
-import { thousandths } from '../traffic/time.js';
+import { thousandths } from '../traffic/words.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { openRecordings } from './recordings.js';
-import {
-  done,
-  type Outcome,
-  problemText,
-  type Refusal,
-  refusal,
-  refusalOf,
-  refusalOfIssues,
-} from './refusal.js';
+import { done, notDone, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 import { wrongReal } from './remote-files.js';
 import type { ClockChange, DEVICE_COMMANDS, DeviceView, PowerChange } from './schemas/device.js';
 
@@ -49,9 +41,7 @@ export async function addDevice(
     if (!armed.ok) await simulator.changes.removeDevice(name);
     return armed.ok ? done(deviceView(simulator, added.added)) : armed;
   }
-  return 'issues' in added
-    ? refusalOf(added.issues, 'device.invalid')
-    : refusal(added.code ?? 'device.name_taken', '', added.error);
+  return notDone(added, 'device.invalid');
 }
 
 /**
@@ -72,10 +62,7 @@ export async function addReadDevice(
   definition: DeviceDefinition,
 ): Promise<Outcome<null>> {
   const added = await simulator.changes.addDevice(definition);
-  if (added.ok) return done(null);
-  return 'issues' in added
-    ? refusalOf(added.issues, 'device.invalid')
-    : refusal(added.code ?? 'device.name_taken', '', added.error);
+  return added.ok ? done(null) : notDone(added, 'device.invalid');
 }
 
 /**
@@ -86,13 +73,9 @@ export async function addReadDevice(
 export async function restoreDevices(
   { simulator }: CommandContext,
   kept: KeptDevices,
-): Promise<{ readonly left: ReadonlyMap<string, string | undefined>; readonly release: () => void }> {
+): Promise<{ readonly left: ReadonlyMap<string, Refusal>; readonly release: () => void }> {
   const wrong = await simulator.changes.restoreDevices(kept);
-  const left = Array.from(
-    wrong,
-    ([name, why]) =>
-      [name, typeof why === 'string' ? why : problemText(refusalOf(why, 'device.invalid'))] as const,
-  );
+  const left = Array.from(wrong, ([name, error]) => [name, notDone({ error }, 'device.invalid')] as const);
   return { left: new Map(left), release: simulator.changes.hold(kept.copies.keys()) };
 }
 
@@ -103,7 +86,7 @@ export async function removeDevice(
 ): Promise<Outcome<null>> {
   if (!simulator.devices.has(name)) return unknownDevice(simulator, name);
   const removed = await simulator.changes.removeDevice(name, { force });
-  return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
+  return removed.ok ? done(null) : notDone(removed);
 }
 
 function getDevice({ simulator }: CommandContext, { device: name }: OfDevice): Outcome<DeviceView> {

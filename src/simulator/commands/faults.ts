@@ -17,7 +17,7 @@ import type { Line } from '../line.js';
 import { costOf } from '../memory-budget.js';
 import type { Simulator } from '../simulator.js';
 import { replyView } from '../traffic/reply-view.js';
-import { micros } from '../traffic/time.js';
+import { micros } from '../traffic/words.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';

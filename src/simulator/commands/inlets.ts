@@ -3,7 +3,7 @@ import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { valueAtAddress } from './device-value.js';
 import { done, type Outcome } from './refusal.js';
-import type { INLET_COMMANDS, Taken } from './schemas/inlets.js';
+import type { INLET_COMMANDS, Taken } from './schemas/device.js';
 
 /** A value that comes from outside: its place and its source. */
 export type InletView = Pick<Taken, 'device' | 'table' | 'address'> & InletSource;

@@ -3,10 +3,10 @@ import { lineSource } from '../../files/config/native/line-source.js';
 import type { Line, LineOutcome } from '../line.js';
 import { describeLine, type LineStatus, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
-import { thousandths } from '../traffic/time.js';
+import { thousandths } from '../traffic/words.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
-import { type Code, done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import { done, notDone, type Outcome, type Refusal, refusal } from './refusal.js';
 import { wrongFiles } from './remote-files.js';
 import type { LINE_COMMANDS, LineView } from './schemas/line.js';
 
@@ -33,8 +33,7 @@ export async function addLine(
   const wrong = await wrongFiles(context, source);
   if (wrong) return wrong;
   const added = await context.simulator.changes.createLine(name, source);
-  if (added.ok) return done(lineView(added.added));
-  return 'issues' in added ? refusalOf(added.issues, 'line.invalid') : notOpened(added);
+  return added.ok ? done(lineView(added.added)) : notDone(added, 'line.invalid');
 }
 
 /**
@@ -51,8 +50,7 @@ export async function changeLine(
   const wrong = await wrongFiles(context, settings, definition);
   if (wrong) return wrong;
   const changed = await simulator.changes.changeLine(line, settings);
-  if (changed.ok) return done(lineView(line));
-  return 'issues' in changed ? refusalOf(changed.issues, 'line.invalid') : notOpened(changed);
+  return changed.ok ? done(lineView(line)) : notDone(changed, 'line.invalid');
 }
 
 /** Changes settings of several lines together: all of them, or none. */
@@ -70,8 +68,7 @@ export async function changeLines(
     wanted.push({ line, change: settings });
   }
   const changed = await simulator.changes.changeLines(wanted);
-  if (changed.ok) return done(null);
-  return 'issues' in changed ? refusalOf(changed.issues, 'line.invalid') : notOpened(changed);
+  return changed.ok ? done(null) : notDone(changed, 'line.invalid');
 }
 
 /** Closes a line and removes it. The last line stays, because a configuration needs one. */
@@ -84,7 +81,7 @@ export async function removeLine(
     return refusal('line.last', '', 'the last line stays, because a configuration needs one');
   }
   const removed = await simulator.changes.removeLine(name);
-  return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
+  return removed.ok ? done(null) : notDone(removed);
 }
 
 const startLine = command((line) => line.start());
@@ -99,19 +96,8 @@ function command(carryOut: (line: Line) => Promise<LineOutcome>) {
     const line = simulator.lines.get(name);
     if (!line) return unknownLine(name);
     const outcome = await carryOut(line);
-    return outcome.ok ? done(lineView(line)) : notOpened(outcome);
+    return outcome.ok ? done(lineView(line)) : notDone(outcome);
   };
-}
-
-interface NotOpened {
-  readonly error: string;
-  readonly inUse?: boolean;
-  readonly code?: Code;
-}
-
-/** The refusal for a line that could not be opened or changed. */
-export function notOpened({ error, inUse, code }: NotOpened): Refusal {
-  return refusal(code ?? (inUse ? 'line.port_busy' : 'line.not_opened'), '', error);
 }
 
 function unknownLine(name: string, path = 'line'): Refusal {

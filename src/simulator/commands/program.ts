@@ -3,13 +3,12 @@ import { version } from '../../common/package.js';
 import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { FrameCounts, LineCounters } from '../traffic/counters.js';
-import { micros, thousandths } from '../traffic/time.js';
+import { micros, thousandths } from '../traffic/words.js';
 import { configurationText } from '../written/written-configuration.js';
 import type { CommandContext } from './context.js';
 import type { FunctionsOf } from './declared.js';
 import { done, type Outcome } from './refusal.js';
-import type { PORT_COMMANDS, PROGRAM_COMMANDS, TRAFFIC_COMMANDS } from './schemas/program.js';
-import type { Summary } from './schemas/summary.js';
+import type { PORT_COMMANDS, PROGRAM_COMMANDS, Summary, TRAFFIC_COMMANDS } from './schemas/program.js';
 
 const PROGRAM = { host: hostname(), version: version() };
 

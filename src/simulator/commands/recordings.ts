@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { failure } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
+import { inSlices } from '../../common/work.js';
 import { signalSchema } from '../../device/signals/kinds.js';
 import type { TrackSource } from '../../device/signals/signal.js';
 import {
@@ -11,7 +12,6 @@ import {
   type ReadingLimit,
 } from '../../files/config/recording-file.js';
 import type { Simulator } from '../simulator.js';
-import { inSlices } from '../slices.js';
 import type { CommandContext } from './context.js';
 import { whyNotIn } from './remote-files.js';
 

@@ -150,6 +150,21 @@ export function refusalOf({ listed, more }: Mistakes, code: Code): Refusal {
   return { ok: false, code, problems: listed.map((issue) => coded(issue, code)), more };
 }
 
+/** Why the simulator was not changed. */
+interface NotDone {
+  readonly error: string | Mistakes;
+  /** Absent when a port or the system refused. */
+  readonly code?: Code;
+  /** True when another program uses the port or the address. */
+  readonly inUse?: boolean;
+}
+
+/** The refusal for a change that was not made. @param invalid the code of mistakes in what was wanted */
+export function notDone({ error, code, inUse }: NotDone, invalid: Code = 'request.invalid'): Refusal {
+  if (typeof error !== 'string') return refusalOf(error, invalid);
+  return refusal(code ?? (inUse ? 'line.port_busy' : 'line.not_opened'), '', error);
+}
+
 function coded({ path, message, code: own }: Issue, code: Code): CodedProblem {
   return {
     path: pathText(path),

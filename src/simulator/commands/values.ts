@@ -2,6 +2,7 @@ import { At } from '../../common/schema/at.js';
 import { Findings, MOST_LISTED } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { type Problem, pathText } from '../../common/schema/problem.js';
+import { inSlices } from '../../common/work.js';
 import type { Device } from '../../device/device.js';
 import type { Point } from '../../device/point.js';
 import { notDefined } from '../../device/registers/undefined.js';
@@ -10,8 +11,7 @@ import type { TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../modbus/protocol/limits.js';
 import type { AddressRange } from '../../modbus/protocol/pdu.js';
 import type { Simulator } from '../simulator.js';
-import { inSlices } from '../slices.js';
-import { thousandths } from '../traffic/time.js';
+import { thousandths } from '../traffic/words.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import {
@@ -28,7 +28,6 @@ import {
   writeWords,
 } from './device-value.js';
 import { type OfDevice, unknownDevice } from './devices.js';
-import { namesOfDevice } from './known-values.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import type {
@@ -39,7 +38,7 @@ import type {
   ValueView,
   Words,
 } from './schemas/value.js';
-import { viewRegister, viewValue } from './shown-values.js';
+import { namesOfDevice, viewRegister, viewValue } from './shown-values.js';
 
 /** The most values in an answer, and the most addresses in one of words. */
 const MAX_VALUES = 8192;

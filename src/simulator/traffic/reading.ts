@@ -10,7 +10,7 @@ import {
   type TrafficEvent,
 } from './event.js';
 import type { KeptEvents, Outline } from './kept-events.js';
-import { micros } from './time.js';
+import { micros } from './words.js';
 
 /** Which events are wanted. Every event meets an absent condition. */
 export interface TrafficFilter {

@@ -8,7 +8,7 @@ import {
   stepsOf,
 } from '../../modbus/protocol/reply-plan.js';
 import type { ReplyEvent } from './event.js';
-import { micros } from './time.js';
+import { micros } from './words.js';
 
 /** One step of a reply. Times are in µs since the last byte of the request was received. */
 const stepSchema = z.object({

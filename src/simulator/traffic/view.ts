@@ -3,8 +3,8 @@ import { sentBytes } from '../../modbus/protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
 import { DIRECTION_OF, type ReplyEvent, type TrafficEvent } from './event.js';
 import { replyView } from './reply-view.js';
-import { isoTime, micros } from './time.js';
 import type { TrafficView } from './view-schema.js';
+import { isoTime, micros } from './words.js';
 
 /** The most bytes of an event that are shown. Further bytes are counted. */
 const MAX_BYTES = 1024;

@@ -1,6 +1,6 @@
 import { concatBytes, hex } from '../../modbus/protocol/bytes.js';
-import { isoTime, micros } from '../../simulator/traffic/time.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import { isoTime, micros } from '../../simulator/traffic/words.js';
 import { type InspectionReport, type ServerFindingView, type Verdict, versions } from '../report/report.js';
 import type { Exchange } from './asker.js';
 import { behavesAs } from './behaves-as.js';

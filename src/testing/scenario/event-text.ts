@@ -1,7 +1,6 @@
 import type { Device } from '../../device/device.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
-import { knownValues } from '../../simulator/commands/known-values.js';
-import { textWithValues, valuesByTable } from '../../simulator/commands/shown-values.js';
+import { knownValues, textWithValues, valuesByTable } from '../../simulator/commands/shown-values.js';
 import { decodeEvent, type ReadEvent } from '../../simulator/traffic/decode.js';
 import { type Message, requestMessage } from '../../simulator/traffic/decode-request.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';

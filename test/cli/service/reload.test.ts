@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { reload } from '../../../src/cli/service/reload.js';
 import type { LoadResult } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
+import { reload } from '../../../src/simulator/state/reconcile.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator } from '../../support/simulator.js';
 
@@ -219,6 +219,20 @@ describe('a configuration that is read again', () => {
     expect([...simulator.devices.keys()]).toEqual(['meter', 'valve']);
     expect(line('more').state.kind).toBe('open');
     expect(await again(loaded(other))).toEqual({ done: [], refused: [] });
+  });
+
+  it('removes devices that need each other, whichever the file had first', async () => {
+    const { simulator, again } = await start();
+    const level = { address: 0, name: 'level', value: 1 };
+    const twice = { address: 0, name: 'twice', signal: { expression: 'tank.level * 2' } };
+    const more = {
+      tank: { registers: { holding: [level] } },
+      follower: { registers: { holding: [twice] } },
+    };
+    await again(loaded({ ...PLANT, devices: { ...PLANT.devices, ...more } }));
+    expect([...simulator.devices.keys()]).toEqual(['meter', 'pump', 'tank', 'follower']);
+    expect(await again(loaded(PLANT))).toEqual({ done: ['device tank', 'device follower'], refused: [] });
+    expect([...simulator.devices.keys()]).toEqual(['meter', 'pump']);
   });
 
   it('keeps a device that is gone from the file while a line of REST uses it, and tries again', async () => {

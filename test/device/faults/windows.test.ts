@@ -7,7 +7,7 @@ import { abilities } from '../../../src/device/faults/kind.js';
 import type { RequestFacts } from '../../../src/device/faults/matching.js';
 import { ruleSchema } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';
-import { FaultControl } from '../../../src/simulator/fault-control.js';
+import { FaultControl } from '../../../src/simulator/simulator.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { ruleOf } from './plans.js';
 

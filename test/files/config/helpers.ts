@@ -37,7 +37,7 @@ export function scratchFiles(): (name: string, content: string | Uint8Array) => 
 export function nativeMistakes(text: string): string[] {
   const data = dataOf(text);
   const at = cursor(data);
-  const pymodbusDevices = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
+  const pymodbusDevices = () => ({ ok: false, error: ['not here'], warnings: [] }) as const;
   const devices = new NativeDeviceReader(pymodbusDevices, recordingsIn('/etc'));
   nativeConfiguration(at, { devices, api: {}, directory: '/etc' });
   const mistakes = mistakesOf(at);

@@ -16,7 +16,7 @@ import { parseText } from '../../../src/files/config/text/parse-text.js';
 import { tries } from '../../support/tries.js';
 import { cursor, fixture, mistakesOf, warningsOf } from './helpers.js';
 
-const NOT_HERE = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
+const NOT_HERE = () => ({ ok: false, error: ['not here'], warnings: [] }) as const;
 const NONE = {
   devices: new NativeDeviceReader(NOT_HERE, recordingsIn('/etc')),
   api: {},

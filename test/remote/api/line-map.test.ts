@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Device } from '../../../src/device/device.js';
 import { LineMap } from '../../../src/remote/api/line-map.js';
 import { LocalRpc } from '../../../src/remote/rpc/local-rpc.js';
-import { knownValues } from '../../../src/simulator/commands/known-values.js';
+import { knownValues } from '../../../src/simulator/commands/shown-values.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { newTestContext } from '../../../src/testing/commands.js';
 import { frameEvent, replyEvent } from '../../simulator/traffic/events.js';

@@ -3,7 +3,7 @@ import type { BrokerEvents } from '../../../src/remote/mqtt/broker.js';
 import type { Publication } from '../../../src/remote/mqtt/outbox.js';
 import { SparkplugNode, type WrittenMetric } from '../../../src/remote/mqtt/sparkplug/node.js';
 import { done, type Refusal } from '../../../src/simulator/commands/refusal.js';
-import type { Summary } from '../../../src/simulator/commands/schemas/summary.js';
+import type { Summary } from '../../../src/simulator/commands/schemas/program.js';
 import { command, type Decoded, decoded } from './sparkplug-decoder.js';
 
 /*

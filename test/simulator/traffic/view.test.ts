@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { silence } from '../../../src/modbus/protocol/reply-plan.js';
-import { isoTime } from '../../../src/simulator/traffic/time.js';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
+import { isoTime } from '../../../src/simulator/traffic/words.js';
 import { frameEvent, replyEvent, sendPlan } from './events.js';
 
 const NOTHING = () => undefined;

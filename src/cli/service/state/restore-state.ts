@@ -12,7 +12,7 @@ import {
   type FileContent,
   keptStateSchema,
 } from '../../../simulator/state/kept-state.js';
-import { restoreSimulator } from '../../../simulator/state/restore-simulator.js';
+import { restoreSimulator } from '../../../simulator/state/reconcile.js';
 import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE, type StateFiles } from './state-files.js';
 
 /**

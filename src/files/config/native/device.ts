@@ -232,13 +232,13 @@ function readsOf(type: ValueType, { action }: RegisterEntry, at: At): Action['re
 const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);
 
 /**
- * Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available.
+ * Finds the device of a pymodbus file that a native file refers to. `error` says why it is not available.
  */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
 
 type PymodbusResult = { readonly warnings: readonly string[] } & (
   | { readonly ok: true; readonly registers: DeviceRegisters }
-  | { readonly ok: false; readonly messages: readonly string[] }
+  | { readonly ok: false; readonly error: readonly string[] }
 );
 
 /**
@@ -331,7 +331,7 @@ export class NativeDeviceReader {
     const file = at.key('pymodbus');
     for (const warning of result.warnings) file.warn(warning);
     if (!result.ok) {
-      for (const message of result.messages) file.wrong(message);
+      for (const message of result.error) file.wrong(message);
       return undefined;
     }
     const source = at.value as DeviceSource;

@@ -9,7 +9,7 @@ import { decodeEvent, requestPduOf } from '../../../simulator/traffic/decode.js'
 import type { EventOf } from '../../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { wantedNewestFirst } from '../../../simulator/traffic/reading.js';
-import { thousandths } from '../../../simulator/traffic/time.js';
+import { thousandths } from '../../../simulator/traffic/words.js';
 import type { Rpc } from '../../rpc/rpc.js';
 import type { ApiContext } from '../desk.js';
 import { type Failure, refused } from '../error-answer.js';

@@ -5,7 +5,7 @@ import { oneOf } from '../../../common/schema/parts.js';
 import { MAX_REPLY_MS } from '../../../device/faults/budget.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import type { TrafficFilter } from '../../../simulator/traffic/reading.js';
-import { thousandths } from '../../../simulator/traffic/time.js';
+import { thousandths } from '../../../simulator/traffic/words.js';
 import { type Failure, mistakes } from '../error-answer.js';
 
 /** The types of requests by `submit`, whose value selects the schema of the other fields. */

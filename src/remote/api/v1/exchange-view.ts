@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hex } from '../../../modbus/protocol/bytes.js';
 import type { ReplyEvent } from '../../../simulator/traffic/event.js';
 import { replySchema, replyView } from '../../../simulator/traffic/reply-view.js';
-import { isoTime } from '../../../simulator/traffic/time.js';
+import { isoTime } from '../../../simulator/traffic/words.js';
 
 export const exchangeViewSchema = z
   .object({

@@ -2,7 +2,7 @@ import { unknownName } from '../../../common/schema/nearest.js';
 import type { SparkplugDefinition } from '../../../files/config/configuration.js';
 import { done, type Outcome, type Refusal, refusal } from '../../../simulator/commands/refusal.js';
 import type { SparkplugStatus } from '../../../simulator/commands/schemas/mqtt.js';
-import type { Summary } from '../../../simulator/commands/schemas/summary.js';
+import type { Summary } from '../../../simulator/commands/schemas/program.js';
 import type { ValueView } from '../../../simulator/commands/schemas/value.js';
 import type { Arrived, Broker, BrokerEvents } from '../broker.js';
 import type { Publication } from '../outbox.js';

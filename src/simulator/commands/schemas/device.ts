@@ -1,8 +1,19 @@
 import { z } from 'zod';
-import { flag, numberFrom, oneOf, section, text } from '../../../common/schema/parts.js';
+import {
+  flag,
+  number,
+  numberFrom,
+  oneOf,
+  section,
+  text,
+  UNLIMITED,
+  wholeNumber,
+} from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
 import { MAX_SPEED } from '../../../device/signals/clock.js';
+import { TABLE_NAMES } from '../../../device/tables.js';
 import { mannersSchema } from '../../../files/config/native/manners-schema.js';
+import { ADDRESS_SPACE } from '../../../modbus/protocol/limits.js';
 import type { DeclaredCommands } from '../declared.js';
 import { failures, GONE } from './problem.js';
 
@@ -166,5 +177,53 @@ export const DEVICE_COMMANDS = {
     summary: 'Restart a device',
     description:
       'Registers and signals are as configured, except retained values. Its clock begins again at 0.',
+  },
+} as const satisfies DeclaredCommands;
+
+/** The most numbers in one message. More would take longer than one turn of the main thread may. */
+export const MOST_TAKEN = 64;
+
+/** A number that has arrived for a value, before the scale of its signal. */
+const taken = section({
+  device: text('the name of a device'),
+  table: oneOf(TABLE_NAMES),
+  address: wholeNumber(0, ADDRESS_SPACE - 1, 'an address'),
+  value: number,
+  /** How long ago the number arrived, in ms. */
+  age: numberFrom(0, UNLIMITED, 'a time in ms'),
+});
+
+export type Taken = z.infer<typeof taken>;
+
+/** The commands on values that come from outside. `../inlets.ts` carries them out. */
+export const INLET_COMMANDS = {
+  'inlet.list': { kind: 'list', summary: 'List the values that come from outside' },
+  'inlet.take': {
+    summary: 'Pass numbers on to values that come from outside',
+    sent: section({
+      values: z.array(taken).max(MOST_TAKEN, { error: `at most ${MOST_TAKEN} values` }),
+    }),
+  },
+} as const satisfies DeclaredCommands;
+
+const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
+const range = {
+  device: text('the name of a device').optional(),
+  table: oneOf(TABLE_NAMES).optional(),
+  from: address,
+  to: address,
+};
+
+/** The commands on registers side by side, for `/restapi`. `../cells.ts` carries them out. */
+export const CELL_COMMANDS = {
+  'cells.read': { kind: 'query', sent: section(range), summary: 'Read registers side by side' },
+  'cells.set': {
+    summary: 'Set a register, or make it writable, or both',
+    sent: section({
+      ...range,
+      register: address,
+      value: z.union([z.number(), z.string(), z.boolean()]).optional(),
+      writable: flag,
+    }),
   },
 } as const satisfies DeclaredCommands;

@@ -1,10 +1,23 @@
 import { z } from 'zod';
-import { text } from '../../../common/schema/parts.js';
+import { isMapping, text } from '../../../common/schema/parts.js';
 import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { DeclaredCommands } from '../declared.js';
 import { failures, GONE } from './problem.js';
-import { unitsWithinReason } from './units.js';
+
+/**
+ * The most entries: there are 256 unit identifiers and `*`, and each may also be in a range, so more entries
+ * must overlap.
+ */
+const MOST_ENTRIES = 512;
+
+/** Refuses `units` of a line with too many entries before any entry is checked. */
+export const unitsWithinReason = z
+  .unknown()
+  .refine((units) => !isMapping(units) || Object.keys(units).length <= MOST_ENTRIES, {
+    error: ({ input }) =>
+      `expected at most ${MOST_ENTRIES} entries, got ${Object.keys(input as object).length}`,
+  });
 
 /** The times of a serial line, in ms. */
 const timesView = z.object({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Summary } from '../../../../src/simulator/commands/schemas/summary.js';
+import type { Summary } from '../../../../src/simulator/commands/schemas/program.js';
 import { until } from '../../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { pathOf, type RemoteRefusal } from '../../../../common/rest-client/client.js';
 import type { LineView } from '../../../../simulator/commands/schemas/line.js';
-import type { Summary } from '../../../../simulator/commands/schemas/summary.js';
+import type { Summary } from '../../../../simulator/commands/schemas/program.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { hrefOf } from '../../route.js';
