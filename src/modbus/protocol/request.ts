@@ -1,4 +1,3 @@
-import { failure, type Result, success } from '../../common/result.js';
 import { bitsAt, wordAt, wordsAt } from './bytes.js';
 import { ExceptionCode, FunctionCode, SubFunction } from './function-code.js';
 import { type Field, functionOf, type Layout } from './function-table.js';
@@ -79,17 +78,22 @@ export interface FilePart {
   readonly length: number;
 }
 
+/** A decoded request, or the exception that answers it. */
+type DecodedRequest =
+  | { readonly ok: true; readonly value: Request }
+  | { readonly ok: false; readonly error: ExceptionCode };
+
 /**
  * Decodes a request PDU up to the address. These are the first two decisions of every state diagram in
  * Application Protocol V1.1b3, 6: the function code is known (else 01), then quantity, byte count and value
  * are right (else 03). A PDU too short or too long for its function counts as a wrong byte count. The device
  * judges the addresses.
  */
-export function decodeRequest(pdu: Uint8Array): Result<Request, ExceptionCode> {
+export function decodeRequest(pdu: Uint8Array): DecodedRequest {
   const layout = functionOf(pdu[0])?.request;
   const request = layout ? requestIn(pdu, layout) : ExceptionCode.illegalFunction;
-  if (typeof request === 'number') return failure(request);
-  return request ? success(request) : failure(ExceptionCode.illegalDataValue);
+  if (typeof request === 'number') return { ok: false, error: request };
+  return request ? { ok: true, value: request } : { ok: false, error: ExceptionCode.illegalDataValue };
 }
 
 /** Returns the request that a PDU is, or the exception that answers it; undefined stands for exception 03. */
