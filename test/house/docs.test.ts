@@ -215,7 +215,7 @@ describe('the commands in the documents', () => {
   it.each(DOCUMENTS.filter((path) => !others.includes(path)))('of %s work in a clone', (path) => {
     const wrong = [
       ...text(path).matchAll(
-        /(?:^|\$ |`)(?:npx )?modbus-sim (?:(?:check|clone|examine|extcap|fleet|import|learn|monitor|ports|selftest|shake|test) |--)/gm,
+        /(?:^|\$ |`)(?:npx )?modbus-sim (?:(?:check|catalogue|clone|examine|extcap|fleet|import|inspect|learn|monitor|ports|schema|selftest|shake|test) |--)/gm,
       ),
     ];
     expect(wrong.map(([command]) => command)).toEqual([]);
