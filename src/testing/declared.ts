@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { section, text, wholeNumber } from '../common/schema/parts.js';
 import type { DeclaredCommands } from '../simulator/commands/declared.js';
 import { failures } from '../simulator/commands/schemas/problem.js';
-import { orderSchema } from './examination-order-schema.js';
-import { inspectionOrderSchema } from './inspection-order-schema.js';
+import { inspectionOrderSchema, orderSchema, shakeOrderSchema } from './order-schemas.js';
 import { examinationShape, shakeShape } from './report/json.js';
-import { shakeOrderSchema } from './shake-order-schema.js';
 
 const state = z.enum(['running', 'over']);
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);

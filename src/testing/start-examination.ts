@@ -7,10 +7,10 @@ import { type Outcome, refusalOf } from '../simulator/commands/refusal.js';
 import type { Line } from '../simulator/line.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { chosenChecks } from './checks.js';
-import { orderSchema } from './examination-order-schema.js';
 import { type Audience, Examination } from './examine/examination.js';
 import { DEFAULT_LIMIT_MS, type ExaminationOrder } from './examine/examination-order.js';
-import { registerObserver } from './examine/observer/register-observer.js';
+import { registerObserver } from './examine/observer.js';
+import { orderSchema } from './order-schemas.js';
 import type { Report } from './report/report.js';
 import type { KnownRun, RunKind, Runs } from './runs.js';
 

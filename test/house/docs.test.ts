@@ -21,9 +21,8 @@ import { isConsolePath, VIEW_NAMES } from '../../src/remote/api/console/paths.js
 import { Simulator } from '../../src/simulator/simulator.js';
 import { comparing } from '../../src/simulator/state/reconcile.js';
 import { CHECKS, linesFor } from '../../src/testing/checks.js';
-import { loadOwnConfiguration } from '../../src/testing/scenario/own-configuration.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
-import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
+import { loadOwnConfiguration, loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
 
 /*

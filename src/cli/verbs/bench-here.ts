@@ -6,14 +6,8 @@ import { withFreePortsHint } from '../../files/config/free-ports.js';
 import type { ConfigurationSource } from '../../files/config/load.js';
 import type { Line } from '../../simulator/line.js';
 import { Simulator } from '../../simulator/simulator.js';
-import type { Observer } from '../../testing/examine/observer/observer.js';
-import type { MakeObserver } from '../../testing/examine/observer/read-observer.js';
-import { Dut } from '../../testing/scenario/dut.js';
-import {
-  openEndpoints,
-  reportUnknownEndpoints,
-  withEndpoints,
-} from '../../testing/scenario/line-endpoints.js';
+import type { MakeObserver, Observer } from '../../testing/examine/observer.js';
+import { Dut, openEndpoints, reportUnknownEndpoints, withEndpoints } from '../../testing/scenario/dut.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { say } from './say.js';

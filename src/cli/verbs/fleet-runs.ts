@@ -4,8 +4,7 @@ import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js'
 import type { Run } from '../../testing/commands.js';
 import { fleetHtml } from '../../testing/report/html.js';
 import { overallVerdict, type ReportView } from '../../testing/report/report.js';
-import { forRunningSimulator } from '../../testing/scenario/own-configuration.js';
-import { loadScenarioFile } from '../../testing/scenario/scenario-file.js';
+import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/scenario-file.js';
 import type { FleetCommand } from '../command-line/commands/fleet.js';
 import type { Reports } from '../command-line/commands/values.js';
 import { bodyOf } from './examine-remote.js';

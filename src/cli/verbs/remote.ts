@@ -2,7 +2,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { z } from 'zod';
 import { type Answer, ask, type Method, open, type Send, sendTo } from '../../common/rest-client/client.js';
 import { failure, type Result, success } from '../../common/result.js';
-import type { LineEndpoints } from '../../testing/scenario/line-endpoints.js';
+import type { LineEndpoints } from '../../testing/scenario/dut.js';
 import { unreachableReason } from '../tail/unreachable.js';
 
 /** The answer to a request, or a sentence that says why there is none. */

@@ -2,9 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { failure, type Result, success } from '../../common/result.js';
 import type { Finding } from '../../testing/report/report.js';
-import { Dut } from '../../testing/scenario/dut.js';
-import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
-import { withEndpoints } from '../../testing/scenario/line-endpoints.js';
+import { Dut, type DutDefinition, withEndpoints } from '../../testing/scenario/dut.js';
 import type { Remote, RemoteAnswer } from './remote.js';
 
 /** Interval in ms in which the simulator is asked for its progress. */

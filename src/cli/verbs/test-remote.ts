@@ -1,9 +1,8 @@
 import { failure, type Result, success } from '../../common/result.js';
 import type { ReportView } from '../../testing/report/report.js';
-import type { DutDefinition } from '../../testing/scenario/dut-definition.js';
-import { forRunningSimulator } from '../../testing/scenario/own-configuration.js';
+import type { DutDefinition } from '../../testing/scenario/dut.js';
 import type { Audience } from '../../testing/scenario/run-scenario.js';
-import type { ScenarioFile } from '../../testing/scenario/scenario-file.js';
+import { forRunningSimulator, type ScenarioFile } from '../../testing/scenario/scenario-file.js';
 import { dutSchema } from '../../testing/scenario/schema.js';
 import { Remote } from './remote.js';
 import { REPORT, runThere } from './run-remotely.js';

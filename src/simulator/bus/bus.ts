@@ -1,4 +1,4 @@
-import type { Device } from '../../device/device.js';
+import type { Device, RealDevice, RealOutcome } from '../../device/device.js';
 import type { Activity } from '../../device/diagnostics.js';
 import { type ActedFault, type AppliedFaults, applyFaults, prevents } from '../../device/faults/apply.js';
 import { startWorkTime } from '../../device/faults/budget.js';
@@ -8,7 +8,6 @@ import type { RequestFacts } from '../../device/faults/matching.js';
 import type { ActingRule, FaultRules } from '../../device/faults/rules.js';
 import type { Connection, Moment } from '../../device/manners.js';
 import { refusedAddresses } from '../../device/read-write.js';
-import type { RealDevice, RealOutcome } from '../../device/real.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { addressRanges, exceptionResponse, type RefusedRange } from '../../modbus/protocol/pdu.js';

@@ -1,6 +1,5 @@
-import type { Device } from '../../device/device.js';
+import type { Device, RealOutcome } from '../../device/device.js';
 import { type Activity, Diagnostics, isRestart } from '../../device/diagnostics.js';
-import type { RealOutcome } from '../../device/real.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';

@@ -1,5 +1,4 @@
-import type { Device } from '../../device/device.js';
-import type { RealDevice, RealOutcome } from '../../device/real.js';
+import type { Device, RealDevice, RealOutcome } from '../../device/device.js';
 import type { Tables } from '../../device/tables.js';
 import type { RealDefinition, RealTarget } from '../../files/config/configuration.js';
 import { keyOf } from '../../files/config/native/real.js';

@@ -1,30 +1,35 @@
 import { seededRandom } from '../../common/random.js';
 import type { Line } from '../../simulator/line.js';
 import type { RunAbout } from '../report/report.js';
-import type { Observer } from './observer/observer.js';
+import type { Observer } from './observer.js';
 import type { Check } from './trial/exam.js';
 
 /** How long an examination may take, in ms, unless somebody says otherwise. */
 export const DEFAULT_LIMIT_MS = 600_000;
 
-/** What an examination examines, and how. */
-export interface ExaminationOrder {
+/** Which client an examination or a shake is about, and how long it may take. */
+export interface ClientOrder {
   readonly line: Line;
-  /** The unit whose questions are disturbed; any unit when undefined. */
+  /** The unit whose requests are disturbed; any unit when undefined. */
   readonly unitId: number | undefined;
-  readonly checks: readonly Check[];
-  /** How long the examination may take, in ms. Checks that it does not reach by then are not run. */
+  /** How long it may take, in ms. */
   readonly limitMs: number;
+  /** The same seed tries the same, in the same order. */
   readonly seed: number;
   /** What the tester says about it; undefined when nothing. */
   readonly about?: RunAbout | undefined;
   /** Shows the values that the client has read; undefined when nothing does. */
   readonly observer?: Observer | undefined;
   /**
-   * Starts the client again when it has ended; undefined when nobody can.
+   * Starts the client again, also one that runs; undefined when nobody can.
    * @returns why that was not possible; undefined when it was
    */
   readonly restart?: (() => Promise<string | undefined>) | undefined;
+}
+
+/** What an examination examines, and how. Checks that it does not reach within its time are not run. */
+export interface ExaminationOrder extends ClientOrder {
+  readonly checks: readonly Check[];
 }
 
 /**

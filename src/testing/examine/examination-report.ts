@@ -2,7 +2,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
 import { type Finding, overallVerdict, type Report, type RunAbout, versions } from '../report/report.js';
-import { sentence } from '../scenario/words.js';
+import { sentence } from '../report/words.js';
 import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
 import type { EndedCheck, Evidence } from './trial/verdict.js';

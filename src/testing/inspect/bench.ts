@@ -1,7 +1,7 @@
 import type { Random } from '../../common/random.js';
 import type { Range } from '../../files/clone/table-survey.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
-import type { Claims } from '../claims-schema.js';
+import type { Claims } from '../order-schemas.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
 

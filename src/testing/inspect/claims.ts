@@ -5,7 +5,7 @@ import { Findings } from '../../common/schema/findings.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import { blockText } from '../../files/import/native-file.js';
-import { type Claims, claimsSchema, LONGEST_MS } from '../claims-schema.js';
+import { type Claims, claimsSchema, LONGEST_MS } from '../order-schemas.js';
 import type { Exchange } from './asker.js';
 import type { ServerVerdict } from './check.js';
 import { exceptionsIn } from './checks/claims.js';

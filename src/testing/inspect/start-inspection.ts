@@ -10,7 +10,7 @@ import type { CommandContext } from '../../simulator/commands/context.js';
 import { type Outcome, refusal, refusalOf } from '../../simulator/commands/refusal.js';
 import { wrongReal } from '../../simulator/commands/remote-files.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { inspectionOrderSchema } from '../inspection-order-schema.js';
+import { inspectionOrderSchema } from '../order-schemas.js';
 import type { KnownRun, Runs } from '../runs.js';
 import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap, type InspectionOrder } from './bench.js';
 import { mapOf } from './device-map.js';

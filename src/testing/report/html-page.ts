@@ -2,8 +2,8 @@ import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../common/time
 import { LANES, type Piece, piecesOf } from '../../common/timeline/pieces.js';
 import { msText, rulerFrom, ticksOf } from '../../common/timeline/times.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
-import { escaped } from './escape.js';
 import type { CheckAbout, FindingView, Verdict } from './report.js';
+import { escaped } from './words.js';
 
 /**
  * The style of the HTML report: light and dark, on a telephone and on paper. Paper leaves out folded frames,

@@ -1,5 +1,3 @@
-import { sentence } from '../scenario/words.js';
-import { escaped } from './escape.js';
 import {
   className,
   findingAnchor,
@@ -10,6 +8,7 @@ import {
   verdictHtml,
 } from './html-page.js';
 import { aboutText, type FindingView, overallVerdict, type ReportView, type Verdict } from './report.js';
+import { escaped, sentence } from './words.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
 export function htmlReport(reports: readonly ReportView[]): string {

@@ -1,5 +1,5 @@
-import { escaped } from './escape.js';
 import type { FindingView, ReportView, Verdict } from './report.js';
+import { escaped } from './words.js';
 
 /** How an inconclusive step or check is written in JUnit, which has no word for it. */
 export type Inconclusive = 'skipped' | 'failure';

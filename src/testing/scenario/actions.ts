@@ -2,7 +2,7 @@ import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../device/faults/rules.js';
 import { writeValue } from '../../simulator/commands/device-value.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { Outage } from '../outage.js';
+import { Outage } from '../tested-line.js';
 import type { ScenarioStep } from './scenario.js';
 
 /** What the faults of a step did to a request on which they were to act. */

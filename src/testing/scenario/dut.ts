@@ -1,7 +1,60 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { HERE } from '../../common/platform.js';
-import type { DutDefinition } from './dut-definition.js';
-import { durationText } from './words.js';
+import type { At } from '../../common/schema/at.js';
+import { unknownName } from '../../common/schema/nearest.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { durationText } from '../report/words.js';
+
+/** The program under test, as a scenario names it. */
+export interface DutDefinition {
+  /** A command line for the shell, with endpoints such as `{lines.bus.path}` not yet filled in. */
+  readonly command: string;
+  /** Text that the program prints when it is ready; absent when it is ready at once. */
+  readonly ready: string | undefined;
+  /** How long the program may take to print `ready`, in ms. */
+  readonly readyWithin: number;
+}
+
+/** Matches `{lines.bus.path}` in a command line. The name of a line may have dots. */
+const ENDPOINT = /\{lines\.([^{}]+)\.(\w+)\}/g;
+
+const SERIAL = ['path'];
+const SOCKET = ['host', 'port'];
+
+/** Reports endpoints in a command line that the simulator does not have. */
+export function reportUnknownEndpoints(command: string, simulator: Simulator, at: At): void {
+  for (const [, name = '', key = ''] of command.matchAll(ENDPOINT)) {
+    const line = simulator.lines.get(name);
+    const known = line?.definition.kind === 'serial' ? SERIAL : SOCKET;
+    if (!line) at.wrong(unknownName('line', name, [...simulator.lines.keys()]));
+    else if (!known.includes(key)) at.wrong(unknownName(`part of {lines.${name}}`, key, known));
+  }
+}
+
+/** The endpoints of lines by name: the path of a port, or host and port. */
+export type LineEndpoints = ReadonlyMap<string, string>;
+
+/**
+ * Puts the endpoints of the lines into a command line. The text for a line that is not open stays as it is.
+ */
+export function withEndpoints(command: string, endpoints: LineEndpoints): string {
+  return command.replace(ENDPOINT, (text, name: string, key: string) => {
+    const endpoint = endpoints.get(name);
+    if (endpoint === undefined) return text;
+    if (key === 'path') return endpoint;
+    const colon = endpoint.lastIndexOf(':');
+    return key === 'port' ? endpoint.slice(colon + 1) : endpoint.slice(0, colon).replace(/^\[|\]$/g, '');
+  });
+}
+
+/** The endpoints of the lines that are open. */
+export function openEndpoints(simulator: Simulator): LineEndpoints {
+  return new Map(
+    Array.from(simulator.lines.values()).flatMap(({ name, state }) =>
+      state.kind === 'open' ? [[name, state.endpoint] as const] : [],
+    ),
+  );
+}
 
 /**
  * How many lines of the output are kept, and how many characters of each: a program may print without end.

@@ -1,10 +1,9 @@
+import { durationText, framesText, rangeOfTimes, timesText } from '../report/words.js';
 import type { GoalEnd, GoalWatch } from './goal.js';
-import { matches } from './matcher.js';
-import { NearestMiss } from './nearest-miss.js';
+import { matches, NearestMiss } from './matcher.js';
 import type { NextPoll, PollIntervals } from './poll-intervals.js';
 import type { Expected } from './scenario.js';
 import { questionOf, type Seen } from './seen.js';
-import { durationText, framesText, rangeOfTimes, timesText } from './words.js';
 
 interface Start {
   /** When the step began, in ms of `performance.now()`. */

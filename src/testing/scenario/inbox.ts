@@ -1,7 +1,6 @@
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Spoilt } from './actions.js';
-import type { DeviceAt } from './event-text.js';
-import { type Seen, seenOf } from './seen.js';
+import { type DeviceAt, type Seen, seenOf } from './seen.js';
 
 /** Something that happens while a step runs: an event, the end of a wait, or the end of the test. */
 export type Happening =

@@ -10,10 +10,35 @@ import { mannersProblems, mannersSchema } from '../../files/config/native/manner
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/commands/device-value.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { hasAnyPort } from '../outage.js';
-import { namedEntries, oneOrMore } from './one-or-more.js';
+import { hasAnyPort } from '../tested-line.js';
 import type { MannersChange, PowerChange, ScenarioStep, UnaskedBytes, ValueChange } from './scenario.js';
 import { forwardSchema, powerSchema, unaskedBytesSchema } from './schema.js';
+
+/** How many entries a list in a step may have. All of them are read in one turn of the event loop. */
+const MOST_IN_A_STEP = 256;
+
+/**
+ * Reads a value that may be written alone or as a list. Undefined after reporting that the list is too long.
+ */
+export function oneOrMore(at: At): At[] | undefined {
+  if (!Array.isArray(at.value)) return [at];
+  return isTooMuch(at, at.value.length) ? undefined : at.items();
+}
+
+/**
+ * Reads the names and contents of a mapping. Undefined after reporting that there is no mapping, or that it
+ * is empty or too long.
+ */
+function namedEntries(at: At, expected: string): [name: string, content: At][] | undefined {
+  const entries = at.entries(expected);
+  return entries && isTooMuch(at, entries.length) ? undefined : entries;
+}
+
+function isTooMuch(at: At, count: number): boolean {
+  if (count <= MOST_IN_A_STEP) return false;
+  at.wrong(`expected at most ${MOST_IN_A_STEP} in one list, got ${count}`);
+  return true;
+}
 
 /** What the faults of a scenario share. Faults are numbered, so that each gets a name and a seed. */
 export interface FaultNumbers {

@@ -2,11 +2,9 @@ import { MAX_SEED } from '../../common/random.js';
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { DutDefinition } from './dut-definition.js';
-import { reportUnknownEndpoints } from './line-endpoints.js';
-import { oneOrMore } from './one-or-more.js';
-import { readForbidden } from './read-matcher.js';
-import { readingSteps } from './read-step.js';
+import { type DutDefinition, reportUnknownEndpoints } from './dut.js';
+import { oneOrMore } from './read-actions.js';
+import { readForbidden, readingSteps } from './read-step.js';
 import type { Forbidden, Scenario } from './scenario.js';
 import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
 

@@ -6,13 +6,10 @@ import { formatWarnings } from '../../common/schema/problem.js';
 import { onFreePorts, withFreePortsHint } from '../../files/config/free-ports.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
-import { writeCapture } from './capture-file.js';
-import { Dut } from './dut.js';
-import { openEndpoints, withEndpoints } from './line-endpoints.js';
-import { loadOwnConfiguration } from './own-configuration.js';
+import { Dut, openEndpoints, withEndpoints } from './dut.js';
 import { readScenario } from './read-scenario.js';
-import type { ScenarioFile } from './scenario-file.js';
-import { TestRun } from './test-run.js';
+import { loadOwnConfiguration, type ScenarioFile } from './scenario-file.js';
+import { TestRun, writeCapture } from './test-run.js';
 
 /** How a run talks to the person who has started it. */
 export interface Audience {

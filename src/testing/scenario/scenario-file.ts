@@ -1,11 +1,95 @@
 import { dirname, resolve } from 'node:path';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
+import { unknownName } from '../../common/schema/nearest.js';
 import { isMapping } from '../../common/schema/parts.js';
-import { formatProblems, type Issue, type Path } from '../../common/schema/problem.js';
+import { formatProblems, formatWarnings, type Issue, type Path, quote } from '../../common/schema/problem.js';
+import type { Configuration } from '../../files/config/configuration.js';
+import { buildNative, loadNativeFile } from '../../files/config/load.js';
 import type { SourceText } from '../../files/config/text/parse-text.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
-import { type Parameters, readParameters, reportUnknownParameters, withParameters } from './parameters.js';
+
+/** Values by the names of parameters. */
+type Parameters = ReadonlyMap<string, string | number | boolean>;
+
+const NAME = /^[A-Za-z_]\w{0,63}$/;
+const REFERENCE = /\$([A-Za-z_]\w*)/g;
+const WHOLE_REFERENCE = /^\$([A-Za-z_]\w*)$/;
+
+/**
+ * Reads the declared parameters with their first values, and sets them as `--set name=value` asks.
+ * @param at the section `parameters`
+ * @param settings texts of the form `name=value`
+ * @returns `wrong` has the mistakes in the settings; those in the section are reported
+ */
+function readParameters(at: At, settings: readonly string[]): { values: Parameters; wrong: string[] } {
+  const values = new Map<string, string | number | boolean>();
+  const declared =
+    at.value === undefined ? [] : (at.entries('first values by the names of parameters') ?? []);
+  for (const [name, { value }] of declared) {
+    if (!NAME.test(name)) at.key(name).wrong('expected a name of letters, digits and underscores');
+    else if (isScalar(value)) values.set(name, value);
+    else at.key(name).expected('text, a number, true or false');
+  }
+  const wrong: string[] = [];
+  for (const setting of settings) {
+    const equals = setting.indexOf('=');
+    const name = setting.slice(0, Math.max(0, equals));
+    if (equals < 1) wrong.push(`--set: expected name=value, got ${quote(setting)}`);
+    else if (!values.has(name)) wrong.push(`--set: ${unknownName('parameter', name, [...values.keys()])}`);
+    else values.set(name, scalarOf(setting.slice(equals + 1)));
+  }
+  return { values, wrong };
+}
+
+/**
+ * Replaces `$name` in the input by the value of the parameter. A text that is `$name` and nothing else
+ * becomes the value itself; in a longer text an unknown name stays as it is, because a command line has
+ * variables of its own.
+ */
+function withParameters(input: unknown, parameters: Parameters): unknown {
+  if (typeof input === 'string') return replaced(input, parameters);
+  if (Array.isArray(input)) return input.map((each) => withParameters(each, parameters));
+  if (!isMapping(input)) return input;
+  const result: Record<string, unknown> = Object.create(null);
+  for (const [key, value] of Object.entries(input)) {
+    result[String(replaced(key, parameters))] = withParameters(value, parameters);
+  }
+  return result;
+}
+
+/** Reports each text that is `$name` and nothing else, when no parameter has this name. */
+function reportUnknownParameters(at: At, parameters: Parameters): void {
+  const { value } = at;
+  if (typeof value === 'string') {
+    const name = WHOLE_REFERENCE.exec(value)?.[1];
+    if (name !== undefined && !parameters.has(name))
+      at.wrong(unknownName('parameter', name, [...parameters.keys()]));
+  } else if (Array.isArray(value)) {
+    value.forEach((_, i) => {
+      reportUnknownParameters(at.key(i), parameters);
+    });
+  } else if (isMapping(value)) {
+    for (const key of Object.keys(value)) reportUnknownParameters(at.key(key), parameters);
+  }
+}
+
+function replaced(text: string, parameters: Parameters): string | number | boolean {
+  const name = WHOLE_REFERENCE.exec(text)?.[1];
+  const value = name === undefined ? undefined : parameters.get(name);
+  if (value !== undefined) return value;
+  return text.replace(REFERENCE, (reference, each: string) => String(parameters.get(each) ?? reference));
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+/** Reads a value of the command line as YAML would. */
+function scalarOf(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;
+}
 
 /** A scenario whose parameters, and the steps of other files, are put in. */
 export interface ScenarioFile {
@@ -20,7 +104,7 @@ export interface ScenarioFile {
   readonly format: (issues: readonly Issue[], form?: typeof formatProblems) => string;
 }
 
-export type LoadedScenario =
+type LoadedScenario =
   | { readonly ok: true; readonly scenario: ScenarioFile }
   | { readonly ok: false; readonly text: string };
 
@@ -140,4 +224,44 @@ function usedSteps(step: Readonly<Record<string, unknown>>, path: Path, inlining
   if (inner.wrong.length > 0) return refuse(format(inner.wrong));
   inlining.inlined.push({ path: [...path, 'steps'], format });
   return { ...others, steps };
+}
+
+/** Sections of a scenario that describe a simulator of its own. A simulator that runs already has them. */
+const OWN = ['configuration', 'devices', 'lines'] as const;
+
+type LoadedConfiguration =
+  | { readonly ok: true; readonly configuration: Configuration; readonly warnings: string }
+  | { readonly ok: false; readonly text: string };
+
+/** Loads the configuration that a scenario names, or describes in place. */
+export function loadOwnConfiguration({ directory, value, format }: ScenarioFile): LoadedConfiguration {
+  const findings = fileFindings();
+  const at = new At(value, findings);
+  const { value: named } = at.key('configuration');
+  if (named === undefined) {
+    const [devices, lines] = [at.key('devices').value, at.key('lines').value];
+    const configuration = buildNative(directory, at.with({ devices, lines }), {});
+    const warnings = findings.warnings.length > 0 ? format(findings.warnings) : '';
+    return findings.count > 0
+      ? { ok: false, text: format(findings.listed) }
+      : { ok: true, configuration, warnings };
+  }
+  for (const key of ['devices', 'lines'] as const) {
+    if (at.key(key).value !== undefined) at.key(key).wrong('can not stand beside `configuration`');
+  }
+  if (typeof named !== 'string') at.key('configuration').expected('the path of a native file');
+  if (findings.count > 0 || typeof named !== 'string') return { ok: false, text: format(findings.listed) };
+  const loaded = loadNativeFile(resolve(directory, named));
+  if (!loaded.ok) return { ok: false, text: formatProblems(named, loaded.problems) };
+  const warnings = loaded.warnings.length > 0 ? formatWarnings(named, loaded.warnings) : '';
+  return { ok: true, configuration: loaded.configuration, warnings };
+}
+
+/**
+ * Leaves out the sections that a running simulator does without: those on a simulator of its own, and its
+ * program.
+ */
+export function forRunningSimulator({ value }: ScenarioFile): Readonly<Record<string, unknown>> {
+  const left = new Set<string>([...OWN, 'dut']);
+  return Object.fromEntries(Object.entries(value as object).filter(([key]) => !left.has(key)));
 }

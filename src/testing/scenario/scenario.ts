@@ -5,7 +5,7 @@ import type { Value } from '../../device/registers/value.js';
 import type { Interruption } from '../../device/supply.js';
 import type { DeviceValue } from '../../simulator/commands/device-value.js';
 import type { Line } from '../../simulator/line.js';
-import type { DutDefinition } from './dut-definition.js';
+import type { DutDefinition } from './dut.js';
 import type { Matcher } from './matcher.js';
 
 /** A checked scenario. All times are in ms. */

@@ -1,8 +1,58 @@
+import type { Device } from '../../device/device.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
+import { functionOf } from '../../modbus/protocol/function-table.js';
 import { type AddressRange, addressRanges } from '../../modbus/protocol/pdu.js';
+import { knownValues, textWithValues, valuesByTable } from '../../simulator/commands/shown-values.js';
+import { decodeEvent, type ReadEvent } from '../../simulator/traffic/decode.js';
+import { type Message, requestMessage } from '../../simulator/traffic/decode-request.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../simulator/traffic/event.js';
-import { isRequest, pduOf } from '../line-watch.js';
-import { type DeviceAt, requestText } from './event-text.js';
+import { durationText } from '../report/words.js';
+import { isRequest, pduOf } from '../tested-line.js';
+
+/** Finds the device that answers for a unit identifier of a line. */
+export type DeviceAt = (line: string, unitId: number, host: string | undefined) => Device | undefined;
+
+/**
+ * Puts an event into words, with the values of registers: `unit 1 read holding registers 10–11: float32
+ * 230.1`.
+ */
+export function eventText(event: TrafficEvent, read: ReadEvent, deviceAt: DeviceAt): string {
+  const { message, text } = decodeEvent(event, read);
+  const device = 'unitId' in event ? deviceAt(event.line, event.unitId, event.host) : undefined;
+  return message ? withValues(device, { ...message, text }) : text;
+}
+
+/** Puts a request for a unit into the words of `eventText`. */
+function requestText(unitId: number, pdu: Uint8Array, device: Device | undefined): string {
+  const message = requestMessage(pdu);
+  return withValues(device, { ...message, text: `unit ${unitId} ${message.text}` });
+}
+
+/**
+ * Adds the values of the registers in a message. They are looked up each time, because a step or REST may
+ * have changed the device.
+ */
+function withValues(device: Device | undefined, message: Message): string {
+  const { functionCode, values, address = 0, quantity = 0, text } = message;
+  const table = functionOf(functionCode)?.table;
+  if (!values || !table) return text;
+  const known = device && valuesByTable(knownValues(device, { table, address, quantity })).get(table);
+  return firstValues(known ? textWithValues(message, known) : text, values.length);
+}
+
+/** How many values of a frame a message shows; the report shows all. */
+const MOST_VALUES = 3;
+
+/** Leaves out all but the first values, which stand behind the first colon. */
+function firstValues(text: string, count: number): string {
+  const end = text.indexOf(': ');
+  if (count <= MOST_VALUES || end < 0) return text;
+  const values = text.slice(end + 2);
+  const between = values.includes(', ') ? ', ' : ' ';
+  const shown = values.split(between);
+  if (shown.length <= MOST_VALUES) return text;
+  return `${text.slice(0, end)}: ${shown.slice(0, MOST_VALUES).join(between)} … ${shown.length - MOST_VALUES} more`;
+}
 
 /** Stands for a good reply where an exception code could stand; a device may send 0 as a code. */
 export const GOOD = -1;
@@ -71,4 +121,76 @@ function exceptionIn(reply: ReplyEvent): number | undefined {
   const pdu = pduOf(reply);
   if (pdu === undefined) return undefined;
   return (pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : GOOD;
+}
+
+/**
+ * How many frames of a step are kept: of those that count, the first and the last ones; of all, the newest
+ * ones.
+ */
+const MOST_MATCHED = 40;
+const MOST_RECENT = 16;
+/** How many events a message names; the report shows the others. */
+const MOST_EVENTS = 4;
+
+/** Puts an event into words. */
+export type SayEvent = (event: TrafficEvent) => string;
+
+/** Collects the frames that show how a step ended. */
+export class Evidence {
+  readonly #startedAt: number;
+  readonly #say: SayEvent;
+  readonly #recent: TrafficEvent[] = [];
+  readonly #matched = new Map<number, TrafficEvent>();
+
+  /** @param startedAt when the step began, in ms of `performance.now()` */
+  constructor(startedAt: number, say: SayEvent) {
+    this.#startedAt = startedAt;
+    this.#say = say;
+  }
+
+  /** Notes an event of the step. */
+  note(event: TrafficEvent): void {
+    this.#recent.push(event);
+    if (this.#recent.length > MOST_RECENT) this.#recent.shift();
+  }
+
+  /** Notes a request or a reply that counts. */
+  count({ event }: Seen): void {
+    if (this.#matched.size >= MOST_MATCHED) {
+      // The first half stays. Of the second half, the oldest goes.
+      const [oldest] = [...this.#matched.keys()].slice(MOST_MATCHED / 2);
+      if (oldest !== undefined) this.#matched.delete(oldest);
+    }
+    this.#matched.set(event.seq, event);
+  }
+
+  /** Notes the reply to a request that counts, even when the step is over. */
+  answer(event: TrafficEvent): void {
+    if (event.kind === 'reply' && this.#matched.has(event.request)) this.#matched.set(event.seq, event);
+  }
+
+  /**
+   * The frames in their order.
+   * @param all adds the newest frames that do not count, for a step that has not passed
+   */
+  frames(all: boolean): TrafficEvent[] {
+    const frames = new Map(this.#matched);
+    if (all) for (const event of this.#recent) frames.set(event.seq, event);
+    return [...frames.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  /**
+   * Names the newest events, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7
+   * (frame 12)`.
+   */
+  instead(): string {
+    if (this.#recent.length === 0) return 'nothing came at all';
+    const events = this.#recent
+      .slice(-MOST_EVENTS)
+      .map(
+        (event) =>
+          `+${durationText(Math.max(0, event.at - this.#startedAt))} ${this.#say(event)} (frame ${event.seq})`,
+      );
+    return `counted from the beginning of the step, last came ${events.join('; ')}`;
+  }
 }

@@ -1,17 +1,19 @@
+import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
+import { captureLines } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
+import { TrafficCursor } from '../../simulator/traffic/reading.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
-import { closedText, lastReplies } from '../line-watch.js';
 import { type Finding, overallVerdict, type Report, type Verdict, versions } from '../report/report.js';
+import { closedText, lastReplies } from '../tested-line.js';
 import { Actions } from './actions.js';
-import type { CaptureSpan } from './capture-file.js';
 import type { DutControl } from './dut.js';
-import { type DeviceAt, eventText } from './event-text.js';
-import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
 import { PollIntervals } from './poll-intervals.js';
 import type { Scenario, ScenarioStep } from './scenario.js';
+import { type DeviceAt, Evidence, eventText } from './seen.js';
 import { runStep, type StepEnd, type StepSurroundings } from './step-run.js';
 
 /** How many steps, the newest ones, still take late replies into their evidence. */
@@ -206,5 +208,35 @@ export class TestRun {
     this.#captured(this.scenario.capture, this.#firstSeq);
     this.#endedAt = this.#clock.now();
     return this.report;
+  }
+}
+
+/** A part of the traffic that is to be written to a file, as sequence numbers with both ends included. */
+interface CaptureSpan {
+  readonly file: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Writes a part of the traffic for Wireshark, as it was on the wire.
+ * @param path where the file is written
+ * @param names the lines whose traffic is written
+ * @returns why the file could not be written; undefined when it was
+ */
+export function writeCapture(
+  simulator: Simulator,
+  { first, last }: CaptureSpan,
+  path: string,
+  names: readonly string[],
+): string | undefined {
+  const capture = new Capture('wire', captureLines(simulator.lines));
+  const cursor = new TrafficCursor(simulator.traffic, { lines: new Set(names) }, first - 1);
+  const blocks = [...capture.header(names), ...capturePieces(capture, cursor, last)];
+  try {
+    writeFileSync(path, Buffer.concat(blocks));
+    return undefined;
+  } catch (error) {
+    return `${path}: can't be written: ${(error as Error).message}`;
   }
 }

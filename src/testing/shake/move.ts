@@ -2,6 +2,7 @@ import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { flow } from '../../simulator/written/flow.js';
+import type { ClientOrder } from '../examine/examination-order.js';
 import { readingSteps } from '../scenario/read-step.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 
@@ -74,4 +75,17 @@ function actionsText(does: WrittenActions): string {
       return rules.map((rule) => [rule.do ?? []].flat().map(flow).join(' and ')).join('; ');
     })
     .join(', ');
+}
+
+/** How long a client is shaken, in ms, unless somebody says otherwise. */
+export const DEFAULT_SHAKE_MS = 1_800_000;
+
+/** Which client is shaken, and how. The time includes that for shrinking. */
+export interface ShakeOrder extends ClientOrder {
+  /** How many moves are tried at most; without a limit when undefined. */
+  readonly mostMoves?: number | undefined;
+  /** A schedule to be played in place of drawn ones; undefined to draw. */
+  readonly replay?: Schedule | undefined;
+  /** What the scenario says of its bench: `configuration` and `dut`; empty for a bench that runs already. */
+  readonly bench?: { readonly configuration?: string; readonly dut?: object } | undefined;
 }

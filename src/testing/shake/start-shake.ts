@@ -2,12 +2,11 @@ import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { type Outcome, refusalOf } from '../../simulator/commands/refusal.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { shakeOrderSchema } from '../order-schemas.js';
 import type { KnownRun, Runs } from '../runs.js';
-import { shakeOrderSchema } from '../shake-order-schema.js';
 import { readClient, startOnClient } from '../start-examination.js';
-import { checkMoves } from './move.js';
+import { checkMoves, DEFAULT_SHAKE_MS, type ShakeOrder } from './move.js';
 import { Shake } from './shake.js';
-import { DEFAULT_SHAKE_MS, type ShakeOrder } from './shake-order.js';
 
 /** Starts a shake on a running simulator. Refused with every mistake in `source`, which `shakeOrderSchema` describes. */
 export function startShake(runs: Runs, source: unknown): Outcome<KnownRun> {

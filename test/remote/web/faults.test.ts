@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { READY_MADE } from '../../../src/remote/web/views/faults/ready-made.js';
+import { READY_MADE } from '../../../src/remote/web/views/faults/texts.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { serialMaster } from '../api/masters.js';
 import { accessibilityFaults, openPage, poll, serve } from './browser.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FAULT_KINDS } from '../../../src/device/faults/kinds.js';
 import type { ServedSchema } from '../../../src/remote/api/v1/schemas.js';
 import { draftOf, readDraft, shapeOf } from '../../../src/remote/web/ui/schema-form/draft.js';
-import { aimed, freeName, READY_MADE } from '../../../src/remote/web/views/faults/ready-made.js';
+import { aimed, freeName, READY_MADE } from '../../../src/remote/web/views/faults/texts.js';
 import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
 import type { FaultPreviewView } from '../../../src/simulator/commands/schemas/fault-preview.js';
 import { nativeSetup } from '../../support/configuration.js';

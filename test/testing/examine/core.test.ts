@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { inTurns } from '../../../src/testing/examine/examination-order.js';
 import { ExchangeLog } from '../../../src/testing/examine/heard/log.js';
 import type { Check } from '../../../src/testing/examine/trial/exam.js';
-import { sentence } from '../../../src/testing/scenario/words.js';
+import { sentence } from '../../../src/testing/report/words.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();

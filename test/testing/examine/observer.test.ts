@@ -3,11 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { valueAt } from '../../../src/common/schema/parts.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { commandObserver } from '../../../src/testing/examine/observer/command-observer.js';
-import type { Observer } from '../../../src/testing/examine/observer/observer.js';
-import { readObserver, type WrittenObserver } from '../../../src/testing/examine/observer/read-observer.js';
-import { registerObserver } from '../../../src/testing/examine/observer/register-observer.js';
-import { readJsonPath, urlObserver } from '../../../src/testing/examine/observer/url-observer.js';
+import {
+  commandObserver,
+  type Observer,
+  readJsonPath,
+  readObserver,
+  registerObserver,
+  urlObserver,
+  type WrittenObserver,
+} from '../../../src/testing/examine/observer.js';
 import { examineModel, inVirtualTime, virtualBench } from './virtual-bench.js';
 
 const read = (written: WrittenObserver) => readObserver(written, (part) => `--witness-${part}`);

@@ -1,5 +1,4 @@
-import type { Observer } from '../../../src/testing/examine/observer/observer.js';
-import { registerObserver } from '../../../src/testing/examine/observer/register-observer.js';
+import { type Observer, registerObserver } from '../../../src/testing/examine/observer.js';
 import type { Habits } from './habits.js';
 import type { ModelClient } from './model-client.js';
 import { SEEN, type VirtualBench } from './virtual-bench.js';

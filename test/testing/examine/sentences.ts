@@ -1,7 +1,7 @@
 import type { Exchange } from '../../../src/testing/examine/heard/exchange.js';
 import type { ExchangeLog } from '../../../src/testing/examine/heard/log.js';
-import { pduOf } from '../../../src/testing/line-watch.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
+import { pduOf } from '../../../src/testing/tested-line.js';
 import { median } from '../../../src/testing/times.js';
 
 /** What was on the line in an examination, for a test that compares sentences with it. */

@@ -4,7 +4,7 @@ import { SerialLine } from '../../../src/modbus/transport/serial/serial-line.js'
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { CHECKS, chosenChecks } from '../../../src/testing/checks.js';
 import { Examination } from '../../../src/testing/examine/examination.js';
-import type { Observer } from '../../../src/testing/examine/observer/observer.js';
+import type { Observer } from '../../../src/testing/examine/observer.js';
 import type { Check } from '../../../src/testing/examine/trial/exam.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { nativeSetup } from '../../support/configuration.js';

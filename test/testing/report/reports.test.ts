@@ -3,7 +3,6 @@ import { SOCKET } from '../../../src/modbus/protocol/framing.js';
 import { plainReply } from '../../../src/modbus/protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../src/simulator/traffic/event.js';
 import { trafficView } from '../../../src/simulator/traffic/view.js';
-import { escaped } from '../../../src/testing/report/escape.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { stripSvg } from '../../../src/testing/report/html-page.js';
 import {
@@ -21,6 +20,7 @@ import {
   viewOnDemand,
   viewReport,
 } from '../../../src/testing/report/report.js';
+import { escaped } from '../../../src/testing/report/words.js';
 import { bytesOf } from '../../modbus/protocol/hex.js';
 
 const ADU = SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 00 00 00 01') });

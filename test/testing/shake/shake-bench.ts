@@ -1,6 +1,6 @@
 import type { Report } from '../../../src/testing/report/report.js';
+import type { ShakeOrder } from '../../../src/testing/shake/move.js';
 import { Shake } from '../../../src/testing/shake/shake.js';
-import type { ShakeOrder } from '../../../src/testing/shake/shake-order.js';
 import type { Habits } from '../examine/habits.js';
 import { written } from '../examine/observers.js';
 import { untilOver, virtualBench } from '../examine/virtual-bench.js';

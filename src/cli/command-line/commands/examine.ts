@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
-import type { WrittenObserver } from '../../../testing/examine/observer/read-observer.js';
+import type { WrittenObserver } from '../../../testing/examine/observer.js';
 import { command, type Given, type Values } from './scan.js';
 import { FREE_PORTS_OPTION, sourceOf } from './source.js';
 import {

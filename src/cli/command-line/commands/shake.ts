@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
 import { failure, success } from '../../../common/result.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
-import type { WrittenObserver } from '../../../testing/examine/observer/read-observer.js';
+import type { WrittenObserver } from '../../../testing/examine/observer.js';
 import { CLIENT_OPTIONS, OBSERVER_OPTIONS, observerOf, remoteProblem } from './examine.js';
 import { command } from './scan.js';
 import { sourceOf } from './source.js';

@@ -4,10 +4,11 @@ import { systemClock } from '../clock.js';
 import { Retries } from '../retries.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
-import type { Binding, BindingContext } from './binding.js';
 import { ClientList, type DescriptorState, descriptorStates } from './client-list.js';
 import {
   ALREADY_OPEN,
+  type Binding,
+  type BindingContext,
   cannotListen,
   hostPort,
   isPort,

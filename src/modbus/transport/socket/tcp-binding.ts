@@ -1,10 +1,17 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { TlsFiles } from '../settings.js';
-import type { Binding, BindingContext } from './binding.js';
 import { type Channel, DirectChannel, StreamChannel } from './channel.js';
 import { type ClientIdentity, NO_DESCRIPTORS } from './client-list.js';
-import { cannotListen, clientAddress, type Listening, listen, STOPPED } from './listen.js';
+import {
+  type Binding,
+  type BindingContext,
+  cannotListen,
+  clientAddress,
+  type Listening,
+  listen,
+  STOPPED,
+} from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
 import type { TlsHandshakes } from './tls.js';
 

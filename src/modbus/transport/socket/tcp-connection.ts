@@ -3,10 +3,10 @@ import { concatBytes } from '../../protocol/bytes.js';
 import type { AduContent } from '../../protocol/framing.js';
 import { type PlayReport, plainReply } from '../../protocol/reply-plan.js';
 import type { LineReply } from '../transport.js';
-import type { BindingContext } from './binding.js';
 import type { Channel } from './channel.js';
 import type { ClientIdentity, WaitingClient } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
+import type { BindingContext } from './listen.js';
 import { ReplyQueue } from './reply-queue.js';
 import { TcpWriter } from './tcp-writer.js';
 

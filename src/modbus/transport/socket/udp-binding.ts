@@ -3,9 +3,15 @@ import type { AduContent } from '../../protocol/framing.js';
 import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-plan.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { LineReply } from '../transport.js';
-import type { Binding, BindingContext } from './binding.js';
 import type { Client, ClientIdentity } from './client-list.js';
-import { clientName, type Listening, listenUdp, lookUpName } from './listen.js';
+import {
+  type Binding,
+  type BindingContext,
+  clientName,
+  type Listening,
+  listenUdp,
+  lookUpName,
+} from './listen.js';
 import { ReplyQueue, type ReplyWriter, type StepFailure } from './reply-queue.js';
 
 type PlayReported = (report: PlayReport) => void;

@@ -1,4 +1,4 @@
-import { durationText, timesText } from '../../scenario/words.js';
+import { durationText, timesText } from '../../report/words.js';
 import { expectedTimes, spanOf } from '../../times.js';
 import { type Exchange, isReading, timesBetween, transactionOf } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';

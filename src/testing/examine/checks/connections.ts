@@ -1,5 +1,5 @@
 import type { TrafficEvent } from '../../../simulator/traffic/event.js';
-import { timesText } from '../../scenario/words.js';
+import { timesText } from '../../report/words.js';
 import { type Exchange, whyNotActed } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';

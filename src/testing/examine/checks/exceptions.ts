@@ -1,4 +1,4 @@
-import { durationText, timesText } from '../../scenario/words.js';
+import { durationText, timesText } from '../../report/words.js';
 import { type Exchange, repliedUntil, timesBetween } from '../heard/exchange.js';
 import { spanText } from '../heard/found.js';
 import type { Check, CheckText, Exam } from '../trial/exam.js';

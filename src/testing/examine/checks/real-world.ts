@@ -1,17 +1,9 @@
 import { includesNumber } from '../../../device/faults/condition.js';
 import { type Misbehaviour, readCatalogue } from '../../../files/config/catalogue.js';
-import { durationText } from '../../scenario/words.js';
+import { durationText } from '../../report/words.js';
 import { type Exchange, isAlike, isReading, type OwnRule, repliedUntil } from '../heard/exchange.js';
-import { EntryPlayer } from '../trial/entry-player.js';
-import { type Check, type Exam, LOST } from '../trial/exam.js';
 import {
-  BEFORE_ITS_TIME,
-  behaviourAfter,
-  continuationOf,
-  type Reaction,
-  reactionTo,
-} from '../trial/observation.js';
-import {
+  EntryPlayer,
   gotText,
   isDropped,
   isForeign,
@@ -20,7 +12,15 @@ import {
   isTrue,
   latestReplies,
   type Played,
-} from '../trial/played-entry.js';
+} from '../trial/entry-player.js';
+import { type Check, type Exam, LOST } from '../trial/exam.js';
+import {
+  BEFORE_ITS_TIME,
+  behaviourAfter,
+  continuationOf,
+  type Reaction,
+  reactionTo,
+} from '../trial/observation.js';
 import { isBroken, learn } from '../trial/trial.js';
 import type { ValueOracle } from '../trial/values.js';
 import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';

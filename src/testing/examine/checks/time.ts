@@ -1,4 +1,4 @@
-import { durationText, timesText } from '../../scenario/words.js';
+import { durationText, timesText } from '../../report/words.js';
 import { median } from '../../times.js';
 import { isReading, longestPauseIn, type Question, questionsIn, wentWell } from '../heard/exchange.js';
 import { type Check, type Exam, LOST, type Silence } from '../trial/exam.js';

@@ -1,7 +1,7 @@
 import { EXCEPTION_FLAG, ExceptionCode } from '../../../modbus/protocol/function-code.js';
 import { addressRanges } from '../../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../../modbus/protocol/request.js';
-import { pduOf } from '../../line-watch.js';
+import { pduOf } from '../../tested-line.js';
 import { median } from '../../times.js';
 import { type Exchange, wentWell } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';

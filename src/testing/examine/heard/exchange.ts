@@ -2,7 +2,7 @@ import { EXCEPTION_FLAG } from '../../../modbus/protocol/function-code.js';
 import { addressRanges } from '../../../modbus/protocol/pdu.js';
 import { requestMessage } from '../../../simulator/traffic/decode-request.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
-import { isRequest, pduOf } from '../../line-watch.js';
+import { isRequest, pduOf } from '../../tested-line.js';
 import { median } from '../../times.js';
 
 /** A fault rule that the examination has put in force. */

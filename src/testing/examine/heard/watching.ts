@@ -1,6 +1,6 @@
 import { failure, type Result, success } from '../../../common/result.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
-import { durationText } from '../../scenario/words.js';
+import { durationText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';
 import type { ExchangeLog } from './log.js';

@@ -1,4 +1,4 @@
-import { durationText } from '../../scenario/words.js';
+import { durationText } from '../../report/words.js';
 import type { Check, Exam } from './exam.js';
 import { type EndedCheck, type Judged, sure } from './verdict.js';
 

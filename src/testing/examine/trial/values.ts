@@ -1,10 +1,10 @@
 import { wordAt } from '../../../modbus/protocol/bytes.js';
 import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
-import { pduOf } from '../../line-watch.js';
+import { pduOf } from '../../tested-line.js';
 import { type Exchange, isReading, type Question, readingOf, wentWell } from '../heard/exchange.js';
 import type { ClientFacts } from '../heard/found.js';
-import type { Observer } from '../observer/observer.js';
+import type { Observer } from '../observer.js';
 import { DECIDES, type Trial } from './verdict.js';
 
 /** The part of the `Exam` of a check that is needed here. */

@@ -1,4 +1,4 @@
-import type { Claims } from '../../claims-schema.js';
+import type { Claims } from '../../order-schemas.js';
 import type { Exchange } from '../asker.js';
 import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';

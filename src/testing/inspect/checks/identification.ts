@@ -4,11 +4,11 @@ import {
   inconclusive,
   type Judged,
   notAnswered,
+  refused,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
-import { refused } from '../trial.js';
 import { answerText, codeText } from '../words.js';
 
 const A = 'Application Protocol V1.1b3';

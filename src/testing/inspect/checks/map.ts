@@ -1,7 +1,14 @@
 import type { Exchange } from '../asker.js';
 import { type AddressSpan, type Bench, type MappedValue, readPdu, valuesOf } from '../bench.js';
-import { conforms, inconclusive, type Judged, type ServerCheck, unsupported, violates } from '../check.js';
-import { judgeRefusal } from '../trial.js';
+import {
+  conforms,
+  inconclusive,
+  type Judged,
+  judgeRefusal,
+  type ServerCheck,
+  unsupported,
+  violates,
+} from '../check.js';
 import { answerText } from '../words.js';
 import { scratchRegister, writePdu } from './writes.js';
 

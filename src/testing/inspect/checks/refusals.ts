@@ -6,11 +6,12 @@ import {
   fact,
   inconclusive,
   type Judged,
+  judgeRefusal,
+  refused,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
-import { judgeRefusal, refused } from '../trial.js';
 import { answerText, codeText, listText } from '../words.js';
 import { tableOr } from './has.js';
 

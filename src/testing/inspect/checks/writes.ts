@@ -4,16 +4,17 @@ import { type AddressSpan, type Bench, readPdu, valuesOf } from '../bench.js';
 import {
   conforms,
   dangerous,
+  type ExpectedRefusal,
   fact,
   inconclusive,
   type Judged,
+  judgeRefusal,
   notAnswered,
   notRun,
   type ServerCheck,
   unsupported,
   violates,
 } from '../check.js';
-import { type ExpectedRefusal, judgeRefusal } from '../trial.js';
 import { answerText, codeText, timeText } from '../words.js';
 
 const A = 'Application Protocol V1.1b3';

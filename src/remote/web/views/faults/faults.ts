@@ -1,7 +1,8 @@
+import './faults.css';
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { pathOf, type RemoteRefusal } from '../../../../common/rest-client/client.js';
+import { type Answer, pathOf, type RemoteRefusal } from '../../../../common/rest-client/client.js';
 import { countOf, type Piece, piecesOf, type Wire } from '../../../../common/timeline/pieces.js';
 import { msText } from '../../../../common/timeline/times.js';
 import type { CatalogueView } from '../../../../simulator/commands/schemas/catalogue.js';
@@ -28,6 +29,7 @@ import {
   useRequest,
 } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
+import { together } from '../../ui/element.js';
 import { count, timeOfDay } from '../../ui/format.js';
 import {
   type Draft,
@@ -39,10 +41,50 @@ import {
 } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { say, sayAnswer } from '../../ui/toast.js';
-import { aimed, freeName, likeThis, READY_MADE } from './ready-made.js';
-import { change, followRules, rules } from './rules.js';
-import { conditionText, faultsText, stateOf, thenText, written } from './texts.js';
-import './faults.css';
+import {
+  aimed,
+  conditionText,
+  faultsText,
+  freeName,
+  likeThis,
+  READY_MADE,
+  stateOf,
+  thenText,
+  written,
+} from './texts.js';
+
+/** The rules, in the order in which they act. */
+const rules = resource(
+  () => '/faults',
+  ({ faults }: { readonly faults: readonly RuleView[] }) => faults,
+  () => summary.value?.faults,
+);
+
+/**
+ * Interval in ms in which rules are read while one has windows of time, which open and close without a change
+ * of the summary.
+ */
+const CLOCK_MS = 5000;
+
+/** Reads the rules whenever they may have changed, until the function that is returned is called. */
+function followRules(): () => void {
+  const isTimed = ({ when, schedule }: RuleView) => schedule !== undefined || 'from' in when || 'for' in when;
+  const timer = setInterval(() => {
+    if (rules.current.peek()?.some(isTimed)) void rules.read();
+  }, CLOCK_MS);
+  return together(rules.follow(), () => clearInterval(timer));
+}
+
+/** Changes the rules, and then reads them. */
+async function change<Value>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  parts: readonly string[],
+  body?: object,
+): Promise<Answer<Value>> {
+  const answer = await ask<Value>(method, pathOf('faults', ...parts), body);
+  if (answer.ok) await rules.read();
+  return answer;
+}
 
 /** Time between the last change of the form and the preview, in ms. */
 const PAUSE_MS = 250;

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { MAX_SEED } from '../common/random.js';
+import { bounded, flag, section, text, wholeNumber } from '../common/schema/parts.js';
+import { duration } from '../common/schema/units.js';
+import { realTargetSchema } from '../files/config/native/real.js';
+import { aboutSchema, scheduleSchema } from './report/json.js';
+
+/** The longest reply time that is claimed, in ms. */
+export const LONGEST_MS = 60_000;
+const MOST_CODES = 127;
+
+const codes = (most: number, what: string) => bounded(z.array(wholeNumber(1, most, what)), MOST_CODES);
+
+/** What the maker of a server claims. What is left out is not claimed, and not judged. */
+export const claimsSchema = section({
+  functions: codes(127, 'a function code').describe('Functions that the server has.').optional(),
+  exceptions: codes(255, 'an exception code')
+    .describe('The codes of all exceptions that the server answers with.')
+    .optional(),
+  registers: wholeNumber(1, 125, 'a quantity of registers')
+    .describe('How many registers one request reads.')
+    .optional(),
+  bits: wholeNumber(1, 2000, 'a quantity of bits').describe('How many bits one request reads.').optional(),
+  connections: wholeNumber(1, 65535, 'a number of connections')
+    .describe('How many connections are served at a time.')
+    .optional(),
+  broadcast: flag.describe('Whether broadcast writes are executed.').optional(),
+  replyTime: duration(1, LONGEST_MS).describe('The time within which 99 of 100 replies begin.').optional(),
+});
+
+export type Claims = z.output<typeof claimsSchema>;
+
+const DAY_MS = 86_400_000;
+const MOST_NAMED = 100;
+const LAST_UNIT = 255;
+
+/** The body of a request for an examination. */
+export const orderSchema = section({
+  line: text('the name of a line').describe('The line whose client is examined.'),
+  unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')
+    .optional()
+    .describe('Disturb only requests to this unit (default: every unit).'),
+  checks: bounded(z.array(text('the name of a check or of a group')), MOST_NAMED)
+    .optional()
+    .describe(
+      'Checks and groups of checks (default: all that fit the line). `GET /api/v1/checks` lists them. `real-world` plays all entries of `GET /api/v1/catalogue`, `real-world.ID` one of them.',
+    ),
+  limit: duration(1, DAY_MS)
+    .optional()
+    .describe('Longest duration of the examination (default: 10m). Checks that do not fit are `not run`.'),
+  seed: wholeNumber(0, MAX_SEED, 'a seed')
+    .optional()
+    .describe('Seed of the order of the checks and of their random parts (default: random).'),
+  about: aboutSchema.optional().describe('What was tested, by whom, and a remark, for the reports.'),
+  witness: section({ register: text('a value, as in meter.setpoint') })
+    .optional()
+    .describe(
+      'The register to which the client writes the value that it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client has accepted.',
+    ),
+});
+
+const LONGEST_PAUSE_MS = 60_000;
+const MOST_NAMED_OF_SERVERS = 200;
+
+const span = section({
+  first: wholeNumber(0, 0xffff, 'an address'),
+  last: wholeNumber(0, 0xffff, 'an address'),
+});
+
+/** The body of a request for an inspection. */
+export const inspectionOrderSchema = section({
+  device: text('the name of a device')
+    .optional()
+    .describe('The device whose real one is inspected. Either this, or `real`.'),
+  real: realTargetSchema
+    .optional()
+    .describe(
+      'The server, as `real` of a device names it: a port that `GET /api/v1/ports` lists, or a host that `api.mayReach` lists.',
+    ),
+  unit: wholeNumber(0, 255, 'a unit identifier')
+    .optional()
+    .describe('The unit identifier of the server (default: that of the real device, or 1).'),
+  checks: bounded(z.array(text('the name of a check or of a group')), MOST_NAMED_OF_SERVERS)
+    .optional()
+    .describe('Checks and groups of checks (default: all that fit the server).'),
+  pause: duration(0, LONGEST_PAUSE_MS).optional().describe('Silence before each request (default: 20ms).'),
+  idle: duration(0, LONGEST_PAUSE_MS)
+    .optional()
+    .describe('How long the server is left alone before it is asked again (default: 3s).'),
+  soak: duration(0, DAY_MS)
+    .optional()
+    .describe('How long the server is read at the end (default: not at all).'),
+  scratch: section({ holding: span.optional(), coils: span.optional() })
+    .optional()
+    .describe('Addresses that may be written. Their values are put back. Without it nothing is written.'),
+  broadcast: flag
+    .optional()
+    .describe('Whether requests may be sent to all servers of the bus (default: false).'),
+  map: text('the name of a device')
+    .optional()
+    .describe(
+      'A device of this simulator whose registers say what the server has; of each table, the first 5,000 values.',
+    ),
+  claims: claimsSchema
+    .optional()
+    .describe('What the maker of the server claims. A claim that does not hold is a violation.'),
+  seed: wholeNumber(0, MAX_SEED, 'a seed')
+    .optional()
+    .describe('Seed of the order of the checks and of their random parts (default: random).'),
+});
+
+const MOST_TRIED = 1_000_000;
+
+const { unit, limit, about, witness } = orderSchema.shape;
+
+/** The body of a request for a shake. */
+export const shakeOrderSchema = section({
+  line: text('the name of a line').describe('The line whose client is shaken.'),
+  unit,
+  limit: limit.describe('Longest duration, with looking for the shortest schedule (default: 30m).'),
+  seed: wholeNumber(0, MAX_SEED, 'a seed')
+    .optional()
+    .describe('Seed of the moves: the same seed tries the same moves (default: random).'),
+  moves: wholeNumber(1, MOST_TRIED, 'a number of moves')
+    .optional()
+    .describe('How many moves are tried at most (default: as many as there is time for).'),
+  replay: scheduleSchema
+    .optional()
+    .describe('Moves that are played in place of drawn ones: the `schedule` of a report.'),
+  about,
+  witness,
+});
