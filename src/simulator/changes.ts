@@ -29,14 +29,6 @@ import { type Lines, linesWith, ruleForLine, unitsWithout, whyNeeded } from './l
 import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
 import { dependentNow, dependentPoint, networkNow, readingNewDevice, readNewDevices } from './new-device.js';
 
-export type LineChange = { readonly ok: true } | Invalid | ChangeRefusal;
-
-/** What is wrong with what was wanted, with the places. */
-interface Invalid {
-  readonly ok: false;
-  readonly error: Mistakes;
-}
-
 /**
  * The most devices and lines. More are taken for a mistake: a device can take 800 KB, and each line takes a
  * file descriptor.
@@ -48,6 +40,13 @@ const OK = { ok: true } as const;
 const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
 const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 
+/** What is wanted has mistakes. */
+interface Invalid {
+  readonly ok: false;
+  readonly error: Mistakes;
+}
+
+/** What is wanted has no mistake, and can't be done now. */
 interface ChangeRefusal {
   readonly ok: false;
   readonly error: string;
@@ -69,8 +68,11 @@ type RefusalCode =
   | 'configuration.busy'
   | 'memory.spent';
 
+/** The result of changing a line or several. */
+type LineChange = { readonly ok: true } | Invalid | ChangeRefusal;
+
 /** The result of removing something: the error names what still needs it. */
-type Removal = { readonly ok: true } | (ChangeRefusal & { readonly code: RefusalCode });
+type Removal = { readonly ok: true } | ChangeRefusal;
 
 /** The result of adding something. */
 export type Addition<Added> = { readonly ok: true; readonly added: Added } | Invalid | ChangeRefusal;

@@ -1,5 +1,5 @@
 import { valueAt } from '../../common/schema/parts.js';
-import type { InletView } from '../../simulator/commands/inlets.js';
+import type { InletView } from '../../simulator/commands/devices.js';
 import { MOST_TAKEN, type Taken } from '../../simulator/commands/schemas/device.js';
 import type { ValueView } from '../../simulator/commands/schemas/value.js';
 import { allParts, type Rpc } from '../rpc/rpc.js';

@@ -1,5 +1,6 @@
 import { unknownName } from '../../common/schema/nearest.js';
 import type { Device } from '../../device/device.js';
+import type { InletSource } from '../../device/signals/signal.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
 import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
@@ -9,10 +10,18 @@ import { thousandths } from '../traffic/words.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
+import { valueAtAddress } from './device-value.js';
 import { openRecordings } from './recordings.js';
 import { done, notDone, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 import { wrongReal } from './remote-files.js';
-import type { ClockChange, DEVICE_COMMANDS, DeviceView, PowerChange } from './schemas/device.js';
+import type {
+  ClockChange,
+  DEVICE_COMMANDS,
+  DeviceView,
+  INLET_COMMANDS,
+  PowerChange,
+  Taken,
+} from './schemas/device.js';
 
 /** A device by its name. */
 export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;
@@ -195,3 +204,39 @@ export const DEVICE_FUNCTIONS = {
   'device.manners': setManners,
   'device.reset': restartDevice,
 } satisfies FunctionsOf<typeof DEVICE_COMMANDS>;
+
+/** A value that comes from outside: its place and its source. */
+export type InletView = Pick<Taken, 'device' | 'table' | 'address'> & InletSource;
+
+/** The values whose signals take them from outside, with their sources. */
+function* listInlets({ simulator }: CommandContext): Generator<InletView | undefined> {
+  for (const { name: device, points } of simulator.devices.values()) {
+    for (const { definition, signal } of points.all) {
+      const { table, address } = definition;
+      // Also yields when there is nothing to list, so that the lines can be served.
+      yield signal?.inlet && { device, table, address, ...signal.inlet.source };
+    }
+  }
+}
+
+/**
+ * Passes numbers on to the signals. Values that were removed, or whose signal has been replaced, are left
+ * out.
+ */
+function takeValues(
+  { simulator }: CommandContext,
+  { values }: DeclaredInput<(typeof INLET_COMMANDS)['inlet.take']>,
+): Outcome<null> {
+  const now = performance.now();
+  for (const { device: name, table, address, value, age } of values) {
+    const device = simulator.devices.get(name);
+    const found = device && valueAtAddress(device, table, address);
+    if (found?.point?.signal?.inlet) device?.points.take(found.point, value, now - age);
+  }
+  return done(null);
+}
+
+export const INLET_FUNCTIONS = {
+  'inlet.list': listInlets,
+  'inlet.take': takeValues,
+} satisfies FunctionsOf<typeof INLET_COMMANDS>;

@@ -64,17 +64,11 @@ export interface MappedLine {
 function map({ simulator }: CommandContext): Outcome<readonly MappedLine[]> {
   return done(
     Array.from(simulator.lines.values(), (line) => {
-      const { name, definition, state } = line;
-      const shared = { name, description: describeLine(line), units: definition.units };
-      if (definition.kind === 'serial') return { ...shared, kind: definition.kind };
-      const { kind, host, each } = definition;
-      return {
-        ...shared,
-        kind,
-        host,
-        ...(each !== undefined && { each }),
-        port: (state.kind === 'open' ? state.port : undefined) ?? definition.port,
-      };
+      const { name, definition } = line;
+      const { kind, units } = definition;
+      const each = definition.kind === 'serial' ? undefined : definition.each;
+      const shared = { name, kind, units, description: describeLine(line), ...lineStatus(line).address };
+      return each === undefined ? shared : { ...shared, each };
     }),
   );
 }

@@ -37,7 +37,13 @@ interface PlayedPlan {
   calledOff: (() => void) | undefined;
 }
 
-/** Plays one plan after the other on a serial port, and records when each step really happened. */
+/**
+ * Plays one plan after the other on a serial port, and records when each step really happened.
+ *
+ * `ReplyQueue` does the same for a client on a socket, without this class: its plans wait for each other, it
+ * goes by the timers of the event loop, and no step lasts there. One player for both was longer by 19 lines
+ * and a file, and took a twentieth to a fifth more time for a step.
+ */
 export class StepRunner {
   #options: StepRunnerOptions;
   readonly #clock: Clock;

@@ -195,7 +195,7 @@ const taken = section({
 
 export type Taken = z.infer<typeof taken>;
 
-/** The commands on values that come from outside. `../inlets.ts` carries them out. */
+/** The commands on values that come from outside. `../devices.ts` carries them out. */
 export const INLET_COMMANDS = {
   'inlet.list': { kind: 'list', summary: 'List the values that come from outside' },
   'inlet.take': {
