@@ -265,7 +265,7 @@ describe('while a device is made, others see none of it, and', () => {
     const holding = entries(100, { signal: { expression: 'other.voltage * 2' } });
     const made = changes.createDevice('q', { registers: { holding } });
     expect(await changes.removeDevice('other')).toEqual({ ok: true });
-    expect(await made).toMatchObject({ ok: false, issues: { listed: { length: 20 } } });
+    expect(await made).toMatchObject({ ok: false, error: { listed: { length: 20 } } });
     expect(simulator.devices.has('q')).toBe(false);
   });
 
@@ -279,7 +279,7 @@ describe('while a device is made, others see none of it, and', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(await changes.removeDevice('other')).toEqual({ ok: true });
     expect(await changed).toMatchObject({
-      issues: { listed: [{ path: ['units'], code: 'device.changed' }] },
+      error: { listed: [{ path: ['units'], code: 'device.changed' }] },
     });
     expect(lan.definition).toBe(before);
     expect([...simulator.devices.keys()]).toEqual(['meter']);
