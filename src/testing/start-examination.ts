@@ -21,7 +21,7 @@ import type { KnownRun, RunKind, Runs } from './runs.js';
 export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
   const findings = new Findings();
-  const order = readOrder(new At(source, findings), simulator);
+  const order = readExamination(new At(source, findings), simulator);
   if (!order) return refusalOf(findings, 'examination.invalid');
   return startOnClient(
     runs,
@@ -32,7 +32,7 @@ export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun>
 }
 
 /** An examination or a shake: its client may end while it runs. */
-interface ClientRun {
+export interface ClientRun {
   readonly isOver: boolean;
   readonly report: Report;
   run(): Promise<Report>;
@@ -63,7 +63,7 @@ export function startOnClient(
 }
 
 /** Reads a request for an examination and checks it against a running simulator. Undefined after reporting every mistake. */
-function readOrder(at: At, simulator: Simulator): ExaminationOrder | undefined {
+export function readExamination(at: At, simulator: Simulator): ExaminationOrder | undefined {
   return at.unlessWrong(() => {
     const read = readClient(at, orderSchema, simulator);
     if (!read) return undefined;

@@ -3,7 +3,7 @@ import { ask, type Method, pathOf, type Send } from '../../common/rest-client/cl
 import { unknownName } from '../../common/schema/nearest.js';
 import type { Problem } from '../../common/schema/problem.js';
 import type { ruleSchema } from '../../device/faults/rule.js';
-import type { exchangeViewSchema } from '../../remote/api/v1/exchange-view.js';
+import type { exchangeViewSchema } from '../../remote/api/v1/traffic.js';
 import type { Armed } from '../../simulator/commands/catalogue.js';
 import type {
   ClockRequest,

@@ -1,6 +1,5 @@
-import { sendTo } from '../../common/rest-client/client.js';
+import { sendTo, unreachableReason } from '../../common/rest-client/client.js';
 import { follow as followEvents } from '../../common/rest-client/events.js';
-import { unreachableReason } from './unreachable.js';
 
 /** News for somebody who follows a simulator, in the order in which they happened. */
 export type Followed =

@@ -1,22 +1,31 @@
 import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
-import { fileFindings } from '../../common/schema/findings.js';
-import { unknownName } from '../../common/schema/nearest.js';
+import { Findings, fileFindings } from '../../common/schema/findings.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
 import type { ConfigurationSource } from '../../files/config/load.js';
+import { LineMap } from '../../remote/api/line-map.js';
+import { LocalRpc } from '../../remote/rpc/local-rpc.js';
 import type { Line } from '../../simulator/line.js';
 import { Simulator } from '../../simulator/simulator.js';
+import { newTestContext } from '../../testing/commands.js';
 import type { MakeObserver, Observer } from '../../testing/examine/observer.js';
-import { Dut, openEndpoints, reportUnknownEndpoints, withEndpoints } from '../../testing/scenario/dut.js';
+import { framesOf, type Report, type ReportView, viewReport } from '../../testing/report/report.js';
+import {
+  Dut,
+  openEndpoints,
+  programOf,
+  reportUnknownEndpoints,
+  withEndpoints,
+} from '../../testing/scenario/dut.js';
+import type { ClientRun } from '../../testing/start-examination.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { say } from './say.js';
 
-/** Names the client that polls a line, as options do. */
-interface ClientNamed {
-  readonly line: string;
-  readonly unitId?: number;
-  readonly dut?: string;
+/** The client that polls a line: the command line that starts it, and what shows the values that it has read. */
+export interface ClientHere {
+  readonly dut: string | undefined;
+  readonly makeObserver: MakeObserver | undefined;
 }
 
 /**
@@ -44,18 +53,30 @@ export async function onOwnSimulator<Value>(
   }
 }
 
-/** Finds the line, and what observes its client. @returns what is wrong with the options, as a sentence */
-export function clientOf(
-  { line: name, unitId, dut }: ClientNamed,
-  makeObserver: MakeObserver | undefined,
+/**
+ * Reads an order about the client of a line as a request would have it, and checks what only a simulator of its
+ * own can have: the program of the client, and any observer.
+ * @param read reads the order; undefined after reporting mistakes
+ * @returns the order, or what is wrong with the options, as a sentence
+ */
+export function orderHere<Order extends { readonly line: Line }>(
+  body: object,
+  read: (at: At, simulator: Simulator) => Order | undefined,
+  { dut, makeObserver }: ClientHere,
   simulator: Simulator,
-): Result<{ readonly line: Line; readonly observer: Observer | undefined }> {
-  const line = simulator.lines.get(name);
-  if (!line) return failure(unknownName('line', name, [...simulator.lines.keys()]));
-  if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
+): Result<Order & { readonly observer: Observer | undefined }> {
+  const wrong = new Findings();
+  const order = read(new At(body, wrong), simulator);
+  if (!order) {
+    const texts = wrong.listed.map(({ path: [key], message }) =>
+      key === 'checks' ? `--checks: ${message}` : message,
+    );
+    return failure(texts.join('\n'));
+  }
+  const { name, definition } = order.line;
+  if (definition.kind === 'serial' && definition.mode === 'monitor') {
     return failure(`line ${name} only listens, so it can't disturb a client`);
   }
-  if (unitId !== undefined && !line.owns(unitId)) return failure(`line ${name} has no unit ${unitId}`);
   if (dut !== undefined) {
     const findings = fileFindings();
     reportUnknownEndpoints(dut, simulator, new At(dut, findings));
@@ -65,54 +86,58 @@ export function clientOf(
   const observer = makeObserver?.(simulator);
   // Only the name of a register can be unknown; those of pages and commands are not checked here.
   if (observer?.ok === false) return failure(`--witness-register: ${observer.error}`);
-  return success({ line, observer: observer?.value });
+  return success({ ...order, observer: observer?.value });
 }
 
-/** The program of a client, which can be started again and again. */
-export class ClientProgram {
-  readonly #command: string | undefined;
-  readonly #simulator: Simulator;
-  readonly #giveUp: Promise<unknown>;
-  readonly #ended: (how: string) => void;
-  #dut: Dut | undefined;
-
-  /**
-   * @param command its command line; undefined for a client that runs already
-   * @param giveUp resolves when nobody needs it any more
-   * @param ended called with a sentence when it ends although nobody has stopped it
-   */
-  constructor(
-    command: string | undefined,
-    simulator: Simulator,
-    giveUp: Promise<unknown>,
-    ended: (how: string) => void,
-  ) {
-    this.#command = command;
-    this.#simulator = simulator;
-    this.#giveUp = giveUp;
-    this.#ended = ended;
-  }
-
-  /** Starts it, and stops the one before. @returns why it could not be started; undefined when it was */
-  async start(): Promise<string | undefined> {
-    if (this.#command === undefined) return undefined;
-    await this.stop();
-    const started = await Dut.start(
-      { command: this.#command, ready: undefined, readyWithin: 0 },
-      {
-        command: withEndpoints(this.#command, openEndpoints(this.#simulator)),
-        directory: process.cwd(),
-        giveUp: this.#giveUp,
-      },
-    );
+/**
+ * Runs an examination or a shake on the client of a line, starts the program of the client before, and stops
+ * it afterwards.
+ * @param command the command line of the client; undefined for a client that runs already
+ * @param stop resolves when the run is to stop
+ * @param make makes the run; `restart` starts the client again, and says why that was not possible
+ * @param over called with the report when the run is over
+ * @returns the report, or why the client could not be started
+ */
+export async function runOnClient(
+  simulator: Simulator,
+  command: string | undefined,
+  stop: Promise<unknown>,
+  make: (restart: () => Promise<string | undefined>) => ClientRun,
+  over: (report: Report) => void = () => {},
+): Promise<Result<ReportView>> {
+  let dut: Dut | undefined;
+  const stopDut = async () => {
+    await dut?.stop();
+    dut = undefined;
+  };
+  const start = async () => {
+    if (command === undefined) return undefined;
+    await stopDut();
+    const started = await Dut.start(programOf(command), {
+      command: withEndpoints(command, openEndpoints(simulator)),
+      directory: process.cwd(),
+      giveUp: stop,
+    });
     if (!started.ok) return started.error;
-    this.#dut = started.dut;
-    void started.dut.died().then(this.#ended);
+    dut = started.dut;
+    void dut.died().then((how) => run.clientEnded(how));
     return undefined;
+  };
+  const run = make(start);
+  const problem = await start();
+  if (problem !== undefined) return failure(problem);
+  try {
+    void stop.then(() => run.stop());
+    const report = await run.run();
+    over(report);
+    return success(await shownReport(report, simulator));
+  } finally {
+    await stopDut();
   }
+}
 
-  async stop(): Promise<void> {
-    await this.#dut?.stop();
-    this.#dut = undefined;
-  }
+/** A report as plain data, with the names and values of registers. Works after the simulator has stopped. */
+export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
+  const map = new LineMap(new LocalRpc(newTestContext(simulator, warningLog())), simulator.traffic);
+  return viewReport(report, await map.viewer(framesOf(report)));
 }

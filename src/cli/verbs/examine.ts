@@ -1,19 +1,22 @@
-import type { Result } from '../../common/result.js';
+import { type Result, success } from '../../common/result.js';
+import type { Simulator } from '../../simulator/simulator.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../../testing/examine/checks/real-world.js';
-import { DEFAULT_LIMIT_MS } from '../../testing/examine/examination-order.js';
-import { readObserver } from '../../testing/examine/observer.js';
+import { Examination } from '../../testing/examine/examination.js';
+import { DEFAULT_LIMIT_MS, type ExaminationOrder } from '../../testing/examine/examination-order.js';
+import { type MakeObserver, readObserver } from '../../testing/examine/observer.js';
 import { htmlReport } from '../../testing/report/html.js';
 import { examinationJson } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
+import { programOf } from '../../testing/scenario/dut.js';
+import { readExamination } from '../../testing/start-examination.js';
 import type { ExaminationWanted, ExamineRequest } from '../command-line/commands/examine.js';
-import { examineHere } from './examine-here.js';
-import { examineRemotely } from './examine-remote.js';
-import { printFinding } from './print-finding.js';
-import { complain, FAILED, OK, say } from './say.js';
-import { standardOutput } from './standard.js';
-import { stopSignal } from './stop-signal.js';
+import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
+import { examinationBody, type RemoteAudience, type RemoteExamination, runThere } from './follow-run.js';
+import { Remote } from './remote.js';
+import { complain, FAILED, OK, printFinding, say } from './say.js';
+import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
 /**
@@ -29,15 +32,12 @@ export async function examine(request: ExamineRequest): Promise<number> {
   if (!read.ok) return complain(read.error, WRONG);
   const unwritable = reportsProblem(request);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
-  let isStopped = false;
-  const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
-    isStopped = true;
-  });
+  const stop = stopOfReader(WRONG);
   const report = await (request.url === undefined
-    ? examineHere(request, read.value, stop)
-    : examineThere(request, request.url, stop));
+    ? examineHere(request, read.value, stop.signal)
+    : examineThere(request, request.url, stop.signal));
   if (!report.ok) return complain(report.error, WRONG);
-  return report.value ? conclude(request, report.value, isStopped) : WRONG;
+  return report.value ? conclude(request, report.value, stop.isStopped) : WRONG;
 }
 
 function list(): number {
@@ -51,24 +51,57 @@ function list(): number {
   return OK;
 }
 
+/** @returns the report; undefined if what is wrong has been printed */
+function examineHere(
+  wanted: ExaminationWanted,
+  makeObserver: MakeObserver | undefined,
+  stop: Promise<unknown>,
+): Promise<Result<ReportView | undefined>> {
+  return onOwnSimulator(wanted.source, (simulator) => {
+    const client = { dut: wanted.dut, makeObserver };
+    const order = orderHere(examinationBody(wanted), readExamination, client, simulator);
+    return order.ok ? success(() => examineLine(wanted, simulator, order.value, stop)) : order;
+  });
+}
+
+function examineLine(
+  { dut, restart: isRestarted }: ExaminationWanted,
+  simulator: Simulator,
+  order: ExaminationOrder,
+  stop: Promise<unknown>,
+): Promise<Result<ReportView>> {
+  const { line, checks, limitMs, seed } = order;
+  const many = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
+  say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
+  return runOnClient(simulator, dut, stop, (restart) => {
+    const audience = { found: printFinding, note: say };
+    return new Examination(simulator, { ...order, ...(isRestarted && { restart }) }, audience);
+  });
+}
+
 /** Examines the client of a line on a simulator that already runs. */
 function examineThere(
-  {
-    line,
-    unitId,
-    checks,
-    limitMs = DEFAULT_LIMIT_MS,
-    seed,
-    dut,
-    token,
-    observer: { register },
-  }: ExaminationWanted,
+  { observer: { register }, token, ...wanted }: ExaminationWanted,
   url: string,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
+  const { line, limitMs = DEFAULT_LIMIT_MS } = wanted;
   say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
-  const wanted = { line, unitId, checks, limitMs, seed, register, dut };
-  return examineRemotely(wanted, { url, token }, { onFinding: printFinding, stop });
+  return examineRemotely({ ...wanted, register }, { url, token }, { onFinding: printFinding, stop });
+}
+
+/**
+ * Examines the client of a line on a simulator that already runs, and follows the examination.
+ * @returns the report, or lines for a terminal that say why there is none
+ */
+export function examineRemotely(
+  wanted: RemoteExamination,
+  { url, token }: { readonly url: string; readonly token: string | undefined },
+  audience: RemoteAudience,
+): Promise<Result<ReportView>> {
+  const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
+  const examination = { kind: 'examination', body: examinationBody(wanted), dut } as const;
+  return runThere(new Remote(url, token), examination, audience);
 }
 
 function conclude(wanted: ExaminationWanted, found: ReportView, isStopped: boolean): number {

@@ -36,7 +36,7 @@ export async function extcap(request: ExtcapRequest, version: string): Promise<n
 async function linesOf({ url, token }: RunningAt): Promise<ExtcapLine[]> {
   const remote = new Remote(url, token, LIST_LIMIT_MS);
   const answer = await remote.lines();
-  return answer.ok ? answer.body.lines : [];
+  return answer.ok ? answer.value.lines : [];
 }
 
 /** Copies a live capture into the pipe until either end is closed. */
@@ -53,7 +53,7 @@ async function capture({
   const answer = await remote.download(`/api/v1/capture.pcapng?${query}`);
   if (!answer.ok) return complain(answer.error);
   try {
-    await pipeline(Readable.fromWeb(answer.body), createWriteStream(fifo));
+    await pipeline(Readable.fromWeb(answer.value), createWriteStream(fifo));
     return OK;
   } catch (error) {
     // Wireshark closes the pipe when the user stops the capture.

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { failure, type Result, success } from '../../common/result.js';
 import type { Fleet, FleetAnswer, FleetBench } from '../../remote/mqtt/fleet.js';
 import type { Run } from '../../testing/commands.js';
@@ -7,10 +6,15 @@ import { overallVerdict, type ReportView } from '../../testing/report/report.js'
 import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/scenario-file.js';
 import type { FleetCommand } from '../command-line/commands/fleet.js';
 import type { Reports } from '../command-line/commands/values.js';
-import { bodyOf } from './examine-remote.js';
+import {
+  examinationBody,
+  type FollowedRun,
+  followRun,
+  type RunCarrier,
+  type RunFollower,
+} from './follow-run.js';
 import { complain, FAILED, OK, say } from './say.js';
-import { standardOutput } from './standard.js';
-import { stopSignal } from './stop-signal.js';
+import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
 /** The exit code when a file or an option is wrong. */
@@ -28,7 +32,8 @@ const SAY_EVERY_MS = 10_000;
 export interface Work {
   readonly kind: 'test' | 'examination';
   readonly name: string;
-  readonly input: unknown;
+  /** The body that starts it. */
+  readonly body: object;
 }
 
 /** The result of one test or examination on one bench. */
@@ -59,15 +64,15 @@ export function readScenarios(files: readonly string[], settings: readonly strin
       return {
         kind: 'test',
         name: String(name ?? scenario.file),
-        input: { scenario: forRunningSimulator(scenario) },
+        body: forRunningSimulator(scenario),
       };
     }),
   );
 }
 
 /** Makes the work of an examination of a line. */
-export function examinationWork(order: Parameters<typeof bodyOf>[0]): Work {
-  return { kind: 'examination', name: `line ${order.line}`, input: { order: bodyOf(order) } };
+export function examinationWork(order: Parameters<typeof examinationBody>[0]): Work {
+  return { kind: 'examination', name: `line ${order.line}`, body: examinationBody(order) };
 }
 
 /**
@@ -84,12 +89,9 @@ export async function runOnAll(
 ): Promise<number> {
   const unwritable = reportsProblem(wanted);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
-  let isStopped = false;
-  const stop = stopSignal(FAILED, { reader: standardOutput() }).then(() => {
-    isStopped = true;
-  });
+  const stop = stopOfReader(FAILED);
   const total = benches.length * works.length;
-  const every = Math.max(ASK_EVERY_MS, ASK_EACH_MS * benches.length);
+  const everyMs = Math.max(ASK_EVERY_MS, ASK_EACH_MS * benches.length);
   const steps = new Map<FleetBench, number>();
   const reports: BenchReport[] = [];
   const progress = setInterval(() => {
@@ -98,9 +100,11 @@ export async function runOnAll(
   }, SAY_EVERY_MS);
   const runs = benches.map(async (bench) => {
     for (const work of works) {
-      const ended = isStopped
+      const ended = stop.isStopped
         ? notRun(bench, work, 'was interrupted')
-        : await runOne(fleet, bench, work, { timeout, every, stop }, (done) => steps.set(bench, done));
+        : await runOne(fleet, bench, work, timeout, { everyMs, stop: stop.signal }, (done) =>
+            steps.set(bench, done),
+          );
       reports.push(ended);
       const { report } = ended;
       const about = `[${reports.length}/${total}] ${report.name}: ${report.verdict}`;
@@ -130,49 +134,57 @@ export async function runOnAll(
   const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];
   const overall = overallVerdict(views.map(({ verdict }) => verdict));
   const isGood = works[0]?.kind === 'test' ? overall === 'pass' : !isFailure.includes(overall);
-  return isGood && !isStopped ? OK : FAILED;
+  return isGood && !stop.isStopped ? OK : FAILED;
 }
+
+/** A run on a bench, with its report but without frames. */
+type BenchRun = Run & FollowedRun;
 
 async function runOne(
   fleet: Fleet,
   bench: FleetBench,
   work: Work,
-  {
-    timeout,
-    every,
-    stop,
-  }: { readonly timeout: number; readonly every: number; readonly stop: Promise<void> },
+  timeout: number,
+  follower: Pick<RunFollower<BenchRun>, 'everyMs' | 'stop'>,
   onProgress: (steps: number) => void,
 ): Promise<BenchReport> {
-  const { kind } = work;
-  const started = await fleet.ask(bench, `${kind}.start`, work.input, timeout);
-  const first = runIn(started);
-  if (!first.ok) return notRun(bench, work, first.error);
-  let run = first.value;
-  const { id } = run;
-  let isOver = false;
-  void stop.then(() => {
-    if (!isOver) void fleet.ask(bench, `${kind}.stop`, { id }, timeout);
+  const { kind, body } = work;
+  let last: BenchRun | undefined;
+  const over = await followRun(mqttCarrier(fleet, bench, kind, timeout), body, {
+    ...follower,
+    seen(run) {
+      last = run;
+      onProgress(run.findings.filter(({ verdict }) => verdict !== 'not run').length);
+    },
   });
-  while (!run.isOver) {
-    await Promise.race([sleep(every), stop]);
-    const outcome = runIn(await fleet.ask(bench, `${kind}.get`, { id }, timeout));
-    if (!outcome.ok) return notRun(bench, work, outcome.error, run);
-    run = outcome.value;
-    onProgress(run.report.findings.filter(({ verdict }) => verdict !== 'not run').length);
-  }
-  isOver = true;
+  if (!over.ok) return notRun(bench, work, over.error, last);
   const [rest] = bench.rest;
-  const url = rest && `${rest}/api/v1/${kind}s/${id}/report.html`;
-  return { bench, report: viewOf(bench, work, run), url };
+  const url = rest && `${rest}/api/v1/${kind}s/${over.value.id}/report.html`;
+  return { bench, report: viewOf(bench, work, over.value), url };
+}
+
+function mqttCarrier(
+  fleet: Fleet,
+  bench: FleetBench,
+  kind: Work['kind'],
+  timeout: number,
+): RunCarrier<BenchRun> {
+  const ask = async (what: 'start' | 'get', input: object) =>
+    runIn(await fleet.ask(bench, `${kind}.${what}`, input, timeout));
+  return {
+    start: (sent) => ask('start', { [kind === 'test' ? 'scenario' : 'order']: sent }),
+    get: (id) => ask('get', { id }),
+    stop: (id) => fleet.ask(bench, `${kind}.stop`, { id }, timeout),
+  };
 }
 
 /** Reads a run from the answer of a bench; a sentence if the answer is something else. */
-function runIn(answer: FleetAnswer): Result<Run> {
+function runIn(answer: FleetAnswer): Result<BenchRun> {
   if (!answer.ok) return failure(`${answer.code}: ${answer.detail}`);
   const run = answer.value as Partial<Run> | null;
   const isRun = typeof run?.id === 'number' && Array.isArray(run.report?.findings);
-  return isRun ? success(run as Run) : failure('the bench has answered something else than a test');
+  if (!isRun) return failure('the bench has answered something else than a test');
+  return success({ ...(run as Run), findings: (run as Run).report.findings });
 }
 
 function viewOf({ topic }: FleetBench, work: Work, { report }: Run): ReportView {

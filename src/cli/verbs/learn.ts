@@ -71,7 +71,7 @@ async function readLine({
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const piece of answer.body) {
+    for await (const piece of answer.value) {
       length += piece.length;
       if (length > LARGEST_BYTES) break;
       pieces.push(piece);

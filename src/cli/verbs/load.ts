@@ -1,8 +1,15 @@
 import { formatProblems } from '../../common/schema/problem.js';
 import type { ApiOverrides } from '../../files/config/api-definition.js';
 import type { Configuration } from '../../files/config/configuration.js';
-import { type ConfigurationSource, type LoadResult, loadConfiguration } from '../../files/config/load.js';
-import { complain, warn } from './say.js';
+import {
+  type ConfigurationSource,
+  checkFile,
+  type LoadResult,
+  loadConfiguration,
+} from '../../files/config/load.js';
+import type { CheckCommand } from '../command-line/commands/plain.js';
+import { tokenOfService } from '../service/credential.js';
+import { complain, say, warn } from './say.js';
 
 /**
  * Loads the configuration and prints its warnings. Prints every mistake in it and returns undefined if it is
@@ -26,4 +33,17 @@ export function load(
 /** The name of a configuration source in messages. */
 export function sourceName(source: ConfigurationSource): string {
   return source.kind === 'demo' ? 'demo' : source.file;
+}
+
+/**
+ * Prints every mistake in a file. A missing token is no mistake in a file of the service, which gets its
+ * token from elsewhere.
+ */
+export function check({ file, api }: CheckCommand): number {
+  const token = api.token === undefined ? tokenOfService(file) : undefined;
+  // Checked as if REST were only open to this machine, where no token is needed.
+  const result = checkFile(file, token === undefined ? api : { ...api, httpHost: '127.0.0.1' });
+  warn(file, result.warnings);
+  if (token !== undefined) say(`${file}: the token comes from a credential of the service (${token})`);
+  return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));
 }

@@ -1,14 +1,16 @@
 import type { ReadableStream } from 'node:stream/web';
 import { z } from 'zod';
-import { type Answer, ask, type Method, open, type Send, sendTo } from '../../common/rest-client/client.js';
+import {
+  type Answer,
+  ask,
+  type Method,
+  open,
+  type Send,
+  sendTo,
+  unreachableReason,
+} from '../../common/rest-client/client.js';
 import { failure, type Result, success } from '../../common/result.js';
 import type { LineEndpoints } from '../../testing/scenario/dut.js';
-import { unreachableReason } from '../tail/unreachable.js';
-
-/** The answer to a request, or a sentence that says why there is none. */
-export type RemoteAnswer<Body> =
-  | { readonly ok: true; readonly body: Body }
-  | { readonly ok: false; readonly error: string };
 
 const LINES = z.looseObject({
   lines: z.array(
@@ -21,7 +23,7 @@ type LineBody = z.infer<typeof LINES>;
 /** Longest time for an answer, in ms. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** The REST interface of a simulator that runs elsewhere. */
+/** The REST interface of a simulator that runs elsewhere. A failure is a sentence that says why there is no answer. */
 export class Remote {
   readonly #url: string;
   readonly #send: Send;
@@ -41,20 +43,20 @@ export class Remote {
     path: string,
     body?: object,
     shape: z.ZodType = z.unknown(),
-  ): Promise<RemoteAnswer<Body>> {
+  ): Promise<Result<Body>> {
     const send: Send = (at, init) => this.#send(at, { ...init, signal: AbortSignal.timeout(this.#limitMs) });
     const answer = this.#told(await ask<Body>(send, method, path, body));
-    const isOurs = !answer.ok || shape.safeParse(answer.body).success;
-    return isOurs ? answer : { ok: false, error: this.anotherProgram };
+    const isOurs = !answer.ok || shape.safeParse(answer.value).success;
+    return isOurs ? answer : failure(this.anotherProgram);
   }
 
   /** Requests a body that is not JSON. There is no limit of time. */
-  async download(path: string): Promise<RemoteAnswer<ReadableStream<Uint8Array>>> {
+  async download(path: string): Promise<Result<ReadableStream<Uint8Array>>> {
     const answer = this.#told(await open(this.#send, path, {}));
-    return answer.ok ? { ok: true, body: answer.body.body as ReadableStream<Uint8Array> } : answer;
+    return answer.ok ? success(answer.value.body as ReadableStream<Uint8Array>) : answer;
   }
 
-  lines(): Promise<RemoteAnswer<LineBody>> {
+  lines(): Promise<Result<LineBody>> {
     return this.ask('GET', '/api/v1/lines', undefined, LINES);
   }
 
@@ -62,18 +64,18 @@ export class Remote {
   async endpoints(): Promise<Result<LineEndpoints>> {
     const answer = await this.lines();
     if (!answer.ok) return failure(answer.error);
-    const open = answer.body.lines.filter(({ state }) => state === 'open');
+    const open = answer.value.lines.filter(({ state }) => state === 'open');
     return success(new Map(open.map(({ name, place }) => [name, place])));
   }
 
-  #told<Body>(answer: Answer<Body>): RemoteAnswer<Body> {
-    if (answer.ok) return { ok: true, body: answer.value };
+  #told<Body>(answer: Answer<Body>): Result<Body> {
+    if (answer.ok) return answer;
     const { status, problem, cause } = answer;
-    if (status === 0) return { ok: false, error: this.noAnswer(cause as Error) };
+    if (status === 0) return failure(this.noAnswer(cause as Error));
     const listed = problem.problems.map(({ path, message }) =>
       path === '' ? message : `${path}: ${message}`,
     );
-    return { ok: false, error: listed.length > 0 ? listed.join('\n') : problem.detail };
+    return failure(listed.length > 0 ? listed.join('\n') : problem.detail);
   }
 
   /** The sentence for an answer of another program. */

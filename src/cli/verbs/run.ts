@@ -23,7 +23,7 @@ async function run(command: Command): Promise<number> {
     case 'error':
       return complain(command.message, WRONG_USAGE);
     case 'check':
-      return (await import('./check.js')).check(command);
+      return (await import('./load.js')).check(command);
     case 'catalogue':
       return (await import('./catalogue.js')).catalogue(command);
     case 'schema':

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { printable } from '../../common/rest-client/printable.js';
 import { formatWarnings, type Problem } from '../../common/schema/problem.js';
+import type { Finding } from '../../testing/report/report.js';
 import { standardError, standardOutput } from './standard.js';
 
 export const OK = 0;
@@ -30,6 +31,17 @@ export function note(text: string): void {
 /** Prints the warnings about a file on standard error. */
 export function warn(file: string, warnings: readonly Problem[]): void {
   if (warnings.length > 0) note(formatWarnings(file, warnings));
+}
+
+/** Prints a step or a check in one line, and below it what was found if it has not passed. */
+export function printFinding(
+  { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
+  number: number,
+): void {
+  const message = summary.replaceAll('\n', '\n    ');
+  const about = verdict === 'pass' && summary !== '' ? ` (${message})` : '';
+  say(`${verdict.padEnd(12)} ${number} ${title}${about}`);
+  if (verdict !== 'pass' && summary !== '') say(`    ${message}`);
 }
 
 /**

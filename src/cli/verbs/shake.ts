@@ -1,5 +1,4 @@
 import { compact } from '../../common/compact.js';
-import { MAX_SEED } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
@@ -13,18 +12,18 @@ import { htmlReport } from '../../testing/report/html.js';
 import { scheduleSchema, shakeJson } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
+import { programOf } from '../../testing/scenario/dut.js';
 import { writeCapture } from '../../testing/scenario/test-run.js';
-import { checkMoves, DEFAULT_SHAKE_MS, type Schedule, type ShakeOrder } from '../../testing/shake/move.js';
+import type { ShakeOrder } from '../../testing/shake/move.js';
+import { checkMoves, type Schedule } from '../../testing/shake/move.js';
 import { Shake } from '../../testing/shake/shake.js';
+import { readShake } from '../../testing/shake/start-shake.js';
 import type { ShakeCommand } from '../command-line/commands/shake.js';
-import { ClientProgram, clientOf, onOwnSimulator } from './bench-here.js';
-import { printFinding } from './print-finding.js';
+import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
+import { runThere } from './follow-run.js';
 import { Remote } from './remote.js';
-import { FINDINGS, runThere, type ShownFinding } from './run-remotely.js';
-import { complain, FAILED, OK, say } from './say.js';
-import { shownReport } from './shown-report.js';
-import { standardOutput } from './standard.js';
-import { stopSignal } from './stop-signal.js';
+import { complain, FAILED, OK, printFinding, say } from './say.js';
+import { stopOfReader } from './stop-signal.js';
 import { fileProblem, reportsProblem, save, writeReports } from './write-files.js';
 
 /** The exit code when the command, the configuration or the line is wrong, nobody polls, or it was stopped early. */
@@ -41,16 +40,13 @@ export async function shake(command: ShakeCommand): Promise<number> {
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   const replay = command.replay === undefined ? success(undefined) : readSchedule(command.replay);
   if (!replay.ok) return complain(replay.error, WRONG);
-  let isStopped = false;
-  const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
-    isStopped = true;
-  });
-  const means = { makeObserver: read.value, replay: replay.value, stop };
+  const stop = stopOfReader(WRONG);
+  const means = { makeObserver: read.value, replay: replay.value, stop: stop.signal };
   const report = await (command.url === undefined
     ? shakeHere(command, means)
     : shakeThere(command, command.url, means));
   if (!report.ok) return complain(report.error, WRONG);
-  return report.value ? conclude(command, report.value, isStopped) : WRONG;
+  return report.value ? conclude(command, report.value, stop.isStopped) : WRONG;
 }
 
 /** Reads the schedule of a report; its moves are checked when the lines are known. */
@@ -72,19 +68,16 @@ interface Means {
 
 function shakeHere(command: ShakeCommand, means: Means): Promise<Result<ReportView | undefined>> {
   return onOwnSimulator(command.source, (simulator) => {
-    const client = clientOf(command, means.makeObserver, simulator);
-    if (!client.ok) return client;
+    const { dut, source, about } = command;
+    const client = { dut, makeObserver: means.makeObserver };
+    const wanted = orderHere(bodyOf(command), readShake, client, simulator);
+    if (!wanted.ok) return wanted;
     const replay =
       means.replay === undefined ? success(undefined) : readMoves(means.replay, simulator, command);
     if (!replay.ok) return replay;
-    const { unitId, limitMs = DEFAULT_SHAKE_MS, mostMoves, seed, dut, source, about } = command;
     const order: ShakeOrder = {
-      ...client.value,
-      unitId,
-      limitMs,
-      mostMoves,
+      ...wanted.value,
       replay: replay.value,
-      seed: seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
       about,
       bench: {
         ...(source.kind === 'native' && { configuration: source.file }),
@@ -109,7 +102,7 @@ function readMoves(
     : failure(formatProblems(file, locate(findings.listed)));
 }
 
-async function shakeLine(
+function shakeLine(
   { dut, capture }: ShakeCommand,
   simulator: Simulator,
   order: ShakeOrder,
@@ -119,59 +112,41 @@ async function shakeLine(
   say(
     `line ${line.name}: watching the client, then moves for ${durationText(limitMs)} at most, seed ${seed}`,
   );
-  const program = new ClientProgram(dut, simulator, stop, (how) => shaking.clientEnded(how));
-  const restarted = dut === undefined ? order : { ...order, restart: () => program.start() };
-  const shaking = new Shake(simulator, restarted, { found: printFinding, note: say });
-  const problem = await program.start();
-  if (problem !== undefined) return failure(problem);
-  try {
-    void stop.then(() => shaking.stop());
-    const report = await shaking.run();
-    const { shaken } = report;
-    if (capture !== undefined && shaken) {
-      const unwritten = writeCapture(simulator, { file: capture, ...shaken }, capture, [line.name]);
-      if (unwritten !== undefined) complain(unwritten);
-    }
-    return success(await shownReport(report, simulator));
-  } finally {
-    await program.stop();
-  }
-}
-
-interface ShakeAnswer {
-  readonly id: number;
-  readonly state: 'running' | 'over';
-  readonly findings: readonly ShownFinding[];
-  /** The report; absent if the request did not ask for it. */
-  readonly report: ReportView;
+  const make = (restart: () => Promise<string | undefined>) => {
+    const audience = { found: printFinding, note: say };
+    return new Shake(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
+  };
+  return runOnClient(simulator, dut, stop, make, ({ shaken }) => {
+    if (capture === undefined || !shaken) return;
+    const unwritten = writeCapture(simulator, { file: capture, ...shaken }, capture, [line.name]);
+    if (unwritten !== undefined) complain(unwritten);
+  });
 }
 
 /** Shakes the client of a line on a simulator that already runs. The client is started here, and only once. */
-async function shakeThere(
-  { line, unitId, limitMs, seed, mostMoves, dut, token, observer: { register } }: ShakeCommand,
+function shakeThere(
+  command: ShakeCommand,
   url: string,
   { replay, stop }: Means,
 ): Promise<Result<ReportView>> {
+  const { line, dut, token, observer } = command;
+  const { register } = observer;
   say(`line ${line} at ${url}: watching the client, then moves`);
-  const over = await runThere(
+  const body = {
+    ...bodyOf(command),
+    ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
+    ...(register !== undefined && { witness: { register } }),
+  };
+  return runThere(
     new Remote(url, token),
-    {
-      path: '/api/v1/shakes',
-      body: {
-        line,
-        ...compact({ unit: unitId, limit: limitMs, seed, moves: mostMoves }),
-        ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
-        ...(register !== undefined && { witness: { register } }),
-      },
-      query: '?report=false',
-      findings: ({ findings }: ShakeAnswer) => findings,
-      shape: FINDINGS,
-      dut: dut === undefined ? undefined : { command: dut, ready: undefined, readyWithin: 0 },
-      directory: process.cwd(),
-    },
+    { kind: 'shake', body, dut: dut === undefined ? undefined : programOf(dut) },
     { onFinding: printFinding, stop },
   );
-  return over.ok ? success(over.body.report) : failure(over.error);
+}
+
+/** The body of the request that starts a shake, without the moves and the observer. */
+function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: ShakeCommand): object {
+  return compact({ line, unit, limit, seed, moves });
 }
 
 function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean): number {

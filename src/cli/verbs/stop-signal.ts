@@ -1,4 +1,5 @@
 import type { Outlet } from './outlet.js';
+import { standardOutput } from './standard.js';
 
 /** Longest time between a stop signal and the end of the process, in ms. */
 const STOP_LIMIT_MS = 1500;
@@ -31,4 +32,20 @@ export function stopSignal(
     for (const signal of signals) process.once(signal, onSignal);
     void reader?.unread.then(onSignal);
   });
+}
+
+/** The stop signal of a command that prints for a reader, and whether it has come. */
+export interface ReaderStop {
+  readonly signal: Promise<unknown>;
+  readonly isStopped: boolean;
+}
+
+/** Waits for the stop signal of a command that prints for a reader. @param late see `stopSignal` */
+export function stopOfReader(late: number): ReaderStop {
+  const signal = stopSignal(late, { reader: standardOutput() });
+  const stop = { signal, isStopped: false };
+  void signal.then(() => {
+    stop.isStopped = true;
+  });
+  return stop;
 }

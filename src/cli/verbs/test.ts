@@ -1,16 +1,22 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { htmlReport } from '../../testing/report/html.js';
 import { testsJson } from '../../testing/report/json.js';
 import { aboutText, overallVerdict, type ReportView } from '../../testing/report/report.js';
+import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { runScenario } from '../../testing/scenario/run-scenario.js';
-import { loadScenarioFile, type ScenarioFile } from '../../testing/scenario/scenario-file.js';
+import {
+  forRunningSimulator,
+  loadScenarioFile,
+  type ScenarioFile,
+} from '../../testing/scenario/scenario-file.js';
+import { dutSchema } from '../../testing/scenario/schema.js';
 import type { TestCommand } from '../command-line/commands/test.js';
+import { shownReport } from './bench-here.js';
+import { runThere } from './follow-run.js';
 import { warningLog } from './log.js';
-import { printFinding } from './print-finding.js';
-import { complain, FAILED, OK, say } from './say.js';
-import { shownReport } from './shown-report.js';
-import { standardOutput } from './standard.js';
-import { stopSignal } from './stop-signal.js';
-import { type RemoteEnd, runRemotely } from './test-remote.js';
+import { Remote } from './remote.js';
+import { complain, FAILED, OK, printFinding, say } from './say.js';
+import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
 /** The exit code when the file or the simulator is wrong. */
@@ -23,15 +29,12 @@ export async function test(command: TestCommand): Promise<number> {
   if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG);
   const unwritable = reportsProblem(command);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
-  let isStopped = false;
-  const stop = stopSignal(WRONG, { reader: standardOutput() }).then(() => {
-    isStopped = true;
-  });
+  const stop = stopOfReader(WRONG);
   const reports: ReportView[] = [];
   let isWrong = false;
   for (const each of loaded) {
-    if (!each.ok || isStopped) continue;
-    const ended = await runOne(each.scenario, command, stop);
+    if (!each.ok || stop.isStopped) continue;
+    const ended = await runOne(each.scenario, command, stop.signal);
     if (ended.ok) reports.push({ ...ended.report, about: command.about ?? ended.report.about });
     const wrong = ended.ok ? ended.unwritten : ended.text;
     if (wrong === undefined) continue;
@@ -43,20 +46,60 @@ export async function test(command: TestCommand): Promise<number> {
   const problem = writeReports(command, reports, { html: htmlReport, json: testsJson });
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
-  if (isWrong || isStopped || verdict === 'error') return WRONG;
+  if (isWrong || stop.isStopped || verdict === 'error') return WRONG;
   return verdict === 'pass' ? OK : FAILED;
 }
 
 async function runOne(
   file: ScenarioFile,
   { url, token, freePorts }: TestCommand,
-  stop: Promise<void>,
-): Promise<RemoteEnd> {
-  const audience = { say, warn: (text: string) => void complain(text), onFinding: printFinding, stop };
-  if (url !== undefined) return runRemotely(file, { url, token }, audience);
-  const ended = await runScenario(file, { ...audience, log: warningLog() }, freePorts === true);
+  stop: Promise<unknown>,
+): Promise<RunEnd> {
+  if (url !== undefined) return runRemotely(file, { url, token }, stop);
+  const warn = (text: string) => void complain(text);
+  const audience = { log: warningLog(), say, warn, onFinding: printFinding, stop };
+  const ended = await runScenario(file, audience, freePorts === true);
   if (!ended.ok) return ended;
   const report = await shownReport(ended.report, ended.simulator);
   say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
   return { ...ended, report };
+}
+
+/**
+ * The report of one scenario. If there is none, `text` says why, in lines for a terminal; `unwritten` names
+ * the captures that were lost.
+ */
+type RunEnd =
+  | { readonly ok: true; readonly report: ReportView; readonly unwritten?: string }
+  | { readonly ok: false; readonly text: string };
+
+/** Runs a scenario on a simulator that already runs. The program of the scenario runs on this machine. */
+async function runRemotely(
+  file: ScenarioFile,
+  where: { readonly url: string; readonly token: string | undefined },
+  stop: Promise<unknown>,
+): Promise<RunEnd> {
+  const { directory } = file;
+  const dut = dutOf(file);
+  if (!dut.ok) return { ok: false, text: dut.error };
+  const report = await runThere(
+    new Remote(where.url, where.token),
+    { kind: 'test', body: forRunningSimulator(file), name: file.file, dut: dut.value, directory },
+    { onFinding: printFinding, stop },
+  );
+  if (!report.ok) return { ok: false, text: report.error };
+  say(`${report.value.name}: ${report.value.verdict}. ${report.value.conclusions.join(' ')}`);
+  return { ok: true, report: report.value };
+}
+
+/**
+ * The program that the scenario starts; undefined if it starts none; a sentence if the program is invalid.
+ */
+function dutOf({ file, value }: ScenarioFile): Result<DutDefinition | undefined> {
+  const source = (value as { readonly dut?: unknown }).dut;
+  if (source === undefined) return success(undefined);
+  const definition = dutSchema.safeParse(source);
+  if (!definition.success)
+    return failure(`${file}: dut: expected a mapping with command, ready and readyWithin`);
+  return success({ ready: undefined, ...definition.data });
 }

@@ -15,9 +15,9 @@ import { allParts } from '../rpc/rpc.js';
 import { type Arrived, Broker, type BrokerCredentials, type BrokerEvents } from './broker.js';
 import { Commands, jsonOf } from './commands.js';
 import { Findings } from './findings.js';
+import { BenchesSeen } from './fleet.js';
 import { discoveries } from './home-assistant.js';
 import type { Publication } from './outbox.js';
-import { BenchesSeen } from './seen.js';
 import type { SparkplugNode, WrittenMetric } from './sparkplug/node.js';
 import { Inlets, level, nameIn, ValuesOut } from './values.js';
 

@@ -15,6 +15,11 @@ export interface DutDefinition {
   readonly readyWithin: number;
 }
 
+/** A program that is ready at once. */
+export function programOf(command: string): DutDefinition {
+  return { command, ready: undefined, readyWithin: 0 };
+}
+
 /** Matches `{lines.bus.path}` in a command line. The name of a line may have dots. */
 const ENDPOINT = /\{lines\.([^{}]+)\.(\w+)\}/g;
 

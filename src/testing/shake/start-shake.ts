@@ -12,13 +12,13 @@ import { Shake } from './shake.js';
 export function startShake(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
   const findings = new Findings();
-  const order = readOrder(new At(source, findings), simulator);
+  const order = readShake(new At(source, findings), simulator);
   if (!order) return refusalOf(findings, 'shake.invalid');
   return startOnClient(runs, 'shake', order.line, (audience) => new Shake(simulator, order, audience));
 }
 
 /** Reads a request for a shake and checks it against a running simulator. Undefined after reporting every mistake. */
-function readOrder(at: At, simulator: Simulator): ShakeOrder | undefined {
+export function readShake(at: At, simulator: Simulator): ShakeOrder | undefined {
   return at.unlessWrong(() => {
     const read = readClient(at, shakeOrderSchema, simulator);
     if (!read) return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unreachableReason } from '../../../src/cli/tail/unreachable.js';
+import { unreachableReason } from '../../../src/common/rest-client/client.js';
 
 /** What `fetch` throws. */
 function failure(code: string, message: string): Error {

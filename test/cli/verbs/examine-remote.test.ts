@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { examineRemotely } from '../../../src/cli/verbs/examine-remote.js';
+import { examineRemotely } from '../../../src/cli/verbs/examine.js';
 import { examinationSchema } from '../../../src/testing/report/json.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { shownReport } from '../../../src/cli/verbs/shown-report.js';
+import { shownReport } from '../../../src/cli/verbs/bench-here.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { htmlReport } from '../../../src/testing/report/html.js';
 import { junitReport } from '../../../src/testing/report/junit.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BenchesSeen } from '../../../src/remote/mqtt/seen.js';
+import { BenchesSeen } from '../../../src/remote/mqtt/fleet.js';
 
 function seen() {
   const asked: string[] = [];

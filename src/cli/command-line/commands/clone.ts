@@ -3,8 +3,17 @@ import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { CloneOrder } from '../../../files/clone/clone.js';
 import { command } from './scan.js';
-import { TARGET_OPTIONS, targetOf } from './target.js';
-import { flag, OUTPUT_OPTIONS, type Output, option, text, time, wholeNumber } from './values.js';
+import {
+  flag,
+  OUTPUT_OPTIONS,
+  type Output,
+  option,
+  TARGET_OPTIONS,
+  targetOf,
+  text,
+  time,
+  wholeNumber,
+} from './values.js';
 
 /** Read real devices, and write a native file that answers as they do. */
 export interface CloneCommand extends CloneOrder, Output {

@@ -4,8 +4,8 @@ import { failure, type Result, success } from '../../../common/result.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { WrittenObserver } from '../../../testing/examine/observer.js';
 import { command, type Given, type Values } from './scan.js';
-import { FREE_PORTS_OPTION, sourceOf } from './source.js';
 import {
+  FREE_PORTS_OPTION,
   FREE_PORTS_REMOTE,
   flag,
   numberFrom,
@@ -14,6 +14,7 @@ import {
   REPORT_OPTIONS,
   type Reports,
   reportsOf,
+  sourceOf,
   text,
   timeFrom,
 } from './values.js';

@@ -7,8 +7,18 @@ import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { InspectionOrder } from '../../../testing/inspect/bench.js';
 import { DEFAULT_RANGES } from './clone.js';
 import { command, type Given, type Values } from './scan.js';
-import { TARGET_OPTIONS, targetOf } from './target.js';
-import { flag, numberFrom, option, REPORT_OPTIONS, type Reports, reportsOf, text, time } from './values.js';
+import {
+  flag,
+  numberFrom,
+  option,
+  REPORT_OPTIONS,
+  type Reports,
+  reportsOf,
+  TARGET_OPTIONS,
+  targetOf,
+  text,
+  time,
+} from './values.js';
 
 /** Find out how a server behaves. */
 export interface InspectCommand {

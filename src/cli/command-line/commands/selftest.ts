@@ -2,8 +2,7 @@ import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import { command } from './scan.js';
-import { SOURCE_OPTIONS, sourceOf } from './source.js';
-import { option } from './values.js';
+import { option, SOURCE_OPTIONS, sourceOf } from './values.js';
 
 /** Measure what a line achieves on this machine. */
 export interface SelftestCommand {

@@ -4,8 +4,7 @@ import { expectedMessage } from '../../../common/schema/problem.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { Values } from './scan.js';
-import { FREE_PORTS_OPTION, SOURCE_OPTIONS, sourceOf } from './source.js';
-import { numberFrom, text, wordOf } from './values.js';
+import { FREE_PORTS_OPTION, numberFrom, SOURCE_OPTIONS, sourceOf, text, wordOf } from './values.js';
 
 /** Levels of pymodbus.simulator's --log. */
 const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;

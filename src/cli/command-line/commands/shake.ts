@@ -5,13 +5,13 @@ import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { WrittenObserver } from '../../../testing/examine/observer.js';
 import { CLIENT_OPTIONS, OBSERVER_OPTIONS, observerOf, remoteProblem } from './examine.js';
 import { command } from './scan.js';
-import { sourceOf } from './source.js';
 import {
   numberFrom,
   REMOTE_OPTIONS,
   REPORT_OPTIONS,
   type Reports,
   reportsOf,
+  sourceOf,
   text,
   timeFrom,
 } from './values.js';

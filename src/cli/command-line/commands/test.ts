@@ -1,8 +1,8 @@
 import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { allOf, command } from './scan.js';
-import { FREE_PORTS_OPTION } from './source.js';
 import {
+  FREE_PORTS_OPTION,
   FREE_PORTS_REMOTE,
   REMOTE_OPTIONS,
   REPORT_OPTIONS,

@@ -1,5 +1,8 @@
 import { compact } from '../../../common/compact.js';
+import { failure, type Result, success } from '../../../common/result.js';
 import { DURATION, milliseconds } from '../../../common/schema/milliseconds.js';
+import type { RealTarget } from '../../../files/config/configuration.js';
+import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { RunAbout } from '../../../testing/report/report.js';
 import type { Option, Values } from './scan.js';
 
@@ -145,4 +148,95 @@ export function reportsOf({
 }: Values<typeof REPORT_OPTIONS>): Reports {
   const about = compact({ client, tester, remark });
   return { ...compact({ junit, html, json, inconclusive }), ...(Object.keys(about).length > 0 && { about }) };
+}
+
+/** The options that name a configuration. */
+export const SOURCE_OPTIONS = {
+  config: text('FILE', 'the configuration, YAML or JSON (default: the demo)'),
+  json_file: text('FILE', 'a file of pymodbus.simulator instead'),
+  modbus_server: text('NAME', 'which of its server_list (default: server, or the only one)'),
+  modbus_device: text('NAME', 'which of its device_list (default: device, or the only one)'),
+};
+
+/** The option that puts all lines on free ports. */
+export const FREE_PORTS_OPTION = {
+  'free-ports': flag('use free ports and virtual serial lines, whatever the file says; they are printed'),
+};
+
+/**
+ * The configuration that the options name; the demo when they name none.
+ * @returns the source, or what is wrong, as a sentence
+ */
+export function sourceOf(
+  values: Values<typeof SOURCE_OPTIONS & typeof FREE_PORTS_OPTION>,
+): Result<ConfigurationSource> {
+  const source = namedBy(values);
+  return !source.ok || !values['free-ports'] ? source : success({ ...source.value, freePorts: true });
+}
+
+function namedBy(values: Values<typeof SOURCE_OPTIONS>): Result<ConfigurationSource> {
+  if (values.json_file === undefined) {
+    for (const option of ['modbus_server', 'modbus_device'] as const) {
+      if (values[option] !== undefined)
+        return failure(`--${option} chooses from a pymodbus file, which --json_file names`);
+    }
+    return values.config === undefined
+      ? success({ kind: 'demo' })
+      : success({ kind: 'native', file: values.config });
+  }
+  if (values.config !== undefined)
+    return failure('--config and --json_file are two ways to configure, use one of them');
+  return success(
+    compact({
+      kind: 'pymodbus' as const,
+      file: values.json_file,
+      server: values.modbus_server,
+      device: values.modbus_device,
+    }),
+  );
+}
+
+const SERIAL_ONLY = ['baud', 'parity', 'stop-bits'] as const;
+
+/** The options that say how a real device is reached. */
+export const TARGET_OPTIONS = {
+  serial: text('PATH', 'the serial port that the device is on'),
+  tcp: option('HOST:PORT', 'or its address', 'HOST:PORT', hostPort),
+  framing: wordOf('of the frames (default: socket on TCP, rtu on a serial port)', ['socket', 'rtu', 'ascii']),
+  baud: numberFrom('N', 'of the port (default 19200)', 'a number', [50, 4_000_000]),
+  parity: wordOf('of the port (default even)', ['none', 'even', 'odd']),
+  'stop-bits': wordOf('of the port (default 1)', ['1', '2']),
+};
+
+/**
+ * Reads from the options how the device is reached.
+ * @param name of the command, for messages
+ * @returns what is wrong, as a sentence
+ */
+export function targetOf(values: Values<typeof TARGET_OPTIONS>, name: string): Result<RealTarget> {
+  const { serial, tcp, framing, baud = 19200, parity = 'even', 'stop-bits': stopBits = '1' } = values;
+  if (tcp !== undefined && serial === undefined) {
+    const [only] = SERIAL_ONLY.filter((name) => values[name] !== undefined);
+    return only
+      ? failure(`--${only} is for --serial`)
+      : success({ kind: 'tcp', ...tcp, framing: framing ?? 'socket' });
+  }
+  if (serial === undefined || tcp) return failure(`${name} needs --serial PATH or --tcp HOST:PORT`);
+  if (framing === 'socket') return failure('--framing: expected rtu or ascii with --serial');
+  return success({
+    kind: 'serial',
+    path: serial,
+    baudRate: baud,
+    parity,
+    stopBits: stopBits === '1' ? 1 : 2,
+    dataBits: framing === 'ascii' ? 7 : 8,
+    framing: framing ?? 'rtu',
+  });
+}
+
+/** Splits an address such as `10.0.0.7:502`, `bench` or `[::1]:502`. */
+function hostPort(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, bracketed, plain, digits = '502'] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
+  const [host, port] = [bracketed ?? plain, wholeNumber(digits)];
+  return host !== undefined && port > 0 && port <= 65535 ? { host, port } : undefined;
 }

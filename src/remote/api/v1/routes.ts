@@ -1,5 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify';
-import { CATALOGUE_COMMANDS } from '../../../simulator/commands/schemas/catalogue.js';
+import { isMapping } from '../../../common/schema/parts.js';
+import { done, refusal } from '../../../simulator/commands/refusal.js';
+import { CATALOGUE_COMMANDS, catalogueSchema } from '../../../simulator/commands/schemas/catalogue.js';
 import { DEVICE_COMMANDS } from '../../../simulator/commands/schemas/device.js';
 import { RULE_COMMANDS } from '../../../simulator/commands/schemas/fault.js';
 import { LINE_COMMANDS } from '../../../simulator/commands/schemas/line.js';
@@ -8,18 +10,13 @@ import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../../simulator/commands/sch
 import type { Access } from '../access/access.js';
 import type { ApiContext } from '../desk.js';
 import { captureRoutes } from './capture.js';
-import { CATALOGUE_ROUTES } from './catalogue.js';
 import { eventRoutes } from './events.js';
-import { examinationRoutes } from './examinations.js';
-import { REPLACED_RULE } from './faults.js';
-import { inspectionRoutes } from './inspections.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
-import { addRoutes, routesOf } from './route.js';
-import { SCHEMA_ROUTES } from './schemas.js';
+import { addRoutes, type DeskPart, type Routes, routesOf } from './route.js';
+import { runRoutes, testRoutes } from './runs.js';
+import { acceptYaml } from './scenario-body.js';
+import { SCHEMA_ROUTES, SIGNAL_KIND_ROUTES } from './schemas.js';
 import { sessionRoutes } from './session.js';
-import { shakeRoutes } from './shakes.js';
-import { SIGNAL_KIND_ROUTES } from './signals.js';
-import { acceptYaml, testRoutes } from './tests.js';
 import { trafficRoutes } from './traffic.js';
 import { trafficFileRoutes } from './traffic-file.js';
 
@@ -49,11 +46,7 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
       ready();
     });
     app.register((scope, _, ready) => {
-      addRoutes(scope, 'tests', {
-        ...examinationRoutes(desk),
-        ...shakeRoutes(desk),
-        ...inspectionRoutes(desk),
-      });
+      addRoutes(scope, 'tests', runRoutes(desk));
       const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();
@@ -61,3 +54,30 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
     done();
   };
 }
+
+/** `PUT /api/v1/faults/NAME`: the name may be in the address alone. */
+const REPLACED_RULE: DeskPart = {
+  preValidation: async (request) => {
+    if (isMapping(request.body)) request.body = { ...(request.params as object), ...request.body };
+  },
+  input: ({ params, body }) => {
+    const { name } = params as { readonly name: string };
+    return (body as { readonly name: string }).name === name
+      ? done({ rule: body })
+      : refusal('rule.invalid', 'name', `expected ${name}, as in the address`);
+  },
+};
+
+/** `/api/v1/catalogue`: what real devices do wrong. */
+const CATALOGUE_ROUTES: Routes = {
+  'GET /catalogue': {
+    summary: 'List what real devices do wrong',
+    description:
+      'Every entry, with what a client sees of it, who has reported it, and its manners and fault rules.',
+    handle: async () => {
+      const { readCatalogue } = await import('../../../files/config/catalogue.js');
+      return { catalogue: readCatalogue() };
+    },
+    response: { 200: catalogueSchema },
+  },
+};

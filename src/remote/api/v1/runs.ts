@@ -1,19 +1,167 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { DeclaredCommands } from '../../../simulator/commands/declared.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { failures } from '../../../simulator/commands/schemas/problem.js';
 import type { Run } from '../../../testing/commands.js';
-import type { detailQuery } from '../../../testing/declared.js';
+import {
+  type detailQuery,
+  EXAMINATION_COMMANDS,
+  EXAMINATION_EXAMPLE,
+  type ExaminationSummary,
+  INSPECTION_COMMANDS,
+  INSPECTION_EXAMPLE,
+  type InspectionView,
+  inspectionSchema,
+  OF_RUN,
+  SHAKE_COMMANDS,
+  SHAKE_EXAMPLE,
+  type ShakeSummary,
+  TEST_COMMANDS,
+} from '../../../testing/declared.js';
+import {
+  examinationJsonByCheck,
+  examinationSchema,
+  examinationSummary,
+  shakeJsonByFinding,
+  shakeSchema,
+  shakeSummary,
+  testJsonByStep,
+  testJsonSchema,
+} from '../../../testing/report/json.js';
+import type { ServerFindingView } from '../../../testing/report/report.js';
 import { refuse, sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
-import { oneByOne, type RunKind, reportView } from './reports.js';
-import type { DeskPart } from './route.js';
+import { asFile, oneByOne, type RunKind, reportRoutes, reportView } from './reports.js';
+import { type DeskPart, type Route, type Routes, routesOf } from './route.js';
+import { startPart, testSummary } from './scenario-body.js';
 
-/** @param summary makes what is shown of a run without its report */
-export function listPart(summary: (run: Run) => object): DeskPart {
-  return { show: (runs: readonly Run[]) => runs.map(summary) };
+/** What REST shows of the runs of one kind. */
+interface ShownKind extends Omit<RunKind, 'one'> {
+  readonly commands: DeclaredCommands;
+  /** Makes what is shown of a run without its report. */
+  readonly summary: (run: Run) => object;
+}
+
+const VERSIONS = [{ name: 'modbus-sim', version: '1.0.0-rc.1' }];
+const SHAKEN = 'name: shaken\nline: lan\nsteps: []\n';
+const STARTED_AT = '2026-01-31T12:00:00.000Z';
+/** What reports end with, for examples. */
+const REPORT_END = { startedAt: STARTED_AT, durationMs: 12.5, versions: VERSIONS };
+
+/** The example of a report on a run. @param key the list of its findings, which have their evidence there */
+function reportExample(
+  { id: _, state: __, ...run }: Readonly<Record<string, unknown>>,
+  key: 'checks' | 'findings',
+  evidence: 'frames' | 'exchanges',
+): object {
+  const { [key]: findings, ...report } = run;
+  return { ...report, [key]: (findings as readonly object[]).map((each) => ({ ...each, [evidence]: [] })) };
+}
+
+const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
+  test: {
+    commands: TEST_COMMANDS,
+    called: 'a test',
+    summary: testSummary,
+    json: {
+      schema: testJsonSchema.meta({
+        examples: [
+          {
+            name: 'over REST',
+            verdict: 'pass',
+            steps: [
+              { name: 'polls', verdict: 'pass', message: 'came after 12 ms', durationMs: 12.5, frames: [] },
+            ],
+            startedAt: STARTED_AT,
+            durationMs: 12.5,
+            seed: 7,
+            versions: VERSIONS,
+          },
+        ],
+      }),
+      of: testJsonByStep,
+    },
+  },
+  examination: {
+    commands: EXAMINATION_COMMANDS,
+    called: 'an examination',
+    summary: ({ id, isOver, report }): ExaminationSummary => {
+      return { id, state: stateOf(isOver), ...examinationSummary(report) };
+    },
+    json: {
+      schema: examinationSchema.meta({
+        examples: [{ ...reportExample(EXAMINATION_EXAMPLE, 'checks', 'frames'), ...REPORT_END }],
+      }),
+      of: examinationJsonByCheck,
+    },
+  },
+  shake: {
+    commands: SHAKE_COMMANDS,
+    called: 'a shake',
+    summary: ({ id, isOver, report }): ShakeSummary => {
+      return { id, state: stateOf(isOver), ...shakeSummary(report) };
+    },
+    json: {
+      schema: shakeSchema.meta({
+        examples: [
+          {
+            ...reportExample({ ...SHAKE_EXAMPLE, scenario: SHAKEN }, 'findings', 'frames'),
+            ...REPORT_END,
+          },
+        ],
+      }),
+      of: shakeJsonByFinding,
+    },
+  },
+  inspection: {
+    commands: INSPECTION_COMMANDS,
+    called: 'an inspection',
+    summary: ({ id, isOver, report: { json } }): InspectionView => {
+      return { id, state: stateOf(isOver), ...(json as Omit<InspectionView, 'id' | 'state'>) };
+    },
+    json: {
+      schema: inspectionSchema.meta({ examples: [reportExample(INSPECTION_EXAMPLE, 'checks', 'exchanges')] }),
+      of: ({ findings, json }) => {
+        return { ...json, checks: withExchanges(json?.checks ?? [], findings as ServerFindingView[]) };
+      },
+    },
+  },
+};
+
+/**
+ * `/api/v1/examinations`, `/shakes` and `/inspections`: how the clients of running lines behave, what breaks them, and
+ * how servers behave. `/api/v1/checks`: what is checked.
+ */
+export function runRoutes(desk: ApiContext): Routes {
+  return {
+    ...routesOfKind(desk, 'examination'),
+    ...routesOfKind(desk, 'shake'),
+    'GET /shakes/:id/scenario.yaml': shortestRoute(desk),
+    ...routesOfKind(desk, 'inspection'),
+  };
+}
+
+/** `/api/v1/tests`: scenarios on running lines. Their bodies may be YAML. */
+export function testRoutes(desk: ApiContext): Routes {
+  return routesOfKind(desk, 'test', startPart(desk));
+}
+
+/** @param start what the desk does to start a run, if more than the command */
+function routesOfKind(desk: ApiContext, one: RunKind['one'], start: DeskPart = {}): Routes {
+  const { commands, called, summary, json } = KINDS[one];
+  return {
+    ...routesOf(desk, commands, {
+      [`${one}.list`]: { show: (runs: readonly Run[]) => runs.map(summary) },
+      [`${one}.start`]: { show: summary, ...start },
+      [`${one}.get`]: readPart(desk, one, summary),
+    }),
+    ...reportRoutes(desk, { one, called, json }),
+  };
 }
 
 /** A run with its report, which the desk makes. */
-export function readPart(desk: ApiContext, one: RunKind['one'], summary: (run: Run) => object): DeskPart {
+function readPart(desk: ApiContext, one: RunKind['one'], summary: (run: Run) => object): DeskPart {
   return {
     handle: async (request: FastifyRequest, reply: FastifyReply) => {
       const run = await desk.rpc.call(`${one}.get`, { id: Number((request.params as { id: string }).id) });
@@ -26,4 +174,34 @@ export function readPart(desk: ApiContext, one: RunKind['one'], summary: (run: R
       return sendJson(reply, { ...summary(run.value), report: pieces });
     },
   };
+}
+
+function shortestRoute(desk: ApiContext): Route {
+  const { params } = OF_RUN.shake;
+  return {
+    summary: 'Get the shortest moves of a shake as a scenario',
+    description: 'It fails on this client, and passes on one that comes back to its usual round.',
+    params,
+    handle: async (request, reply) => {
+      const id = Number((request.params as z.infer<typeof params>).id);
+      const run = await desk.rpc.call('shake.get', { id });
+      if (!run.ok) return refuse(request, reply, run);
+      const { shaken } = run.value.report;
+      const why = `shake ${id} has found no moves at which the client fails`;
+      if (!shaken) return refuse(request, reply, refusal('shake.no_failure', '', why));
+      return asFile(reply, `shake-${id}.yaml`).type('application/yaml; charset=utf-8').send(shaken.scenario);
+    },
+    response: {
+      200: { description: 'A scenario.', content: { 'application/yaml': { schema: z.string() } } },
+      ...failures(404),
+    },
+  };
+}
+
+function stateOf(isOver: boolean): 'running' | 'over' {
+  return isOver ? 'over' : 'running';
+}
+
+function* withExchanges(checks: readonly object[], findings: readonly ServerFindingView[]) {
+  for (const [i, check] of checks.entries()) yield { ...check, exchanges: findings[i]?.exchanges ?? [] };
 }

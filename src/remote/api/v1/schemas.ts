@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { editorSchema } from '../../../common/schema/editor-schema.js';
 import type { JsonSchema } from '../../../common/schema/written-as.js';
 import { ruleSchema } from '../../../device/faults/rule.js';
+import { SIGNAL_KINDS } from '../../../device/signals/kinds.js';
 import { LINE_SCHEMAS } from '../../../files/config/native/line-schema.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
+import { kindSchema } from '../../../simulator/commands/schemas/value.js';
 import { inspectionOrderSchema, orderSchema, shakeOrderSchema } from '../../../testing/order-schemas.js';
 import { JSON_TYPE, refuse } from '../answers.js';
 import { madeOnce } from '../made.js';
@@ -90,3 +92,26 @@ function convert(schema: z.ZodType): ServedSchema {
   const converted = components.convert(schema, 'input');
   return { schema: converted, components: { schemas: components.schemas } };
 }
+
+const kindList = z.object({ kinds: z.array(kindSchema) }).describe('The kinds of signals.');
+
+const kinds = madeOnce('signals.json', () => {
+  const components = new Components();
+  return {
+    kinds: SIGNAL_KINDS.map(({ name, value, schema }) => ({
+      name,
+      value,
+      schema: { ...components.convert(schema, 'input') },
+    })),
+  };
+});
+
+/** `/api/v1/signals`: the kinds of signals, for those who make forms. */
+export const SIGNAL_KIND_ROUTES: Routes = {
+  'GET /signals': {
+    summary: 'List the kinds of signals',
+    description: 'Every kind with the JSON Schema of its parameters, from which a form can be made.',
+    handle: async (_, reply) => reply.type(JSON_TYPE).send(await kinds()),
+    response: { 200: kindList },
+  },
+};

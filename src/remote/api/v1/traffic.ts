@@ -1,20 +1,44 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { hex } from '../../../modbus/protocol/bytes.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
 import type { EventKind, ReplyEvent } from '../../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
-import { streamedViewSchema, trafficViewSchema } from '../../../simulator/traffic/view-schema.js';
+import { replySchema, replyView } from '../../../simulator/traffic/reply-view.js';
+import {
+  streamedViewSchema,
+  type TrafficView,
+  trafficViewSchema,
+} from '../../../simulator/traffic/view-schema.js';
+import { isoTime } from '../../../simulator/traffic/words.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import { StayingAnswers } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { LineMap } from '../line-map.js';
-import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { type Routes, routesOf } from './route.js';
-import { CSV_HEADER, csvOf } from './traffic-csv.js';
 import { hasNext, streamed, TrafficPage, TrafficWaits } from './traffic-page.js';
 import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
+
+export const exchangeViewSchema = z
+  .object({
+    id: z.number().describe('Sequence number of the end of the exchange in the traffic.'),
+    requestId: z.number().describe('Sequence number of the request in the traffic.'),
+    time: z.string().describe('When the request was received.'),
+    line: z.string(),
+    client: z.string().nullable(),
+    host: z
+      .string()
+      .optional()
+      .describe('The address of ours that the client came to, on a line that has several.'),
+    unit: z.number().describe('Unit identifier of the request, as in events of the traffic.'),
+    function: z.number().describe('Function code of the request, as in events of the traffic.'),
+    unitId: z.number().describe('The same as `unit`, for clients that know this name.'),
+    request: z.string(),
+    ...replySchema,
+  })
+  .meta({ id: 'Exchange', description: 'A request and what became of it.' });
 
 /** The fields of every page of traffic besides its events. */
 const pageFields = {
@@ -161,4 +185,69 @@ function acceptedFormat(accept = ''): 'json' | 'ndjson' | 'csv' {
     if (format) return format;
   }
   return 'json';
+}
+
+function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
+  const { seq, request, line, client, host, unitId, functionCode, requestAdu, requestedAt, at, time } =
+    exchange;
+  return {
+    id: seq,
+    requestId: request,
+    time: isoTime(time - at + requestedAt),
+    line,
+    client: client ?? null,
+    ...(host !== undefined && { host }),
+    unit: unitId,
+    function: functionCode,
+    unitId,
+    request: hex(requestAdu),
+    ...replyView(exchange),
+  };
+}
+
+type TrafficRow = Partial<TrafficView>;
+
+/** The columns of traffic as CSV, and how their values are made; undefined and null are empty. */
+const COLUMNS: Readonly<Record<string, (row: TrafficRow) => unknown>> = {
+  seq: ({ seq }) => seq,
+  line: ({ line }) => line,
+  kind: ({ kind }) => kind,
+  direction: ({ direction }) => direction,
+  time: ({ time }) => time,
+  monotonicUs: ({ monotonicUs }) => monotonicUs,
+  pauseUs: ({ pauseUs }) => pauseUs,
+  pauseCharacters: ({ pauseCharacters }) => pauseCharacters,
+  unit: ({ unit }) => unit,
+  function: ({ function: functionCode }) => functionCode,
+  name: ({ name }) => name,
+  address: ({ address }) => address,
+  quantity: ({ quantity }) => quantity,
+  values: ({ values }) => values?.join(' '),
+  names: ({ names }) => names?.join(' '),
+  exception: ({ exception }) => exception,
+  request: ({ request }) => request,
+  responseTimeUs: ({ responseTimeUs }) => responseTimeUs,
+  faults: ({ faults }) => faults?.map(({ rule, kind }) => `${rule}: ${kind}`).join('; '),
+  ended: ({ ended }) => ended,
+  client: ({ client }) => client,
+  bytes: ({ bytes }) => bytes,
+  text: ({ text }) => text,
+  host: ({ host }) => host,
+};
+
+/** The header row (RFC 4180). */
+const CSV_HEADER = rowOf(Object.keys(COLUMNS));
+
+/** A row for each event. */
+export function csvOf(views: readonly TrafficRow[]): string {
+  return views.map((view) => rowOf(Object.values(COLUMNS).map((cell) => cell(view)))).join('');
+}
+
+function rowOf(cells: readonly unknown[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`;
+}
+
+function cellText(cell: unknown): string {
+  const text = cell === undefined || cell === null ? '' : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { csvOf } from '../../../../src/remote/api/v1/traffic-csv.js';
+import { csvOf } from '../../../../src/remote/api/v1/traffic.js';
 import { trafficViewSchema } from '../../../../src/simulator/traffic/view-schema.js';
 import type { RawClient } from '../../../modbus/transport/socket/raw-client.js';
 import { nativeSetup } from '../../../support/configuration.js';

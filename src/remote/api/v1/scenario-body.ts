@@ -5,25 +5,11 @@ import type { Problem } from '../../../common/schema/problem.js';
 import type { ParsedText } from '../../../files/config/text/parse-text.js';
 import type { Refusal } from '../../../simulator/commands/refusal.js';
 import type { Run } from '../../../testing/commands.js';
-import { MAX_YAML_BYTES, TEST_COMMANDS, type TestSummary } from '../../../testing/declared.js';
-import { testJsonByStep, testJsonSchema } from '../../../testing/report/json.js';
+import { MAX_YAML_BYTES, type TestSummary } from '../../../testing/declared.js';
 import { refuse } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { asError, MAX_PARTS, readText } from '../requests.js';
-import { reportRoutes } from './reports.js';
-import { type Routes, routesOf } from './route.js';
-import { listPart, readPart } from './runs.js';
-
-/** The report on a test, for examples. */
-const REPORT = {
-  name: 'over REST',
-  verdict: 'pass',
-  steps: [{ name: 'polls', verdict: 'pass', message: 'came after 12 ms', durationMs: 12.5, frames: [] }],
-  startedAt: '2026-01-31T12:00:00.000Z',
-  durationMs: 12.5,
-  seed: 7,
-  versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
-};
+import type { DeskPart } from './route.js';
 
 const YAML = 'application/yaml';
 
@@ -46,28 +32,17 @@ export function acceptYaml(app: FastifyInstance): void {
   });
 }
 
-/** `/api/v1/tests`: scenarios on running lines. */
-export function testRoutes(desk: ApiContext): Routes {
+/** Starts a test with a scenario in JSON or YAML. */
+export function startPart(desk: ApiContext): DeskPart {
   return {
-    ...routesOf(desk, TEST_COMMANDS, {
-      'test.list': listPart(summary),
-      'test.start': {
-        handle: async (request, reply) => {
-          const { body } = request;
-          const yaml = body instanceof YamlText ? body.read : undefined;
-          if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
-          const started = await desk.rpc.call('test.start', { scenario: yaml ? yaml.source.value : body });
-          if (started.ok) return reply.code(201).send(summary(started.value));
-          return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
-        },
-      },
-      'test.get': readPart(desk, 'test', summary),
-    }),
-    ...reportRoutes(desk, {
-      one: 'test',
-      called: 'a test',
-      json: { schema: testJsonSchema.meta({ examples: [REPORT] }), of: testJsonByStep },
-    }),
+    handle: async (request, reply) => {
+      const { body } = request;
+      const yaml = body instanceof YamlText ? body.read : undefined;
+      if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
+      const started = await desk.rpc.call('test.start', { scenario: yaml ? yaml.source.value : body });
+      if (started.ok) return reply.code(201).send(testSummary(started.value));
+      return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
+    },
   };
 }
 
@@ -88,7 +63,8 @@ function located(started: Refusal, locate: Extract<ParsedText, { ok: true }>['so
   };
 }
 
-function summary({ id, isOver, lines, report }: Run): TestSummary {
+/** A test without its report. */
+export function testSummary({ id, isOver, lines, report }: Run): TestSummary {
   return {
     id,
     name: report.name,

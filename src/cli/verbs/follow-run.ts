@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { compact } from '../../common/compact.js';
+import { failure, type Result, success } from '../../common/result.js';
+import type { Finding, ReportView, Verdict } from '../../testing/report/report.js';
+import type { DutDefinition } from '../../testing/scenario/dut.js';
+import { Dut, withEndpoints } from '../../testing/scenario/dut.js';
+import type { ExaminationOrder } from '../command-line/commands/examine.js';
+import type { Remote } from './remote.js';
+
+/** The kinds of runs that are started on other simulators. */
+export type FollowedKind = 'test' | 'examination' | 'shake';
+
+/** The parts of a finding that are shown. */
+export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
+
+/** A run on another simulator, as far as whoever follows it needs to know it. */
+export interface FollowedRun {
+  readonly id: number;
+  readonly isOver: boolean;
+  readonly findings: readonly ShownFinding[];
+}
+
+/** Carries the commands on runs of one kind to a simulator, over REST or over MQTT. */
+export interface RunCarrier<Run extends FollowedRun> {
+  /** @param sent what is to be run, as a body of REST has it */
+  start(sent: object): Promise<Result<Run>>;
+  get(id: number): Promise<Result<Run>>;
+  /** Resolves when the run is over. @param failure why what runs has failed; undefined when somebody stops it */
+  stop(id: number, failure?: string): Promise<unknown>;
+}
+
+/** Who follows a run. */
+export interface RunFollower<Run extends FollowedRun> {
+  /** Interval in ms in which the simulator is asked for the progress of the run. */
+  readonly everyMs: number;
+  /** Resolves when the run is to stop. */
+  readonly stop: Promise<unknown>;
+  /** Resolves with a sentence when what runs has failed; undefined if nobody but the simulator notices that. */
+  readonly failed?: Promise<string> | undefined;
+  /** Called with the run each time that the simulator was asked. */
+  readonly seen: (run: Run) => void;
+}
+
+/**
+ * Starts a run on another simulator, and follows it until it is over.
+ * @returns the run when it is over, or why it could not be started or followed to its end
+ */
+export async function followRun<Run extends FollowedRun>(
+  carrier: RunCarrier<Run>,
+  sent: object,
+  { everyMs, stop, failed, seen }: RunFollower<Run>,
+): Promise<Result<Run>> {
+  let run = await carrier.start(sent);
+  if (!run.ok) return run;
+  seen(run.value);
+  const { id } = run.value;
+  let isFollowed = true;
+  let isStopped = false;
+  const stopped = stop
+    .then(() => isFollowed && carrier.stop(id))
+    .then(() => {
+      isStopped = true;
+    });
+  void failed?.then((how) => isFollowed && carrier.stop(id, how));
+  while (run.ok && !run.value.isOver) {
+    // A run that was stopped is over, so its simulator is asked at once, and only once.
+    await (isStopped ? sleep(everyMs) : Promise.race([sleep(everyMs), stopped]));
+    run = await carrier.get(id);
+    if (run.ok) seen(run.value);
+  }
+  isFollowed = false;
+  return run;
+}
+
+/** Interval in ms in which a simulator is asked over REST. */
+const ASK_EVERY_MS = 200;
+/** Longest text with the last output of a program, in characters. The text becomes part of a URL. */
+const LONGEST_FAILURE = 1000;
+
+/** Something that runs on another simulator over REST, on the client that this machine starts. */
+interface RunThere {
+  readonly kind: FollowedKind;
+  /** The body of the request that starts the run. */
+  readonly body: object;
+  /** Name of the scenario, for the message of a refusal. */
+  readonly name?: string;
+  /** The device under test, which is started on this machine in `directory`, or where this program runs. */
+  readonly dut: DutDefinition | undefined;
+  readonly directory?: string;
+}
+
+/** Who hears of a run on another simulator. */
+export interface RemoteAudience {
+  readonly onFinding: (finding: ShownFinding, number: number) => void;
+  /** Resolves when the run is to stop. */
+  readonly stop: Promise<unknown>;
+}
+
+/**
+ * Runs something on another simulator, and reports its findings as they arrive. The findings have an order of
+ * their own, so a new one may come before others in the list.
+ * @returns the report, or lines for a terminal that say why there is none
+ */
+export async function runThere(
+  remote: Remote,
+  { kind, body, name, dut: definition, directory = process.cwd() }: RunThere,
+  { onFinding, stop }: RemoteAudience,
+): Promise<Result<ReportView>> {
+  const program = definition && (await startDut(definition, directory, remote, stop));
+  if (program && !program.ok) return program;
+  const dut = program?.value;
+  const known = new Set<string>();
+  try {
+    const over = await followRun(restCarrier(remote, kind, name), body, {
+      everyMs: ASK_EVERY_MS,
+      stop,
+      failed: dut?.died(),
+      seen({ findings }) {
+        for (const finding of findings.filter(({ id }) => !known.has(id)))
+          onFinding(finding, known.add(finding.id).size);
+      },
+    });
+    if (!over.ok) return over;
+    const read = await remote.ask<{ report: ReportView }>(
+      'GET',
+      `${pathOf(kind)}/${over.value.id}`,
+      undefined,
+      WITH_REPORT,
+    );
+    return read.ok ? success(read.value.report) : read;
+  } finally {
+    await dut?.stop();
+  }
+}
+
+/** The least that findings, and a run with its report, must have. Any program may answer at the address. */
+const verdict = z.custom<Verdict>((value) => typeof value === 'string');
+const shownFindings = z.array(
+  z.looseObject({ id: z.string(), title: z.string(), verdict, summary: z.string() }),
+);
+/** A run as REST shows it without its report: a test has steps, an examination checks, and a shake findings. */
+const SUMMARY = z.looseObject({
+  id: z.number(),
+  state: z.enum(['running', 'over']),
+  steps: z.array(z.looseObject({ name: z.string(), verdict, message: z.string() })).optional(),
+  checks: shownFindings.optional(),
+  findings: shownFindings.optional(),
+});
+const WITH_REPORT = SUMMARY.extend({
+  report: z.looseObject({
+    name: z.string(),
+    verdict,
+    conclusions: z.array(z.string()),
+    findings: shownFindings,
+  }),
+});
+
+function pathOf(kind: FollowedKind): string {
+  return `/api/v1/${kind}s`;
+}
+
+/** @param name is written before a refusal to start the run */
+function restCarrier(remote: Remote, kind: FollowedKind, name?: string): RunCarrier<FollowedRun> {
+  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Result<FollowedRun>> => {
+    const answer = await remote.ask<z.infer<typeof SUMMARY>>(method, path, body, SUMMARY);
+    if (!answer.ok) return answer;
+    const { id, state, steps = [], checks, findings = checks } = answer.value;
+    const ofTest = steps.map((step, i) => {
+      return { id: String(i + 1), title: step.name, verdict: step.verdict, summary: step.message };
+    });
+    return success({ id, isOver: state === 'over', findings: findings ?? ofTest });
+  };
+  return {
+    async start(sent) {
+      const started = await ask('POST', pathOf(kind), sent);
+      return started.ok || name === undefined ? started : failure(`${name}: ${started.error}`);
+    },
+    // A report holds the frames of dozens of checks, so only the last request asks for it.
+    get: (id) => ask('GET', `${pathOf(kind)}/${id}?report=false`),
+    stop(id, how) {
+      const query = how === undefined ? '' : `?failure=${encodeURIComponent(how.slice(0, LONGEST_FAILURE))}`;
+      return remote.ask('DELETE', `${pathOf(kind)}/${id}${query}`);
+    },
+  };
+}
+
+/** @returns why the device under test can't be started, as a sentence */
+async function startDut(
+  definition: DutDefinition,
+  directory: string,
+  remote: Remote,
+  giveUp: Promise<unknown>,
+): Promise<Result<Dut>> {
+  const endpoints = await remote.endpoints();
+  if (!endpoints.ok) return endpoints;
+  const command = withEndpoints(definition.command, endpoints.value);
+  const started = await Dut.start(definition, { command, directory, giveUp });
+  return started.ok ? success(started.dut) : failure(started.error);
+}
+
+/** An examination on a simulator that already runs. */
+export interface RemoteExamination extends ExaminationOrder {
+  readonly line: string;
+  /** Name of a value to which the client writes what it has read. The simulator takes no other observers. */
+  readonly register?: string | undefined;
+  /** The command line that starts the client on this machine. */
+  readonly dut?: string | undefined;
+}
+
+/** The body of the request that starts an examination. */
+export function examinationBody(wanted: Omit<RemoteExamination, 'dut'>): object {
+  const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
+  return {
+    line,
+    ...compact({ unit, limit, seed }),
+    ...(checks.length > 0 && { checks }),
+    ...(register !== undefined && { witness: { register } }),
+  };
+}
