@@ -7,6 +7,7 @@ import { checkByBroker, reloadLarge } from './dear-files.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
 import { holdFiles } from './held-files.mjs';
 import { holdBack, neverRelease, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
+import { beginAndCallOff, learnMuch } from './small-heap.mjs';
 
 /*
  * Attacks that need no flood and no good client: on files, on names, and on the terminal of a person who trusts a foreign
@@ -48,6 +49,8 @@ export const TRICKS = [
   { name: 'hidden characters for the terminal of monitor', play: foolMonitor },
   { name: 'the file of the traffic is removed', play: removeTraffic },
   { name: 'clients of lines that hold all files open', play: holdFiles },
+  { name: '60,000 requests are learned from in a heap of 256 MB', play: learnMuch },
+  { name: '2,100 examinations are called off in a heap of 256 MB', play: beginAndCallOff },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },
   { name: 'a broker on which another client has the same identifier', play: takeTheName },

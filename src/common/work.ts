@@ -58,3 +58,16 @@ export function nextParts<Part>(parts: Iterator<Part | undefined>): {
   } while (performance.now() < endsAt);
   return { parts: made, isLast: false };
 }
+
+/** Work that answers one question after the other, here or in a thread of its own. */
+export interface Asked<Question, Answer> {
+  ask(question: Question): Promise<Answer>;
+  end(): Promise<void>;
+}
+
+/** Has work answer questions here, each in one turn. */
+export function askedHere<Question, Answer>(
+  answers: Generator<Answer, Answer, Question>,
+): Asked<Question, Answer> {
+  return { ask: async (question) => answers.next(question).value, end: async () => {} };
+}

@@ -110,8 +110,8 @@ const examinations = commandsOn(
 );
 
 const shakes = commandsOn('shake', packed, async (runs, { order }: { readonly order: unknown }) => {
-  const { startShake } = await import('./shake/start-shake.js');
-  return startShake(runs, order);
+  const { startingShake } = await import('./shake/start-shake.js');
+  return inSlices(startingShake(runs, order));
 });
 
 /** Lists the checks that a line can carry, or all checks when no line is named. */

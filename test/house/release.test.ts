@@ -20,7 +20,6 @@ const OTHERS = [
   'dist/desk-thread.js',
   'dist/library.js',
   'dist/main.js',
-  'dist/parse-thread.js',
   'dist/remote/api/openapi/docs.css',
   'dist/remote/api/openapi/examples.json',
   'dist/remote/api/openapi/made/catalogue.json',
@@ -39,6 +38,7 @@ const OTHERS = [
   'dist/web/assets/app-HASH.js',
   'dist/web/assets/icon-HASH.svg',
   'dist/web/index.html',
+  'dist/work-thread.js',
 ];
 
 /** The files of the package as npm would publish it. */

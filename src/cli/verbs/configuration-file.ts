@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { fileBesideCode } from '../../common/package.js';
-import { keepYoungGenerations } from '../../common/platform.js';
 import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import type { Issue, Problem } from '../../common/schema/problem.js';
@@ -17,15 +14,7 @@ import {
 } from '../../files/config/load.js';
 import { Assembly, type Piece } from '../../files/config/text/pieces.js';
 import { LARGEST_BYTES, readText } from '../../files/config/text/read-file.js';
-
-/** The order for the thread that parses a file. */
-export interface ParseOrder {
-  readonly file: string;
-  /** The largest size of the file, in bytes. */
-  readonly most: number;
-  /** The digest of the text that is already known. */
-  readonly digest: string | undefined;
-}
+import { startWork } from './work.js';
 
 /** A question to the parser: the next answer, or the places of mistakes. */
 export type ToParser =
@@ -70,18 +59,20 @@ export class ConfigurationFile {
     if (source.kind !== 'native') return loadConfiguration(source, this.#api);
     const { digest, result } = this.#known ?? {};
     const known = result && isAlone(result) ? digest : undefined;
-    const thread = new Worker(fileBesideCode('parse-thread.js'), {
-      workerData: { file: source.file, most: LARGEST_BYTES, digest: known } satisfies ParseOrder,
+    const { ask, end } = startWork<ToParser, Parsed>({
+      kind: 'parse',
+      file: source.file,
+      most: LARGEST_BYTES,
+      digest: known,
     });
     try {
-      const read = await this.#readFrom(asking(thread), source.file);
+      const read = await this.#readFrom(ask, source.file);
       if (read === 'same') return result as LoadResult;
       const now = source.freePorts ? onFree(read.result) : read.result;
       this.#known = { digest: read.digest, result: now };
       return now;
     } finally {
-      await thread.terminate();
-      keepYoungGenerations();
+      await end();
     }
   }
 
@@ -130,17 +121,4 @@ function onFree(result: LoadResult): LoadResult {
  */
 function isAlone(result: LoadResult): boolean {
   return result.ok && result.configuration.devices.every(({ source }) => source?.pymodbus === undefined);
-}
-
-/**
- * Makes a function that asks a thread one question after the other. It rejects when the thread has failed.
- */
-function asking(thread: Worker): (asked: ToParser) => Promise<Parsed> {
-  return (asked) =>
-    new Promise((resolve, reject) => {
-      thread.removeAllListeners();
-      thread.once('message', resolve).once('error', reject);
-      thread.once('exit', () => reject(new Error('the thread that parses the file has ended')));
-      thread.postMessage(asked);
-    });
 }

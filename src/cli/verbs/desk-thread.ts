@@ -1,6 +1,4 @@
 import { lookup } from 'node:dns/promises';
-import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -10,6 +8,7 @@ import { BACKLOG } from '../../remote/api/connection-limit.js';
 import { newDesk } from '../../remote/api/desk.js';
 import { DeskEnd } from '../../remote/rpc/desk-end.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
+import { startWork, stepBack } from './work.js';
 
 /*
  * The thread of the desk: HTTP, the console, reports, captures and files of the traffic. It has a heap of its
@@ -19,18 +18,11 @@ import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 /** Niceness of this thread, so that the lines come first when all threads share one core. */
 const NICENESS = 10;
 
+/** Limits of the heap of a thread that learns. Exceeding them ends that thread, and the client is refused. */
+const LEARNING_LIMITS = { maxOldGenerationSizeMb: 192 };
+
 function post(message: FromDesk): void {
   parentPort?.postMessage(message);
-}
-
-/** Lowers the priority of this thread. Linux has a priority for each thread. */
-function stepBack(): void {
-  try {
-    const [thread] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
-    if (thread !== undefined) setPriority(Number(thread), NICENESS);
-  } catch {
-    // Without /proc, the priority stays that of the lines.
-  }
 }
 
 async function begin(order: DeskOrder): Promise<() => Promise<void>> {
@@ -38,7 +30,10 @@ async function begin(order: DeskOrder): Promise<() => Promise<void>> {
   const log = pino({ base: null, level }, { write: (entry) => post({ kind: 'log', entry }) });
   const end = new DeskEnd(rpc, events);
   const now = () => Number(process.hrtime.bigint() - zero) / 1e6;
-  const desk = newDesk(end, end.traffic, { writesIn, log, now });
+  const desk = newDesk(end, end.traffic, {
+    ...{ writesIn, log, now },
+    beginLearning: () => startWork({ kind: 'learn' }, LEARNING_LIMITS),
+  });
   const problem = trafficFile && (await desk.files.start(trafficFile));
   if (problem !== undefined) post({ kind: 'refused', error: `traffic: ${problem}` });
   const addresses = problem === undefined ? await listen(buildApp(desk, rules, log), rules, port) : undefined;
@@ -82,7 +77,7 @@ async function listen(
 }
 
 let finish = async () => {};
-stepBack();
+stepBack(NICENESS);
 parentPort?.on('message', (message: ToDesk) => {
   switch (message.kind) {
     case 'begin':

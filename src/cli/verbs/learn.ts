@@ -3,7 +3,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import { loadNative } from '../../files/config/load.js';
 import { readBytes } from '../../files/config/text/read-file.js';
 import { type Check, checkLearned } from '../../files/learn/check.js';
-import { type LearnedFile, learnFiles } from '../../files/learn/learn.js';
+import { type LearnedFile, learnFiles, MOST_LEARNED } from '../../files/learn/learn.js';
 import { writeScenario } from '../../files/learn/write.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { Simulator } from '../../simulator/simulator.js';
@@ -13,7 +13,6 @@ import { Remote } from './remote.js';
 import { complain, note, OK, say } from './say.js';
 import { editorLineFor, save, writeNativeFile } from './write-files.js';
 
-const LARGEST_BYTES = 16 * 1024 * 1024;
 /** From so many requests on, what was learned is not asked them unless the user wants it. */
 const MANY_REQUESTS = 20_000;
 const MOST_PRINTED = 20;
@@ -26,7 +25,7 @@ export async function learn(command: LearnCommand): Promise<number> {
   const { files, from, output, scenario, force } = command;
   const contents: Uint8Array[] = [];
   for (const file of files) {
-    const read = readBytes(file, LARGEST_BYTES);
+    const read = readBytes(file, MOST_LEARNED);
     if (!read.ok) return complain(`${file}: ${read.error}`);
     contents.push(read.value);
   }
@@ -73,7 +72,7 @@ async function readLine({
   try {
     for await (const piece of answer.value) {
       length += piece.length;
-      if (length > LARGEST_BYTES) break;
+      if (length > MOST_LEARNED) break;
       pieces.push(piece);
     }
   } catch (error) {

@@ -4,6 +4,7 @@ import { At } from '../../common/schema/at.js';
 import { fileFindings } from '../../common/schema/findings.js';
 import { sectionOf } from '../../common/schema/parts.js';
 import { formatProblems } from '../../common/schema/problem.js';
+import { atOnce } from '../../common/work.js';
 import type { SourceText } from '../../files/config/text/parse-text.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -14,10 +15,9 @@ import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
 import { writeCapture } from '../../testing/scenario/test-run.js';
-import type { ShakeOrder } from '../../testing/shake/move.js';
-import { checkMoves, type Schedule } from '../../testing/shake/move.js';
+import { checkingMoves, type Schedule, type ShakeOrder } from '../../testing/shake/move.js';
 import { Shake } from '../../testing/shake/shake.js';
-import { readShake } from '../../testing/shake/start-shake.js';
+import { readingShake } from '../../testing/shake/start-shake.js';
 import type { ShakeCommand } from '../command-line/commands/shake.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { runThere } from './follow-run.js';
@@ -70,6 +70,7 @@ function shakeHere(command: ShakeCommand, means: Means): Promise<Result<ReportVi
   return onOwnSimulator(command.source, (simulator) => {
     const { dut, source, about } = command;
     const client = { dut, makeObserver: means.makeObserver };
+    const readShake = (at: At) => atOnce(readingShake(at, simulator));
     const wanted = orderHere(bodyOf(command), readShake, client, simulator);
     if (!wanted.ok) return wanted;
     const replay =
@@ -96,7 +97,7 @@ function readMoves(
   const findings = fileFindings();
   const at = new At(value, findings).key('schedule');
   const schedule = at.check(scheduleSchema);
-  if (schedule) checkMoves(at, schedule, simulator);
+  if (schedule) atOnce(checkingMoves(at, schedule, simulator));
   return schedule && findings.count === 0
     ? success(schedule)
     : failure(formatProblems(file, locate(findings.listed)));

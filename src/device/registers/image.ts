@@ -36,6 +36,9 @@ export interface ImageSnapshot {
   readonly meta: Uint8Array;
 }
 
+/** The number of cells that are counted without a pause: each takes 1 ns, and 300 ns in a program that has just started. */
+const COUNTED = 512;
+
 /**
  * The current registers of a device: a layout's cells with words, access flags and counters. Words and flags
  * are copied from the layout at the first write, so devices that share a layout share its memory until then.
@@ -83,10 +86,15 @@ export class RegisterImage implements ActiveCells {
     return this.#layout;
   }
 
-  /** Returns how many values have a cell among `count` cells from `address`. Takes 1 ns for each cell. */
-  valuesIn(address: number, count: number): number {
+  /** Counts the values that have a cell among `count` cells from `address`, and yields where others may be served. */
+  *valuesIn(address: number, count: number): Generator<void, number, void> {
     let values = this.typeAt(address) === 'next' ? 1 : 0;
-    for (const meta of this.#meta.subarray(address, address + count)) values += BEGINS[meta] as number;
+    const end = address + count;
+    for (let from = address; from < end; from += COUNTED) {
+      const piece = this.#meta.subarray(from, Math.min(end, from + COUNTED));
+      for (const meta of piece) values += BEGINS[meta] as number;
+      yield;
+    }
     return values;
   }
 

@@ -62,9 +62,7 @@ function segmentOf({ number, at, link, bytes }: Packet): Segment | undefined {
   const length = version === 4 ? view.getUint16(2) : 40 + view.getUint16(4);
   const hosts = version === 4 ? ip.subarray(12, 20) : ip.subarray(8, 40);
   const half = hosts.length / 2;
-  const [from, to] = [hosts.subarray(0, half), hosts.subarray(half)].map((each) =>
-    Buffer.from(each).toString('hex'),
-  );
+  const [from, to] = [hosts.subarray(0, half), hosts.subarray(half)].map((each) => String(each));
   const [fromPort, toPort] = [view.getUint16(header), view.getUint16(header + 2)];
   const offset = protocol === TCP ? 4 * (view.getUint8(header + 12) >> 4) : 8;
   const flags = protocol === TCP ? view.getUint8(header + 13) : 0;
@@ -172,13 +170,13 @@ function cutByMbap(pieces: readonly SentBytes[], isStream: boolean): SentBytes[]
     if (isLost || !isStream) pending = new Uint8Array();
     if (isLost && decodeMbap(piece.bytes).kind === 'more') continue;
     isLost = false;
-    pending = concatBytes(pending, piece.bytes);
+    pending = pending.length === 0 ? piece.bytes : concatBytes(pending, piece.bytes);
     while (pending.length > 0) {
       const decoded = decodeMbap(pending);
       if (decoded.kind === 'more') break;
       const length = decoded.kind === 'invalid' ? pending.length : decoded.length;
-      frames.push({ ...piece, bytes: pending.slice(0, length), isAfterGap: hasGap });
-      pending = pending.slice(length);
+      frames.push({ ...piece, bytes: pending.subarray(0, length), isAfterGap: hasGap });
+      pending = pending.subarray(length);
       hasGap = false;
     }
   }

@@ -52,3 +52,43 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Learne
   );
   return { text: writeLearned(learned), summary, notes, unused, learned };
 }
+
+/** The most bytes of a log or a capture: learning needs up to twelve times as much memory. */
+export const MOST_LEARNED = 16 * 1024 * 1024;
+
+/** A question to `learning`: a piece of the capture, or, when all of them were given, the next piece of the file. */
+export type ToLearner = { readonly kind: 'capture'; readonly piece: Uint8Array } | { readonly kind: 'next' };
+
+/** An answer of `learning`. The text after the last piece of the file is empty. */
+export type LearnedPiece =
+  | { readonly kind: 'more' }
+  | { readonly kind: 'unusable'; readonly message: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** The most characters of a piece. */
+const PIECE_LENGTH = 64 * 1024;
+
+/**
+ * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`, as any generator
+ * ignores what it is begun with.
+ */
+export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const asked = yield { kind: 'more' };
+    if (asked.kind === 'next') break;
+    size += asked.piece.length;
+    if (size > MOST_LEARNED) {
+      const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
+      return { kind: 'unusable', message };
+    }
+    pieces.push(asked.piece);
+  }
+  const learned = learnFiles(size > 0 ? [Buffer.concat(pieces.splice(0))] : [], 'the traffic');
+  if (typeof learned === 'string') return { kind: 'unusable', message: learned };
+  const { text } = learned;
+  for (let at = 0; at < text.length; at += PIECE_LENGTH)
+    yield { kind: 'text', text: text.slice(at, at + PIECE_LENGTH) };
+  return { kind: 'text', text: '' };
+}

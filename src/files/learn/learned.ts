@@ -167,13 +167,14 @@ export function learn({ framing, exchanges }: Conversation): LearnedLine[] {
 
 /** True when equal requests to two servers have got different replies. */
 function contradict(exchanges: readonly LoggedExchange[], framing: Framing): boolean {
-  const known = new Map<string, { readonly server: string | undefined; readonly reply: string }>();
+  if (exchanges.every(({ server }) => server === exchanges[0]?.server)) return false;
+  const known = new Map<string, { readonly server: string | undefined; readonly reply: Uint8Array }>();
   return exchanges.some(({ request, reply: bytes, server }) => {
-    const key = `${request.unitId} ${hex(request.pdu)}`;
-    const reply = hex(framing.decode(bytes)?.pdu ?? bytes);
+    const key = `${request.unitId} ${Buffer.from(request.pdu).toString('latin1')}`;
+    const reply = framing.decode(bytes)?.pdu ?? bytes;
     const other = known.get(key);
     known.set(key, { server, reply });
-    return other !== undefined && other.server !== server && other.reply !== reply;
+    return other !== undefined && other.server !== server && !isSame(other.reply, reply);
   });
 }
 
@@ -201,7 +202,11 @@ function learnedDevice({ unit, exchanges }: Unit, framing: Framing, most: number
   }
   const times = exchanges.flatMap(({ ms, reply }) => (ms === undefined || reply.length === 0 ? [] : [ms]));
   const remarks = new Map<string, string[]>();
-  const remark = (how: string, what: string) => remarks.set(how, [...(remarks.get(how) ?? []), what]);
+  const remark = (how: string, what: string) => {
+    const known = remarks.get(how);
+    if (known) known.push(what);
+    else remarks.set(how, [what]);
+  };
   for (const [what, how] of instead) if (how !== undefined) remark(how, what);
   const odd = oddReplies([...turns.values()], most, (what) =>
     remark('replies changed too often for the rules, and the last one counts', what),

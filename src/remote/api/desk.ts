@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { Asked } from '../../common/work.js';
+import type { LearnedPiece, ToLearner } from '../../files/learn/learn.js';
 import type { MqttStatus, SeenBench } from '../../simulator/commands/schemas/mqtt.js';
 import type { KeptEvents } from '../../simulator/traffic/kept-events.js';
 import type { Rpc } from '../rpc/rpc.js';
@@ -20,6 +22,8 @@ export interface ApiContext {
   readonly caughtUp: () => Promise<void>;
   /** The present moment by the clock of the events, in ms. */
   readonly now: () => number;
+  /** Begins to learn devices from a capture in a thread of its own; absent where they are learned in this one. */
+  readonly beginLearning?: () => Asked<ToLearner, LearnedPiece>;
   /** The connection to the MQTT broker; undefined if there is none. */
   mqtt?:
     | {
@@ -31,13 +35,11 @@ export interface ApiContext {
     | undefined;
 }
 
-/** @param now the present moment by the clock of the events, in ms */
-export function newDesk(
-  rpc: Rpc,
-  traffic: KeptEvents,
-  { writesIn, log, now }: { readonly writesIn: string; readonly log: Logger; readonly now: () => number },
-): ApiContext {
+/** What a desk is made of beside its way to the simulator. */
+type DeskParts = Pick<ApiContext, 'writesIn' | 'now' | 'beginLearning'> & { readonly log: Logger };
+
+export function newDesk(rpc: Rpc, traffic: KeptEvents, { log, ...parts }: DeskParts): ApiContext {
   const map = new LineMap(rpc, traffic);
   const caughtUp = async () => void (await rpc.call('program.ping', undefined));
-  return { rpc, traffic, map, files: new TrafficFiles(traffic, map, log), writesIn, caughtUp, now };
+  return { rpc, traffic, map, files: new TrafficFiles(traffic, map, log), caughtUp, ...parts };
 }

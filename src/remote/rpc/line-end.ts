@@ -58,7 +58,8 @@ export const FUNCTIONS = {
 };
 
 type AnyCall = (context: TestContext, input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
-type AnyList = (context: TestContext, input: unknown) => Iterable<unknown> | Outcome<Iterable<unknown>>;
+type BegunOrNot = Iterable<unknown> | Outcome<Iterable<unknown>>;
+type AnyList = (context: TestContext, input: unknown) => BegunOrNot | Promise<BegunOrNot>;
 
 /** Carries out a call in this thread. The outcome is there at once if the call need not wait. */
 export function carryOut(
@@ -69,11 +70,19 @@ export function carryOut(
   return (FUNCTIONS[name] as AnyCall)(context, input);
 }
 
-/** Begins a list in this thread. */
-export function beginList(context: TestContext, name: ListName, input: unknown): Outcome<Iterator<unknown>> {
-  const outcome = (FUNCTIONS[name] as AnyList)(context, input);
-  if (Symbol.iterator in outcome) return { ok: true, value: outcome[Symbol.iterator]() };
-  return outcome.ok ? { ok: true, value: outcome.value[Symbol.iterator]() } : outcome;
+/** Begins a list in this thread: at once if that need not wait. */
+export function beginList(
+  context: TestContext,
+  name: ListName,
+  input: unknown,
+): Outcome<Iterator<unknown>> | Promise<Outcome<Iterator<unknown>>> {
+  const begun = (FUNCTIONS[name] as AnyList)(context, input);
+  return begun instanceof Promise ? begun.then(iteratorOf) : iteratorOf(begun);
+}
+
+function iteratorOf(begun: BegunOrNot): Outcome<Iterator<unknown>> {
+  if (Symbol.iterator in begun) return { ok: true, value: begun[Symbol.iterator]() };
+  return begun.ok ? { ok: true, value: begun.value[Symbol.iterator]() } : begun;
 }
 
 /** Number of changes of anything that `program.map` shows. */
@@ -154,20 +163,15 @@ export class LineEnd {
     const { kind, id } = asked;
     try {
       switch (kind) {
-        case 'call': {
-          const result = carryOut(this.#context, asked.name, asked.input);
-          if (!(result instanceof Promise)) this.#answer(id, result);
-          else {
-            this.#post({ kind: 'begun', id });
-            result.then(
-              (outcome) => this.#answer(id, outcome),
-              (error: Error) => this.#fail(id, error),
-            );
-          }
+        case 'call':
+          this.#when(id, carryOut(this.#context, asked.name, asked.input), (outcome) =>
+            this.#answer(id, outcome),
+          );
           break;
-        }
         case 'list':
-          this.#post({ kind: 'answer', id, outcome: this.#beginList(id, asked.name, asked.input) });
+          this.#when(id, beginList(this.#context, asked.name, asked.input), (begun) =>
+            this.#post({ kind: 'answer', id, outcome: this.#firstParts(id, begun) }),
+          );
           break;
         case 'more':
           this.#postParts(id);
@@ -182,9 +186,18 @@ export class LineEnd {
     }
   }
 
-  /** Begins a list. Its first parts go with the answer, so a short list need not be kept. */
-  #beginList(id: number, name: ListName, input: unknown): Outcome<SomeParts> {
-    const begun = beginList(this.#context, name, input);
+  /** Does what follows the result of a call: at once, or when the call has waited. */
+  #when<Result>(id: number, result: Result | Promise<Result>, then: (result: Result) => void): void {
+    if (!(result instanceof Promise)) {
+      then(result);
+      return;
+    }
+    this.#post({ kind: 'begun', id });
+    result.then(then).catch((error: Error) => this.#fail(id, error));
+  }
+
+  /** The first parts of a list that has begun go with the answer, so a short list need not be kept. */
+  #firstParts(id: number, begun: Outcome<Iterator<unknown>>): Outcome<SomeParts> {
     if (!begun.ok) return begun;
     const first = nextParts(begun.value);
     if (first.isLast) return done(first);

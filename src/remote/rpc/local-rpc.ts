@@ -22,7 +22,7 @@ export class LocalRpc implements Rpc {
   }
 
   async list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>> {
-    const begun = beginList(this.#context, name, input);
+    const begun = await beginList(this.#context, name, input);
     return begun.ok ? { ok: true, value: inTurns(begun.value as Iterator<Part<Name>>) } : begun;
   }
 }

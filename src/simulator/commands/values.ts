@@ -2,7 +2,7 @@ import { At } from '../../common/schema/at.js';
 import { Findings, MOST_LISTED } from '../../common/schema/findings.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { type Problem, pathText } from '../../common/schema/problem.js';
-import { inSlices } from '../../common/work.js';
+import { inSlices, type Work } from '../../common/work.js';
 import type { Device } from '../../device/device.js';
 import type { Point } from '../../device/point.js';
 import { notDefined } from '../../device/registers/undefined.js';
@@ -51,7 +51,7 @@ type OfValue = DeclaredInput<(typeof VALUE_COMMANDS)['value.get']>;
 export function listValues(
   { simulator }: CommandContext,
   { device: name, table, from, to, names }: DeclaredInput<(typeof VALUE_COMMANDS)['value.list']>,
-): Outcome<Iterable<RegisterView | undefined>> {
+): ListedValues | Promise<ListedValues> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   const at = new At({ names }, new Findings());
@@ -64,27 +64,35 @@ export function listValues(
       : done(viewsNamed(device, wanted));
   }
   const tables = tablesMeant(table);
-  if (areMoreThan(MAX_VALUES, device, tables, { from, to }))
-    return refusal('request.invalid', 'to', `expected at most ${MAX_VALUES} values in the range`);
-  return done(viewsBetween(device, tables, { from, to }));
+  const listed = done(viewsBetween(device, tables, { from, to }));
+  if ((to - from + 1) * tables.length <= MAX_VALUES) return listed;
+  const tooMany = refusal('request.invalid', 'to', `expected at most ${MAX_VALUES} values in the range`);
+  return inSlices(areMoreThan(MAX_VALUES, device, tables, { from, to })).then((are) =>
+    are ? tooMany : listed,
+  );
 }
+
+type ListedValues = Outcome<Iterable<RegisterView | undefined>>;
 
 interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/**
- * True when tables have more values in a range than `limit`. They are counted only if the range has more
- * addresses than that.
- */
-function areMoreThan(limit: number, device: Device, tables: readonly TableName[], range: Range): boolean {
-  if ((range.to - range.from + 1) * tables.length <= limit) return false;
-  const counts = tables.map((table) => {
+/** Finds out whether tables have more values in a range than `limit`. */
+function* areMoreThan(
+  limit: number,
+  device: Device,
+  tables: readonly TableName[],
+  range: Range,
+): Work<boolean> {
+  let sum = 0;
+  for (const table of tables) {
     const { image, base, size } = device.tables[table].window;
-    return image.valuesIn(base + range.from, Math.min(range.to + 1, size) - range.from);
-  });
-  return counts.reduce((sum, count) => sum + count, 0) > limit;
+    sum += yield* image.valuesIn(base + range.from, Math.min(range.to + 1, size) - range.from);
+    if (sum > limit) return true;
+  }
+  return false;
 }
 
 /** The number of addresses without a value that are passed over before the caller may pause. */

@@ -1,5 +1,6 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
+import { atOnce, type Work } from '../../common/work.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { flow } from '../../simulator/written/flow.js';
 import type { ClientOrder } from '../examine/examination-order.js';
@@ -24,14 +25,14 @@ export interface Move {
 /** Moves in their order. */
 export type Schedule = readonly Move[];
 
-/** Reports the mistakes of moves that come from outside. */
-export function checkMoves(at: At, schedule: Schedule, simulator: Simulator): void {
-  for (const i of schedule.keys()) stepAt(at.key(i).key('does'), simulator);
+/** Reports the mistakes of moves that come from outside. Yields in each move, as there may be many on a running simulator. */
+export function* checkingMoves(at: At, schedule: Schedule, simulator: Simulator): Work<void> {
+  for (const i of schedule.keys()) yield* readingStep(at.key(i).key('does'), simulator);
 }
 
 /** The step of a scenario that a move is; undefined where this simulator can't do it. */
 export function stepOf({ does }: Move, simulator: Simulator): ScenarioStep | undefined {
-  return stepAt(new At(does, new Findings()), simulator);
+  return atOnce(readingStep(new At(does, new Findings()), simulator));
 }
 
 /** Faults of a scenario have numbers as names. Those of moves are far from the numbers of others. */
@@ -39,17 +40,13 @@ const FIRST_NUMBER = 1_000_000;
 /** A step with a fault needs an end. The one who plays the move ends it before. */
 const NEVER_MS = 86_400_000;
 
-function stepAt(at: At, simulator: Simulator): ScenarioStep | undefined {
+function* readingStep(at: At, simulator: Simulator): Work<ScenarioStep | undefined> {
   const found = new Findings();
   const written = new At([{ ...(at.value as object), wait: NEVER_MS }], found);
   const numbers = { seed: 0, next: FIRST_NUMBER, line: undefined, hasDut: false };
-  const reading = readingSteps(written, simulator, numbers);
-  for (;;) {
-    const { done, value } = reading.next();
-    if (!done) continue;
-    for (const { path, message, code } of found.listed) at.below(path.slice(1)).wrong(message, code);
-    return value[0];
-  }
+  const [step] = yield* readingSteps(written, simulator, numbers);
+  for (const { path, message, code } of found.listed) at.below(path.slice(1)).wrong(message, code);
+  return step;
 }
 
 /** Says what a move does, in a few words: `2 requests later, {silence: true} for 3 requests`. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { atOnce } from '../../../src/common/work.js';
 import { imageOf, run, STILL, tableOf, wordsOf } from './build.js';
 
 const ENTRIES = [...run(2, 3, { value: 7 }), { address: 5, type: 'uint32' as const, value: 0x0001_0002 }];
@@ -215,12 +216,17 @@ it('counters of cells are counted across the borders of their pages, and read as
 });
 
 it('counts the values with a cell in a range, of any length, whatever is defined between them', () => {
-  const image = imageOf(20, [
+  const image = imageOf(2000, [
     { address: 0, value: 0 },
     { address: 2, type: 'float64', value: 0 },
     { address: 8, type: 'uint32', value: 0 },
+    // It begins where a pause is made, and the next one just before one.
+    { address: 512, type: 'uint32', value: 0 },
+    { address: 1023, type: 'uint32', value: 0 },
   ]);
-  expect(image.valuesIn(0, 20)).toBe(3);
-  expect(image.valuesIn(4, 5)).toBe(2);
-  expect(image.valuesIn(10, 30)).toBe(0);
+  const counted = (address: number, count: number) => atOnce(image.valuesIn(address, count));
+  expect(counted(0, 20)).toBe(3);
+  expect(counted(4, 5)).toBe(2);
+  expect(counted(10, 30)).toBe(0);
+  expect(counted(0, 2000)).toBe(5);
 });

@@ -371,7 +371,8 @@ function serves(simulator: Simulator, see: (seen: Seen) => object) {
     devices: byName(devices.values(), (device) => {
       const registers = USED.flatMap((range) => {
         const listed = listValues(room(simulator), { device: device.name, ...range });
-        if (!listed.ok) throw new Error(`device ${device.name} has too many values`);
+        if (listed instanceof Promise || !listed.ok)
+          throw new Error(`device ${device.name} has too many values`);
         return [...listed.value];
       }).flatMap((view) => {
         if (!view) return [];

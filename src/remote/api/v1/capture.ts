@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import type { LearnedFile } from '../../../files/learn/learn.js';
+import { failure, type Result, success } from '../../../common/result.js';
+import { type Asked, askedHere } from '../../../common/work.js';
+import type { LearnedPiece, ToLearner } from '../../../files/learn/learn.js';
 import { refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema, failures } from '../../../simulator/commands/schemas/problem.js';
 import type { Capture } from '../../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
-import { refuse, sendBytes } from '../answers.js';
+import { refuse, sendBytes, sendText } from '../answers.js';
 import { StayingAnswers } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
@@ -26,12 +28,6 @@ const PAUSE_AFTER = 4096;
 /** The media type of captures; none is registered. */
 const PCAPNG = 'application/x-pcapng';
 
-/**
- * Most bytes of traffic from which is learned. Learning reads all of it at once and needs thirty times as
- * much memory, so there is one at a time. It takes one turn of this thread, seconds on a slow machine, and a thread that is
- * silent for 10 s is replaced.
- */
-const MOST_LEARNED = 2 * 1024 * 1024;
 const YAML = 'application/yaml';
 
 const learnedAnswer = {
@@ -95,34 +91,62 @@ export function captureRoutes(desk: ApiContext): Routes {
           return refuse(request, reply, refusal('readers.too_many', '', message));
         }
         isLearning = true;
-        const learned = await learnedOf(desk, query).finally(() => {
+        const begun = desk.beginLearning?.() ?? learningHere();
+        const isGone = () => reply.raw.destroyed;
+        reply.raw.once('close', async () => {
           isLearning = false;
+          await (await begun).end();
         });
-        if (typeof learned === 'string')
-          return refuse(request, reply, refusal('traffic.unusable', '', learned));
+        const capture = captured(desk, { ...query, form: 'wire', follow: 'false' });
+        const learned = await learnedOf(capture, await begun, isGone);
+        if (!learned.ok) return refuse(request, reply, refusal('traffic.unusable', '', learned.error));
         reply.header('content-disposition', 'attachment; filename="learned.yaml"');
-        return reply.type(YAML).send(learned.text);
+        return sendText(reply, YAML, learned.value);
       },
       response: { 200: learnedAnswer, ...failures(400, 409) },
     },
   };
 }
 
-/** The native file of the devices in the traffic, or a sentence that says why there is none. */
+/**
+ * The native file of the devices in a capture, in pieces that are made as fast as they are read, or a sentence that says why
+ * there is none.
+ */
 async function learnedOf(
-  desk: ApiContext,
-  query: Omit<CaptureQuery, 'form' | 'follow'>,
-): Promise<LearnedFile | string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of captured(desk, { ...query, form: 'wire', follow: 'false' })) {
-    size += piece.length;
-    if (size > MOST_LEARNED)
-      return `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
-    pieces.push(piece);
+  capture: AsyncIterable<Uint8Array>,
+  learner: Asked<ToLearner, LearnedPiece>,
+  isGone: () => boolean,
+): Promise<Result<AsyncIterable<string>>> {
+  try {
+    await learner.ask({ kind: 'next' });
+    for await (const piece of capture) {
+      const asked = await learner.ask({ kind: 'capture', piece });
+      if (asked.kind === 'unusable') return failure(asked.message);
+    }
+    const first = await learner.ask({ kind: 'next' });
+    return first.kind === 'unusable' ? failure(first.message) : success(textFrom(first, learner));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return failure('there is more traffic than there is memory for: ask for one line, or since when');
+    // The work ends with the client that asked for it.
+    if (isGone()) return failure('the client has left');
+    throw error;
   }
-  const { learnFiles } = await import('../../../files/learn/learn.js');
-  return learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
+}
+
+async function learningHere(): Promise<Asked<ToLearner, LearnedPiece>> {
+  const { learning } = await import('../../../files/learn/learn.js');
+  return askedHere(learning());
+}
+
+async function* textFrom(
+  first: LearnedPiece,
+  learner: Asked<ToLearner, LearnedPiece>,
+): AsyncGenerator<string> {
+  for (let piece = first; piece.kind === 'text' && piece.text !== ''; ) {
+    yield piece.text;
+    piece = await learner.ask({ kind: 'next' });
+  }
 }
 
 type CaptureQuery = z.infer<ReturnType<typeof captureQuery>>;

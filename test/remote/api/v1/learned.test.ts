@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { askedHere } from '../../../../src/common/work.js';
 import { loadNative } from '../../../../src/files/config/load.js';
+import { learning } from '../../../../src/files/learn/learn.js';
 import { newClient } from '../../../../src/modbus/client/client.js';
-import { SOCKET } from '../../../../src/modbus/protocol/framing.js';
 import { nativeSetup } from '../../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../../support/simulator.js';
 
@@ -39,8 +40,8 @@ it('makes devices of the traffic of a line, and says why it can not', async () =
   expect(await rest.send('GET', '/api/v1/learned.yaml?line=none')).toMatchObject({ status: 400 });
 });
 
-it('is made for one at a time, and not of more traffic than there is memory for', async () => {
-  const { rest, simulator } = await startSimulator(
+it('is made for one at a time', async () => {
+  const { rest } = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 3, value: 7 }] } } },
       lines: { lan: { tcp: { port: 0 }, units: { 5: 'meter' } } },
@@ -50,28 +51,15 @@ it('is made for one at a time, and not of more traffic than there is memory for'
   const both = await Promise.all([get(), get()]);
   expect(both).toMatchObject([{ status: 409 }, { status: 503, body: { code: 'readers.too_many' } }]);
   expect(await get()).toMatchObject({ status: 409 });
-  const line = simulator.traffic.lineNumber('lan');
-  for (let at = 0; at < 20_000; at++)
-    simulator.traffic.add(line, {
-      ...{
-        kind: 'request',
-        at,
-        bytes: new Uint8Array(250),
-        framing: SOCKET,
-        startedAt: at,
-        pause: undefined,
-      },
-      ...{
-        characterTime: 0,
-        unitId: 5,
-        functionCode: 3,
-        answers: undefined,
-        client: '127.0.0.1:4',
-        clientId: 4,
-      },
-    });
-  expect(await get()).toMatchObject({
-    status: 409,
-    body: { code: 'traffic.unusable', problems: [{ message: expect.stringContaining('bytes of traffic') }] },
+});
+
+it('is not made of more traffic than there is memory for', async () => {
+  const { ask } = askedHere(learning());
+  await ask({ kind: 'next' });
+  const piece = new Uint8Array(1024 * 1024);
+  for (let i = 0; i < 16; i++) expect(await ask({ kind: 'capture', piece })).toEqual({ kind: 'more' });
+  expect(await ask({ kind: 'capture', piece })).toMatchObject({
+    kind: 'unusable',
+    message: expect.stringContaining('bytes of traffic'),
   });
 });

@@ -3,16 +3,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { parseText } from '../../files/config/text/parse-text.js';
 import { piecesOf } from '../../files/config/text/pieces.js';
 import { readText } from '../../files/config/text/read-file.js';
-import type { Parsed, ParseOrder, ToParser } from './configuration-file.js';
+import { learning } from '../../files/learn/learn.js';
+import type { Parsed, ToParser } from './configuration-file.js';
+import { type ParseOrder, stepBack, type WorkOrder } from './work.js';
 
 /*
- * Reads and parses one configuration file while the lines are served, and sends its content in pieces, each
- * on request. In one message, all of it would stop the lines while they unpack it.
+ * Does one piece of long work beside the lines and the desk: parses a configuration file, or learns from traffic. It sends what
+ * comes of it in pieces, each on request. In one message, all of it would stop the other thread while that unpacks it.
  */
 
-const { file, most, digest } = workerData as ParseOrder;
+/** Niceness of this thread where nothing waits for its work but one client of the desk, which has 10. */
+const NICENESS = 19;
 
-function* answers(): Generator<Parsed, Parsed, ToParser> {
+function* parsing({ file, most, digest }: ParseOrder): Generator<Parsed, Parsed, ToParser> {
   const text = readText(file, most);
   if (!text.ok) return { kind: 'failed', problems: [{ path: '', message: text.error }] };
   const now = createHash('sha256').update(text.value).digest('hex');
@@ -37,8 +40,14 @@ function* answers(): Generator<Parsed, Parsed, ToParser> {
 /** Number of small pieces, such as the entries of a table, that go in one message. */
 const PIECES = 32;
 
-const answering = answers();
-parentPort?.on('message', (asked: ToParser) => {
-  const { value } = answering.next(asked);
+function begin(order: WorkOrder): Generator<unknown, unknown, never> {
+  if (order.kind === 'parse') return parsing(order);
+  stepBack(NICENESS);
+  return learning();
+}
+
+const answers = begin(workerData as WorkOrder);
+parentPort?.on('message', (asked: unknown) => {
+  const { value } = answers.next(asked as never);
   parentPort?.postMessage(value);
 });

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { startProgram } from '../../test/support/program.mjs';
+import { adu, UNIT, VALUES } from './frames.mjs';
+import { GoodClient } from './good-client.mjs';
+import { residentMb } from './plant.mjs';
+
+/* Much of what REST offers, of a program in a small heap. */
+
+/** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
+/** @typedef {(path: string, method?: string, body?: object) => Promise<Response>} Rest */
+
+const REGISTERS = 10_000;
+const PLAYED = {
+  env: { NODE_OPTIONS: '--max-old-space-size=256' },
+  config: {
+    devices: {
+      meter: { registers: { holding: [{ address: 0, quantity: REGISTERS, write: true }] } },
+      guard: { registers: { holding: [{ address: 0, value: VALUES }] } },
+    },
+    lines: {
+      lan: { tcp: { port: 0 }, units: { [UNIT]: 'meter' } },
+      guard: { tcp: { port: 0 }, units: { [UNIT]: 'guard' } },
+    },
+  },
+};
+const REQUESTS = 60_000;
+/** So many are on their way at a time. */
+const AT_ONCE = 200;
+/** Other requests that REST answers, one after the other, before what was learned comes. The traffic is read in 180 turns of REST. */
+const BESIDE = 500;
+/** Each kept a timer and 119 KB once. */
+const EXAMINATIONS = 2100;
+
+/**
+ * @template Result
+ * @param {(program: Program, rest: Rest) => Promise<Result>} use
+ */
+async function inSmallHeap(use) {
+  const program = await startProgram(PLAYED);
+  try {
+    const url = `${program.restUrl()}/api/v1`;
+    const headers = { 'content-type': 'application/json' };
+    const seen = await use(program, (path, method = 'GET', body = undefined) =>
+      fetch(`${url}/${path}`, { method, ...(body && { headers, body: JSON.stringify(body) }) }),
+    );
+    assert.doesNotMatch(program.output.stderr, /thread of REST/);
+    return seen;
+  } catch (error) {
+    assert.fail(`${/** @type {Error} */ (error).message}; ${program.output.stderr.slice(-1000)}`);
+  } finally {
+    await program.stop();
+  }
+}
+
+/** No two requests are alike: the i-th reads or writes other registers than all others. @param {number} i */
+function varied(i) {
+  const first = i % (REGISTERS - 100);
+  const at = [first >> 8, first & 0xff];
+  const value = [(i >> 8) & 0xff, i & 0xff];
+  return i % 3 === 0 ? [6, ...at, ...value] : [3, ...at, 0, 1 + (i % 97)];
+}
+
+/** @param {Program} program */
+async function askMuch(program) {
+  const socket = connect(program.tcpPort('lan'), '127.0.0.1');
+  for (let i = 0; i < REQUESTS; i += AT_ONCE) {
+    const pdus = Array.from({ length: AT_ONCE }, (_, k) => varied(i + k));
+    socket.write(Buffer.concat(pdus.map((pdu, k) => adu('socket', pdu, UNIT, k))));
+    let wanted = pdus.reduce((sum, [code, , , , count = 0]) => sum + (code === 6 ? 12 : 9 + 2 * count), 0);
+    while (wanted > 0) wanted -= (await once(socket, 'data'))[0].length;
+  }
+  socket.destroy();
+}
+
+/** Devices are learned from 60,000 requests of which no two are alike, while REST and a line answer others. */
+export function learnMuch() {
+  return inSmallHeap(async (program, rest) => {
+    await askMuch(program);
+    const port = program.tcpPort('guard');
+    const poller = new GoodClient({ line: 'guard', kind: 'tcp', framing: 'socket', path: '', port });
+    poller.start();
+    let text = '';
+    const learned = rest('learned.yaml?line=lan').then(async (answer) => {
+      assert.equal(answer.status, 200, await answer.clone().text());
+      text = await answer.text();
+    });
+    const times = [];
+    while (text === '') {
+      const askedAt = performance.now();
+      const page = rest('lines/guard').then((answer) => answer.json());
+      await Promise.race([page, learned]);
+      if (text === '') times.push(performance.now() - askedAt);
+    }
+    const memory = residentMb(program.pid);
+    await poller.settled();
+    const polls = poller.take();
+    await poller.stop();
+    assert.equal(polls.lost, 0, 'polls were lost');
+    assert.ok(times.length > BESIDE, `REST answered ${times.length} other requests before what was learned`);
+    const slowest = Math.max(...times).toFixed(0);
+    return `a file of ${text.length} bytes; before it ${times.length} answers of REST, the slowest after ${slowest} ms; ${polls.times.length} polls, the slowest took ${Math.max(...polls.times).toFixed(0)} ms; ${memory.toFixed(0)} MB`;
+  });
+}
+
+/** Examinations are begun and called off, one after the other. */
+export function beginAndCallOff() {
+  return inSmallHeap(async (_, rest) => {
+    for (let i = 0; i < EXAMINATIONS; i++) {
+      const begun = await rest('examinations', 'POST', { line: 'lan', limit: '10m' });
+      const { id, error } = /** @type {{id: number, error?: string}} */ (await begun.json());
+      assert.equal(begun.status, 201, `examination ${i}: ${error}`);
+      const ended = await rest(`examinations/${id}`, 'DELETE');
+      assert.equal(ended.status, 204, `examination ${i} does not end`);
+    }
+    return `${EXAMINATIONS} examinations`;
+  });
+}

@@ -1,0 +1,64 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { fileBesideCode } from '../../common/package.js';
+import { keepYoungGenerations } from '../../common/platform.js';
+import type { Asked } from '../../common/work.js';
+
+/** The order to parse a file. */
+export interface ParseOrder {
+  readonly kind: 'parse';
+  readonly file: string;
+  /** The largest size of the file, in bytes. */
+  readonly most: number;
+  /** The digest of the text that is already known. */
+  readonly digest: string | undefined;
+}
+
+/** The order for a thread that does long work (`work-thread.ts`). */
+export type WorkOrder = ParseOrder | { readonly kind: 'learn' };
+
+/** Lowers the priority of this thread. Linux has a priority for each thread. @param niceness 19 is the lowest priority */
+export function stepBack(niceness: number): void {
+  try {
+    const [thread] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+    if (thread !== undefined) setPriority(Number(thread), niceness);
+  } catch {
+    // Without /proc, the priority stays that of the thread that started this one.
+  }
+}
+
+/**
+ * Starts a thread for one piece of work, which answers one question after the other. A question rejects when the thread has
+ * failed: with `ERR_WORKER_OUT_OF_MEMORY` when its heap needed more than `limits`.
+ */
+export function startWork<Question, Answer>(
+  order: WorkOrder,
+  limits?: ResourceLimits,
+): Asked<Question, Answer> {
+  const thread = new Worker(fileBesideCode('work-thread.js'), {
+    workerData: order,
+    ...(limits && { resourceLimits: limits }),
+  });
+  let settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void };
+  let failure: Error | undefined;
+  const fail = (error: Error) => {
+    failure ??= error;
+    settle?.reject(failure);
+  };
+  thread.once('online', keepYoungGenerations);
+  thread.on('message', (answer: Answer) => settle.resolve(answer));
+  thread.on('error', fail);
+  thread.once('exit', () => fail(new Error(`the thread that was to ${order.kind} has ended`)));
+  return {
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        settle = { resolve, reject };
+        if (failure) reject(failure);
+        else thread.postMessage(question);
+      }),
+    async end() {
+      await thread.terminate();
+    },
+  };
+}
