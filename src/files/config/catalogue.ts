@@ -72,11 +72,14 @@ export function catalogueIds(): string[] {
  * each of them.
  */
 export function readCatalogue(): Misbehaviour[] {
-  return catalogueIds().map((id) => {
-    const entry = read(id);
-    if (!entry.ok) throw new Error(entry.error);
-    return entry.value;
-  });
+  return catalogueIds().map(knownEntry);
+}
+
+/** Reads an entry that is there. */
+export function knownEntry(id: string): Misbehaviour {
+  const entry = read(id);
+  if (!entry.ok) throw new Error(entry.error);
+  return entry.value;
 }
 
 /** Finds an entry. @returns a sentence when there is no such entry, or when its file has a mistake */

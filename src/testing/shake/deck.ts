@@ -4,9 +4,10 @@ import { MAX_SEED, randomAt } from '../../common/random.js';
 import { DURATION } from '../../common/schema/milliseconds.js';
 import { isMapping } from '../../common/schema/parts.js';
 import { type JsonSchema, SchemaConverter } from '../../common/schema/written-as.js';
+import type { Work } from '../../common/work.js';
 import { writtenFault } from '../../device/faults/kinds.js';
 import { lineProblems, ruleSchema } from '../../device/faults/rule.js';
-import { readCatalogue } from '../../files/config/catalogue.js';
+import { catalogueIds, knownEntry } from '../../files/config/catalogue.js';
 import { mannersSchema } from '../../files/config/native/manners-schema.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -144,19 +145,27 @@ const LONGEST_PAUSE = 12;
 /** How often a kind is drawn to see whether this line can do it. */
 const TRIES = 12;
 
-/** Makes schedules of moves that fit a line and its client. The same seed makes the same schedules. */
-export class Deck {
+/**
+ * Makes a deck for a line and its client. Yields after each kind of move that was tried on them: all of it takes a third of a
+ * second.
+ */
+export function* makingDeck(played: Played, seed: number): Work<Deck> {
+  const move = fc.record<Move>({
+    after: fc.oneof({ weight: 3, arbitrary: fc.nat(USUAL_PAUSE) }, fc.nat(LONGEST_PAUSE)),
+    requests: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: LONGEST_MOVE })),
+    does: fc.oneof(...(yield* groupsFor(played))),
+  });
+  return new Deck(fc.array(move, { minLength: 1, maxLength: MOST_MOVES, size: 'max' }), seed);
+}
+
+/** Draws schedules of moves. The same seed draws the same schedules. */
+class Deck {
   readonly #schedules: fc.Arbitrary<Schedule>;
   readonly #seed: number;
 
-  constructor(played: Played, seed: number) {
+  constructor(schedules: fc.Arbitrary<Schedule>, seed: number) {
+    this.#schedules = schedules;
     this.#seed = seed;
-    const move = fc.record<Move>({
-      after: fc.oneof({ weight: 3, arbitrary: fc.nat(USUAL_PAUSE) }, fc.nat(LONGEST_PAUSE)),
-      requests: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: LONGEST_MOVE })),
-      does: fc.oneof(...groupsFor(played)),
-    });
-    this.#schedules = fc.array(move, { minLength: 1, maxLength: MOST_MOVES, size: 'max' });
   }
 
   /** The schedule of this number. */
@@ -168,39 +177,35 @@ export class Deck {
 }
 
 /** The groups of moves that this line can do. */
-function groupsFor(played: Played): fc.Arbitrary<WrittenActions>[] {
-  const faults = faultsFor(played);
+function* groupsFor(played: Played): Work<fc.Arbitrary<WrittenActions>[]> {
+  const faults = yield* faultsFor(played);
   const grouped = new Set(FAULTS.flat());
   const others = [...faults.keys()].filter((kind) => !grouped.has(kind));
   const groups = [...FAULTS, others].map((kinds) => kinds.flatMap((kind) => faults.get(kind) ?? []));
-  const more = [
-    suppliesOf(played),
-    closingsOf(played),
-    unaskedOf(played),
-    mannersOf(played),
-    entriesFor(played),
-  ];
-  return [...groups, ...more.map((actions) => actions.map((each) => fitting(each, played)))].flatMap(
-    (group) => {
-      const able = group.flatMap((each) => each ?? []);
-      return able.length > 0 ? [fc.oneof(...able)] : [];
-    },
-  );
+  for (const movesOf of [suppliesOf, closingsOf, unaskedOf, mannersOf, entriesFor]) {
+    const able = [];
+    for (const actions of movesOf(played)) {
+      if (actions) able.push(...fitting(actions, played));
+      yield;
+    }
+    groups.push(able);
+  }
+  return groups.flatMap((group) => (group.length > 0 ? [fc.oneof(...group)] : []));
 }
 
-/** The arbitrary without what this simulator can't do; undefined when that is everything. */
+/** The arbitrary without what this simulator can't do; none when that is everything. */
 function fitting(
   actions: fc.Arbitrary<WrittenActions>,
   { simulator }: Played,
-): fc.Arbitrary<WrittenActions> | undefined {
+): fc.Arbitrary<WrittenActions>[] {
   const fits = (does: WrittenActions) => stepOf({ after: 0, requests: 1, does }, simulator) !== undefined;
   // A kind that never fits would be drawn for ever.
   const isAble = fc.sample(actions, { seed: 1, numRuns: TRIES }).some(fits);
-  return isAble ? actions.filter(fits) : undefined;
+  return isAble ? [actions.filter(fits)] : [];
 }
 
 /** Arbitraries of steps with one fault, by its kind. */
-function faultsFor(played: Played): Map<string, fc.Arbitrary<WrittenActions>> {
+function* faultsFor(played: Played): Work<Map<string, fc.Arbitrary<WrittenActions>>> {
   const { line, target, unitId } = played;
   const about = { line: line.name, ...(unitId !== undefined && { unit: unitId }) };
   const when = fc.constantFrom(about, about, { line: line.name, ...conditionsOf(target) });
@@ -218,7 +223,9 @@ function faultsFor(played: Played): Map<string, fc.Arbitrary<WrittenActions>> {
     const [kind, schema] = Object.entries(option.shape)[0] as [string, (typeof option.shape)[string]];
     const parameters = written(schema);
     const can = (each: unknown) => able({ [kind]: each }) && pausesIn(each) <= LONGEST_MS;
-    if (!fc.sample(parameters, { seed: 1, numRuns: TRIES }).some(can)) continue;
+    const isAble = fc.sample(parameters, { seed: 1, numRuns: TRIES }).some(can);
+    yield;
+    if (!isAble) continue;
     const usable = parameters.filter(can);
     const special = kind === 'values' ? [fc.constantFrom(...NO_VALUES)] : [];
     kinds.set(kind, stepWith(kind, fc.oneof(usable, ...special)));
@@ -265,32 +272,28 @@ function unaskedOf({ line, target }: Played): fc.Arbitrary<WrittenActions>[] {
 }
 
 /** A device has other manners, one at a time. */
-function mannersOf(played: Played): fc.Arbitrary<WrittenActions>[] {
-  const keys = Object.entries(mannersSchema.shape);
-  return devicesOf(played).flatMap((name) =>
-    keys.map(([key, schema]) =>
-      written(schema).map((content) => ({ manners: { [name]: { [key]: content ?? true } } })),
-    ),
-  );
+function* mannersOf(played: Played): Iterable<fc.Arbitrary<WrittenActions>> {
+  for (const name of devicesOf(played))
+    for (const [key, schema] of Object.entries(mannersSchema.shape))
+      yield written(schema).map((content) => ({ manners: { [name]: { [key]: content ?? true } } }));
 }
 
-/** A device behaves as an entry of the catalogue. */
-function entriesFor(played: Played): fc.Arbitrary<WrittenActions>[] {
+/** A device behaves as an entry of the catalogue; undefined for an entry that the line can't carry. */
+function* entriesFor(played: Played): Iterable<fc.Arbitrary<WrittenActions> | undefined> {
   const { line, unitId } = played;
   const devices = devicesOf(played);
-  return readCatalogue().flatMap((entry) => {
-    const player = new EntryPlayer(entry, line, unitId);
-    if (player.whyNot !== undefined) return [];
-    const { manners } = entry;
+  for (const id of catalogueIds()) {
+    const player = new EntryPlayer(knownEntry(id), line, unitId);
+    const { manners } = knownEntry(id);
     // A step names its faults itself.
     const faults = player.written.map(({ name: _, ...rule }) => rule);
-    return [
-      fc.constant({
-        ...(faults.length > 0 && { fault: faults }),
-        ...(manners && { manners: Object.fromEntries(devices.map((name) => [name, manners])) }),
-      }),
-    ];
-  });
+    yield player.whyNot === undefined
+      ? fc.constant({
+          ...(faults.length > 0 && { fault: faults }),
+          ...(manners && { manners: Object.fromEntries(devices.map((name) => [name, manners])) }),
+        })
+      : undefined;
+  }
 }
 
 /** The simplest moves, the simplest first: what shrinking puts in place of others. */

@@ -1,5 +1,6 @@
 import { seededRandom } from '../../common/random.js';
 import { failure } from '../../common/result.js';
+import type { Work } from '../../common/work.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
@@ -15,7 +16,7 @@ import { ValueOracle } from '../examine/trial/values.js';
 import type { Finding, Report } from '../report/report.js';
 import { durationText } from '../report/words.js';
 import { closedText, examinedLine, isRequest, lastReplies, Outage } from '../tested-line.js';
-import { Deck, simplestOf } from './deck.js';
+import { makingDeck, simplestOf } from './deck.js';
 import { type Move, type Schedule, type ShakeOrder, stepOf } from './move.js';
 import { AskingPace } from './pace.js';
 import { type ClientFailure, Player } from './play.js';
@@ -197,7 +198,8 @@ export class Shake {
     const { questions } = this.#client;
     const showing = observer?.device;
     const played = { simulator: this.#bench, line, about, unitId, questions, target, showing };
-    const deck = new Deck(played, seed);
+    const deck = await this.#inTurns(makingDeck(played, seed));
+    if (this.#whyEnded !== undefined) return;
     let history: Schedule = [];
     for (let number = 0; this.#moves < mostMoves; number++) {
       const schedule = deck.schedule(number);
@@ -216,6 +218,15 @@ export class Shake {
       if (await this.#prove(schedule, history, end)) return;
       if (this.#seen.length >= MOST_SEEN) return this.#end('too many failures could not be shown again');
       history = [];
+    }
+  }
+
+  /** Does work in turns of the event loop, by the clock of the shake, so that the lines are served in between. */
+  async #inTurns<Result>(work: Work<Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = work.next();
+      if (done) return value;
+      await new Promise<void>((resolve) => this.#clock.callAfter(0, resolve));
     }
   }
 
