@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Outcome, Refusal } from '../../simulator/commands/refusal.js';
+import type { Refusal } from '../../simulator/commands/refusal.js';
 import { errorAnswer, statusOf } from './error-answer.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -23,18 +23,6 @@ interface AnyReply {
 
 /** The value of a handler that has sent its answer itself. The type fits the answers of any route. */
 type Sent = never;
-
-/** Sends the outcome of a call. @param status status of a success */
-export async function send(
-  request: AnyRequest,
-  reply: AnyReply,
-  result: Outcome<unknown> | Promise<Outcome<unknown>>,
-  status = 200,
-): Promise<Sent> {
-  const outcome = await result;
-  if (!outcome.ok) return refuse(request, reply, outcome);
-  return (reply as unknown as FastifyReply).code(status).send(outcome.value) as Sent;
-}
 
 /** Sends a refusal. */
 export function refuse(request: AnyRequest, reply: AnyReply, refusal: Refusal): Sent {

@@ -10,7 +10,7 @@ import { thousandths } from '../traffic/words.js';
 import { armMisbehaviour } from './catalogue.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
-import { valueAtAddress } from './device-value.js';
+import { unknownDevice, valueAtAddress } from './device-value.js';
 import { openRecordings } from './recordings.js';
 import { done, notDone, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 import { wrongReal } from './remote-files.js';
@@ -171,10 +171,6 @@ function command<Input>(carryOut: (device: Device, input: Input) => void) {
     carryOut(device, input as Input);
     return done(deviceView(simulator, device));
   };
-}
-
-export function unknownDevice({ devices }: Simulator, name: string, path = 'device'): Refusal {
-  return refusal('device.unknown', path, unknownName('device', name, [...devices.keys()]));
 }
 
 function deviceView(simulator: Simulator, device: Device): DeviceView {

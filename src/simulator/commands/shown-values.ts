@@ -1,14 +1,11 @@
 import type { Device } from '../../device/device.js';
 import { storedAs } from '../../device/manners.js';
-import type { Write } from '../../device/registers/accesses.js';
 import type { ValueOrder, ValueType } from '../../device/registers/cell-type.js';
-import type { RegisterImage } from '../../device/registers/image.js';
 import {
   type BitNames,
   setBits,
   shortestFloat32,
   type Value,
-  type ValueLocation,
   valueOfWords,
 } from '../../device/registers/value.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
@@ -16,10 +13,10 @@ import type { WrittenValues } from '../traffic/decode-request.js';
 import type { TrafficView } from '../traffic/view-schema.js';
 import { MAX_SHOWN, rangeText, valuesText } from '../traffic/words.js';
 import type { CommandContext } from './context.js';
-import type { DeviceValue } from './device-value.js';
-import { type OfDevice, unknownDevice } from './devices.js';
+import { storedView, unknownDevice } from './device-value.js';
+import type { OfDevice } from './devices.js';
 import { done, type Outcome } from './refusal.js';
-import type { RegisterView, ValueView } from './schemas/value.js';
+import type { ValueView } from './schemas/value.js';
 
 /** Where clients find a value with a name, and what its registers mean. */
 export type NamedValue = readonly [
@@ -150,87 +147,6 @@ function isNextOf(
     before.byteOrder === order.byteOrder &&
     before.padding === order.padding
   );
-}
-
-/** Shows the present value. A signal is computed first. */
-export function viewValue(value: DeviceValue): ValueView {
-  const { image, location, point } = value;
-  image.refresh(location.address, location.cells);
-  const raw = image.valueAt(location);
-  const { name, unit, scale = 1 } = point?.definition ?? {};
-  const available = point?.isAvailable ?? true;
-  return {
-    name: name ?? null,
-    ...storedView(raw, scale),
-    ...(!available && { value: null }),
-    unit: unit ?? null,
-    type: location.type,
-    available,
-  };
-}
-
-/** Shows a stored value in its unit and as it is stored. */
-function storedView(raw: Value, scale: number): Pick<ValueView, 'value' | 'raw'> {
-  const isAsStored = typeof raw === 'string' || scale === 1;
-  return { value: inJson(isAsStored ? raw : tidy(Number(raw) * scale)), raw: inJson(raw) };
-}
-
-export function viewRegister(value: DeviceValue): RegisterView {
-  const { table, address, image, location, point } = value;
-  const view = viewValue(value);
-  const { description, labels, bits } = point?.definition ?? {};
-  const signal = point?.placedSignal?.definition;
-  return {
-    table,
-    address,
-    registers: location.cells,
-    ...view,
-    writable: image.isWritable(location.address),
-    description: description ?? null,
-    label: view.available
-      ? (labels?.get(Number(view.raw)) ?? (bits ? setBits(bits, image.valueAt(location)) : null))
-      : null,
-    signal: signal ? { [signal.kind]: signal.written } : null,
-    trouble: point?.signal?.trouble?.() ?? null,
-    saturated: point?.saturated ?? 0,
-    action: image.actionAt(location.address)?.name ?? null,
-    reads: image.reads.get(location.address),
-    writes: image.writes.get(location.address),
-    lastWriter: viewLastWriter(value),
-  };
-}
-
-function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['lastWriter'] {
-  const write = latestWrite(image, location);
-  // A counter continues from what was written; any other signal has replaced it by now.
-  if (point?.signal && !(write && point.signal.accumulator)) {
-    return { by: 'signal', line: null, client: null, time: null };
-  }
-  if (!write) return null;
-  const { by, line = null, client = null } = write.writer;
-  return { by, line, client, time: write.at.toISOString() };
-}
-
-/** The latest write to a value, whose registers may have been written one by one. */
-function latestWrite(image: RegisterImage, { address, cells }: ValueLocation): Write | undefined {
-  let latest: Write | undefined;
-  for (let cell = address; cell < address + cells; cell++) {
-    const write = image.lastWrites.get(cell);
-    if (write && (!latest || write.at >= latest.at)) latest = write;
-  }
-  return latest;
-}
-
-function inJson(value: Value): number | string {
-  if (typeof value === 'string') return value;
-  const number = Number(value);
-  const isExact = typeof value === 'bigint' ? Number.isSafeInteger(number) : Number.isFinite(number);
-  return isExact ? number : String(value);
-}
-
-/** Rounds to twelve digits to remove the error of the multiplication by the scale: 2301 * 0.1 is 230.1. */
-function tidy(number: number): number {
-  return Number(number.toPrecision(12));
 }
 
 /** A value with a name that a client has written. */

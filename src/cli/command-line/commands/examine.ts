@@ -29,23 +29,24 @@ export interface ExamineCommand {
 export type ExamineRequest =
   | { readonly what: 'list' }
   | (ExaminationOrder &
-      Reports & {
+      ClientWanted & {
         readonly what: 'examine';
-        readonly line: string;
-        readonly source: ConfigurationSource;
-        /** The command line that starts the client. */
-        readonly dut?: string;
         /** Whether the client is started again when it has ended. */
         readonly restart?: boolean;
-        /** The observer, as the options `--witness-…` name it; empty when there is none. */
-        readonly observer: WrittenObserver;
-        /**
-         * URL of REST of a simulator that already runs. Undefined: the examination starts a simulator of its
-         * own.
-         */
-        readonly url?: string;
-        readonly token?: string;
       });
+
+/** A run on the client of a line. */
+export interface ClientWanted extends Omit<ExaminationOrder, 'checks'>, Reports {
+  readonly line: string;
+  readonly source: ConfigurationSource;
+  /** The command line that starts the client. */
+  readonly dut?: string;
+  /** The observer, as the options `--witness-…` name it; empty when there is none. */
+  readonly observer: WrittenObserver;
+  /** URL of REST of a simulator that already runs. Undefined: the run starts a simulator of its own. */
+  readonly url?: string;
+  readonly token?: string;
+}
 
 /** What an examination does, on this simulator or on another one. */
 export interface ExaminationOrder {
@@ -62,8 +63,8 @@ export interface ExaminationOrder {
 /** The examination that a user asks for. */
 export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
 
-const SHORTEST_LIMIT_MS = 1000;
-const LONGEST_LIMIT_MS = 86_400_000;
+/** The shortest and the longest limit of a run, in ms. */
+export const LIMITS_MS = [1000, 86_400_000] as const;
 
 /** The options that say what an examination does. */
 export const ORDER_OPTIONS = {
@@ -77,7 +78,7 @@ export const ORDER_OPTIONS = {
   limit: timeFrom(
     'take no longer than this (default 10m); the other checks are not run',
     'a time from 1s to 24h, such as 10m',
-    [SHORTEST_LIMIT_MS, LONGEST_LIMIT_MS],
+    LIMITS_MS,
   ),
   seed: numberFrom('N', 'of the order of checks and their random parts', 'a whole number', [0, MAX_SEED]),
 };
@@ -110,10 +111,12 @@ const OPTIONS = {
   ...OBSERVER_OPTIONS,
 };
 
-type Options = typeof OPTIONS;
-
-/** The options by which a client is found, here or at another simulator, and observed. */
-export type ClientOptions = typeof CLIENT_OPTIONS & typeof REMOTE_OPTIONS & typeof OBSERVER_OPTIONS;
+/** The options of every run on a client: where it is, how it is observed, and which reports are written. */
+type ClientOptions = typeof CLIENT_OPTIONS &
+  Pick<typeof ORDER_OPTIONS, 'unit' | 'limit' | 'seed'> &
+  typeof REPORT_OPTIONS &
+  typeof REMOTE_OPTIONS &
+  typeof OBSERVER_OPTIONS;
 
 export const EXAMINE = command({
   name: 'examine',
@@ -123,30 +126,39 @@ export const EXAMINE = command({
     'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
   options: OPTIONS,
   parse(given): Result<ExamineCommand> {
-    const request = parseRequest(given);
-    return !request.ok ? request : success({ kind: 'examine', request: request.value });
+    const { list, checks = [], dut, restart, url } = given.values;
+    if (list) return success({ kind: 'examine', request: { what: 'list' } });
+    const client = clientWanted('examine', given);
+    if (!client.ok) return client;
+    if (restart && (dut === undefined || url !== undefined))
+      return failure('--restart needs --dut, without --url');
+    const request = { what: 'examine', ...client.value, checks, ...compact({ restart }) } as const;
+    return success({ kind: 'examine', request });
   },
 });
 
-function parseRequest({ values, words, token }: Given<Options>): Result<ExamineRequest> {
-  if (values.list) return success({ what: 'list' });
+/**
+ * Reads from a command line on which client something runs.
+ * @param name of the command, for messages
+ * @returns what is wrong, as a sentence
+ */
+export function clientWanted(
+  name: string,
+  { values, words, token }: Given<ClientOptions>,
+): Result<ClientWanted> {
   const [line, ...more] = words;
-  if (line === undefined || more.length > 0) return failure('examine takes the name of one line');
-  const { dut, restart, url } = values;
+  if (line === undefined || more.length > 0) return failure(`${name} takes the name of one line`);
   const remote = remoteProblem(values);
   if (remote !== undefined) return failure(remote);
-  if (restart && (dut === undefined || url !== undefined))
-    return failure('--restart needs --dut, without --url');
   const source = sourceOf(values);
   if (!source.ok) return source;
+  const { unit: unitId, limit: limitMs, seed, dut, url } = values;
   return success({
-    what: 'examine',
     line,
     source: source.value,
-    ...examinationOrder(values),
     observer: observerOf(values),
     ...reportsOf(values),
-    ...compact({ dut, restart, url }),
+    ...compact({ unitId, limitMs, seed, dut, url }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
   });
 }
@@ -162,7 +174,7 @@ export function examinationOrder({
 }
 
 /** The observer that the options name; empty when they name none. */
-export function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
+function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
   return compact({
     register: values['witness-register'],
     url: values['witness-url'],
@@ -172,7 +184,7 @@ export function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObse
 }
 
 /** Why the options do not fit together: some need `--url`, others can't be used with it. */
-export function remoteProblem(values: Values<ClientOptions>): string | undefined {
+function remoteProblem(values: Values<ClientOptions>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';
   if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';

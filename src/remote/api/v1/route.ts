@@ -10,7 +10,7 @@ import {
 } from '../../../simulator/commands/declared.js';
 import { done, type Outcome } from '../../../simulator/commands/refusal.js';
 import type { CallName, ListName } from '../../rpc/rpc.js';
-import { refuse, send, sendJson } from '../answers.js';
+import { refuse, sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -102,7 +102,7 @@ async function answer(
   if (list === undefined) {
     const [status] = Object.keys(response);
     const value = part.show ? await part.show(outcome.value as never) : outcome.value;
-    return send(request, reply, done(member ? { [member]: value } : value), Number(status));
+    return reply.code(Number(status)).send(member ? { [member]: value } : value);
   }
   const parts = await rpc.list(list as ListName, input.value as never);
   return parts.ok ? sendJson(reply, { [member]: parts.value }) : refuse(request, reply, parts);

@@ -8,15 +8,12 @@ import {
   type detailQuery,
   EXAMINATION_COMMANDS,
   EXAMINATION_EXAMPLE,
-  type ExaminationSummary,
   INSPECTION_COMMANDS,
   INSPECTION_EXAMPLE,
-  type InspectionView,
   inspectionSchema,
   OF_RUN,
   SHAKE_COMMANDS,
   SHAKE_EXAMPLE,
-  type ShakeSummary,
   TEST_COMMANDS,
 } from '../../../testing/declared.js';
 import {
@@ -86,9 +83,7 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
   examination: {
     commands: EXAMINATION_COMMANDS,
     called: 'an examination',
-    summary: ({ id, isOver, report }): ExaminationSummary => {
-      return { id, state: stateOf(isOver), ...examinationSummary(report) };
-    },
+    summary: shown(examinationSummary),
     json: {
       schema: examinationSchema.meta({
         examples: [{ ...reportExample(EXAMINATION_EXAMPLE, 'checks', 'frames'), ...REPORT_END }],
@@ -99,9 +94,7 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
   shake: {
     commands: SHAKE_COMMANDS,
     called: 'a shake',
-    summary: ({ id, isOver, report }): ShakeSummary => {
-      return { id, state: stateOf(isOver), ...shakeSummary(report) };
-    },
+    summary: shown(shakeSummary),
     json: {
       schema: shakeSchema.meta({
         examples: [
@@ -117,9 +110,7 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
   inspection: {
     commands: INSPECTION_COMMANDS,
     called: 'an inspection',
-    summary: ({ id, isOver, report: { json } }): InspectionView => {
-      return { id, state: stateOf(isOver), ...(json as Omit<InspectionView, 'id' | 'state'>) };
-    },
+    summary: shown(({ json = {} }: Run['report']) => json),
     json: {
       schema: inspectionSchema.meta({ examples: [reportExample(INSPECTION_EXAMPLE, 'checks', 'exchanges')] }),
       of: ({ findings, json }) => {
@@ -198,8 +189,9 @@ function shortestRoute(desk: ApiContext): Route {
   };
 }
 
-function stateOf(isOver: boolean): 'running' | 'over' {
-  return isOver ? 'over' : 'running';
+/** @param summary makes what is shown of the report */
+function shown(summary: (report: Run['report']) => object): (run: Run) => object {
+  return ({ id, isOver, report }) => ({ id, state: isOver ? 'over' : 'running', ...summary(report) });
 }
 
 function* withExchanges(checks: readonly object[], findings: readonly ServerFindingView[]) {
