@@ -9,10 +9,10 @@ import type { ExaminationOrder } from '../command-line/commands/examine.js';
 import type { Remote } from './remote.js';
 
 /** The kinds of runs that are started on other simulators. */
-export type FollowedKind = 'test' | 'examination' | 'shake';
+type FollowedKind = 'test' | 'examination' | 'shake';
 
 /** The parts of a finding that are shown. */
-export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
+type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
 /** A run on another simulator, as far as whoever follows it needs to know it. */
 export interface FollowedRun {
@@ -134,8 +134,9 @@ export async function runThere(
   }
 }
 
-/** The least that findings, and a run with its report, must have. Any program may answer at the address. */
 const verdict = z.custom<Verdict>((value) => typeof value === 'string');
+
+/** The least that findings, and runs with them, must have. Any program may answer at the address. */
 const shownFindings = z.array(
   z.looseObject({ id: z.string(), title: z.string(), verdict, summary: z.string() }),
 );
