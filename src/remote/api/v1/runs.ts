@@ -110,7 +110,7 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
   inspection: {
     commands: INSPECTION_COMMANDS,
     called: 'an inspection',
-    summary: shown(({ json = {} }: Run['report']) => json),
+    summary: shown(({ json }) => json ?? {}),
     json: {
       schema: inspectionSchema.meta({ examples: [reportExample(INSPECTION_EXAMPLE, 'checks', 'exchanges')] }),
       of: ({ findings, json }) => {
