@@ -1,4 +1,3 @@
-import { unknownName } from '../../common/schema/nearest.js';
 import type { Device } from '../../device/device.js';
 import type { InletSource } from '../../device/signals/signal.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
@@ -12,7 +11,7 @@ import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { unknownDevice, valueAtAddress } from './device-value.js';
 import { openRecordings } from './recordings.js';
-import { done, notDone, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
+import { done, notDone, type Outcome, type Refusal, refusalOfIssues } from './refusal.js';
 import { wrongReal } from './remote-files.js';
 import type {
   ClockChange,
