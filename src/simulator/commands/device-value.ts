@@ -319,7 +319,7 @@ export function writeValue({ image, location }: Pick<DeviceValue, 'image' | 'loc
  * Finds the values that have the registers from an address on, if all of these may be written over REST.
  * @returns otherwise what is wrong, and with which key of the change
  */
-export function valuesOfWords(
+function valuesOfWords(
   device: Device,
   table: TableName,
   address: number,
@@ -347,7 +347,7 @@ export function valuesOfWords(
  * Writes registers for REST as clients do: only a part of a value may be written. Must be called after
  * `valuesOfWords`.
  */
-export function writeWords(
+function writeWords(
   { tables }: Device,
   table: TableName,
   address: number,

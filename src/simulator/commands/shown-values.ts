@@ -19,7 +19,7 @@ import { done, type Outcome } from './refusal.js';
 import type { ValueView } from './schemas/value.js';
 
 /** Where clients find a value with a name, and what its registers mean. */
-export type NamedValue = readonly [
+type NamedValue = readonly [
   table: TableName,
   address: number,
   cells: number,
@@ -32,7 +32,7 @@ export type NamedValue = readonly [
 ];
 
 /** Values of one type side by side, each of the same number of registers. */
-export type TypedValues = readonly [
+type TypedValues = readonly [
   table: TableName,
   address: number,
   cells: number,
