@@ -347,12 +347,7 @@ function valuesOfWords(
  * Writes registers for REST as clients do: only a part of a value may be written. Must be called after
  * `valuesOfWords`.
  */
-function writeWords(
-  { tables }: Device,
-  table: TableName,
-  address: number,
-  words: readonly number[],
-): void {
+function writeWords({ tables }: Device, table: TableName, address: number, words: readonly number[]): void {
   const { image, base } = tables[table].window;
   image.setWords(base + address, words);
   image.noteWrite(base + address, words.length, { by: 'REST' });
