@@ -1,6 +1,6 @@
 import { atOnce, type Work } from '../common/work.js';
 import type { LocalPoints, Point } from './point.js';
-import { type Course, constant } from './signals/course.js';
+import { type Course, constant } from './signals/signal.js';
 
 /** How many values are handled between two pauses. */
 const PIECE = 64;

@@ -1,7 +1,6 @@
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
-import type { ImportedDevice } from '../import/collected.js';
-import { isOfBits } from '../import/parts.js';
+import { type ImportedDevice, isOfBits } from '../import/collected.js';
 import { type Asker, type ReadRefusal, refusalOf, type Taken } from './asker.js';
 import { searchTables } from './search.js';
 import { BlockSize, type Range, runsOf, TableSurvey } from './table-survey.js';

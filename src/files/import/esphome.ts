@@ -1,8 +1,11 @@
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order, ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, type ImportExtras, type Imported, type ImportedValue } from './collected.js';
 import {
+  Collector,
+  type ImportExtras,
+  type Imported,
+  type ImportedValue,
   isOfBits,
   numberOf,
   readYaml,
@@ -11,7 +14,7 @@ import {
   sectionsOf,
   wordOf,
   type YamlFile,
-} from './parts.js';
+} from './collected.js';
 
 /**
  * The component modbus_controller of ESPHome, as its documentation and its __init__.py describe it. A

@@ -1,9 +1,8 @@
 import { quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, type Imported } from './collected.js';
+import { Collector, type Imported, numberOf } from './collected.js';
 import { NUMBER_TYPES } from './data-types.js';
-import { numberOf } from './parts.js';
 
 /**
  * Templates of evcc (https://docs.evcc.io): YAML in which the part below `render: |` is a Go template. What a

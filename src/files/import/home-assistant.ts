@@ -1,9 +1,20 @@
 import { describeFound, type Path, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, cellsOf, type FoundValue, type Imported, middleOf } from './collected.js';
+import {
+  Collector,
+  cellsOf,
+  type FoundValue,
+  type Imported,
+  isOfBits,
+  middleOf,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  wordOf,
+} from './collected.js';
 import { fieldsOf, NUMBER_TYPES, type StructureField } from './data-types.js';
-import { isOfBits, numberOf, readYaml, type Section, sectionOf, wordOf } from './parts.js';
 
 /**
  * The integration `modbus` of Home Assistant, as its documentation, its validators.py and its

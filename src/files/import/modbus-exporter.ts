@@ -1,8 +1,8 @@
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order } from '../../device/registers/cell-type.js';
-import { Collector, type Imported } from './collected.js';
-import { NUMBER_TYPES } from './data-types.js';
 import {
+  Collector,
+  type Imported,
   isOfBits,
   listOf,
   numberOf,
@@ -12,7 +12,8 @@ import {
   sectionsOf,
   tableReadBy,
   wordOf,
-} from './parts.js';
+} from './collected.js';
+import { NUMBER_TYPES } from './data-types.js';
 
 /**
  * The configuration of modbus_exporter (https://github.com/RichiH/modbus_exporter): modules with metrics. The

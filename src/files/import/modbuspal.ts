@@ -1,5 +1,4 @@
-import { Collector, type Imported } from './collected.js';
-import { numberOf } from './parts.js';
+import { Collector, type Imported, numberOf } from './collected.js';
 
 /**
  * Projects of ModbusPal (.xmpp): slaves with holding registers and coils. Addresses are as on the wire

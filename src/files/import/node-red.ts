@@ -1,7 +1,16 @@
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, type Imported } from './collected.js';
-import { isOfBits, numberOf, readYaml, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+import {
+  Collector,
+  type Imported,
+  isOfBits,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  wordOf,
+} from './collected.js';
 
 /**
  * Flows of Node-RED with the nodes of node-red-contrib-modbus: an exported list of nodes. A `modbus-client` is a

@@ -1,9 +1,12 @@
 import { quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
-import { Collector, type Imported, type ImportedValue, middleOf } from './collected.js';
 import {
+  Collector,
+  type Imported,
+  type ImportedValue,
   isOfBits,
   listOf,
+  middleOf,
   numberOf,
   readYaml,
   type Section,
@@ -11,7 +14,7 @@ import {
   sectionsOf,
   tableReadBy,
   wordOf,
-} from './parts.js';
+} from './collected.js';
 
 /**
  * Inverter definitions of ha-solarman and home_assistant_solarman: `requests` and `parameters`, as

@@ -1,9 +1,17 @@
 import { parse } from 'smol-toml';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, type Imported } from './collected.js';
+import {
+  Collector,
+  type Imported,
+  isOfBits,
+  numberOf,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  wordOf,
+} from './collected.js';
 import { NUMBER_TYPES, orderOf } from './data-types.js';
-import { isOfBits, numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
 
 /**
  * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and

@@ -1,8 +1,18 @@
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
-import { Collector, type FoundValue, type Imported } from './collected.js';
-import { isOfBits, numberOf, readYaml, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+import {
+  Collector,
+  type FoundValue,
+  type Imported,
+  isOfBits,
+  numberOf,
+  readYaml,
+  type Section,
+  sectionOf,
+  sectionsOf,
+  wordOf,
+} from './collected.js';
 
 /**
  * Device templates of wb-mqtt-serial (Wiren Board), as its schema describes them: JSON, with comments behind `//`.

@@ -63,15 +63,19 @@ function* stepsJson(findings: readonly FindingView[]) {
   }
 }
 
-function testJson(report: ReportView) {
-  const json = testJsonByStep(report);
-  return { ...json, steps: [...json.steps] };
-}
-
 /** The JSON of one test as an object, or of several tests as a list of objects. */
 export function testsJson(reports: readonly ReportView[]): string {
-  const [first, ...others] = reports.map(testJson);
-  return `${JSON.stringify(others.length === 0 ? first : [first, ...others], null, 2)}\n`;
+  const [first, ...others] = reports.map(testJsonByStep);
+  return textOf(others.length === 0 ? first : [first, ...others]);
+}
+
+/** Writes a report whose lists are made one by one. */
+function textOf(report: unknown): string {
+  const listed = (value: unknown) =>
+    typeof value === 'object' && value !== null && Symbol.iterator in value
+      ? [...(value as Iterable<unknown>)]
+      : value;
+  return `${JSON.stringify(report, (_, value) => listed(value), 2)}\n`;
 }
 
 const ms = z.number();
@@ -157,32 +161,33 @@ export const examinationSchema = z.object({
   ...reportShape,
 });
 
-type ExaminationJson = z.infer<typeof examinationSchema>;
 type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
 
+/** What summaries need of a report: no frames. */
+type SummedUp = Pick<
+  Report,
+  'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'found' | 'tried' | 'shaken'
+> & {
+  readonly findings: readonly FindingHead[];
+};
+
 /** Summarizes an examination as far as it has come, without frames. */
-export function examinationSummary(
-  report: Pick<Report, 'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'found'> & {
-    readonly findings: readonly FindingHead[];
-  },
-): Summary {
-  const { name, line = '', seed, verdict, conclusions, found, findings } = report;
+export function examinationSummary(report: SummedUp): Summary {
   return {
-    name,
-    line,
-    seed,
-    verdict,
-    conclusions: [...conclusions],
-    found: inTenths(found ?? {}),
-    checks: findings.map(checkJson),
+    ...headJson(report),
+    found: inTenths(report.found ?? {}),
+    checks: report.findings.map(checkJson),
   };
+}
+
+/** The fields with which every summary begins. */
+function headJson({ name, line = '', seed, verdict, conclusions }: SummedUp) {
+  return { name, line, seed, verdict, conclusions: [...conclusions] };
 }
 
 /** The JSON of one examination. */
 export function examinationJson(report: ReportView): string {
-  const json = examinationJsonByCheck(report);
-  const whole: ExaminationJson = { ...json, checks: [...json.checks] };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return textOf(examinationJsonByCheck(report));
 }
 
 /** The JSON report on an examination as a value whose checks are made one by one. */
@@ -200,7 +205,9 @@ function reportJson({ startedAt, durationMs, about, versions }: ReportView) {
   };
 }
 
-function* checksJson(findings: readonly FindingView[]): Generator<ExaminationJson['checks'][number], void> {
+function* checksJson(
+  findings: readonly FindingView[],
+): Generator<z.infer<typeof examinationSchema>['checks'][number], void> {
   for (const finding of findings) {
     yield { ...checkJson(finding), frames: finding.frames.map((each) => ({ ...each })) };
   }
@@ -274,23 +281,12 @@ export const shakeSchema = z.object({
   ...reportShape,
 });
 
-type ShakeHead = z.infer<z.ZodObject<typeof shakeShape>>;
-type ShakeJson = z.infer<typeof shakeSchema>;
-
 /** Summarizes a shake as far as it has come, without frames. */
-export function shakeSummary(
-  report: Pick<Report, 'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'tried' | 'shaken'> & {
-    readonly findings: readonly FindingHead[];
-  },
-): ShakeHead {
-  const { name, line = '', seed, verdict, conclusions, tried, shaken, findings } = report;
+export function shakeSummary(report: SummedUp): z.infer<z.ZodObject<typeof shakeShape>> {
+  const { tried, shaken, findings } = report;
   const { schedule, first, last, nearest } = shaken ?? {};
   return {
-    name,
-    line,
-    seed,
-    verdict,
-    conclusions: [...conclusions],
+    ...headJson(report),
     moves: tried?.moves ?? 0,
     plays: tried?.plays ?? 0,
     ...(schedule && { schedule: schedule.map((move) => ({ ...move })), first, last }),
@@ -301,9 +297,7 @@ export function shakeSummary(
 
 /** The JSON of one shake. */
 export function shakeJson(report: ReportView): string {
-  const json = shakeJsonByFinding(report);
-  const whole: ShakeJson = { ...json, findings: [...json.findings] };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return textOf(shakeJsonByFinding(report));
 }
 
 /** The JSON report on a shake as a value whose findings are made one by one. */

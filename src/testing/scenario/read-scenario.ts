@@ -1,12 +1,36 @@
+import type { z } from 'zod';
 import { MAX_SEED } from '../../common/random.js';
 import type { At } from '../../common/schema/at.js';
 import { unknownName } from '../../common/schema/nearest.js';
+import { isMapping } from '../../common/schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { durationText } from '../report/words.js';
 import { type DutDefinition, reportUnknownEndpoints } from './dut.js';
-import { oneOrMore } from './read-actions.js';
-import { readForbidden, readingSteps } from './read-step.js';
-import type { Forbidden, Scenario } from './scenario.js';
-import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
+import { toMatcher } from './matcher.js';
+import {
+  type FaultNumbers,
+  oneOrMore,
+  readChanges,
+  readClocks,
+  readClosed,
+  readFaults,
+  readManners,
+  readPower,
+  readUnasked,
+} from './read-actions.js';
+import type { Expected, Forbidden, Goal, Scenario, ScenarioStep } from './scenario.js';
+import {
+  alwaysSchema,
+  DEFAULT_WITHIN_MS,
+  dutSchema,
+  type ExpectedSource,
+  expectedSchema,
+  groupSchema,
+  MOST_STEPS,
+  neverSchema,
+  scenarioSchema,
+  stepSchema,
+} from './schema.js';
 
 /**
  * Reads a scenario whose parameters and files are put in, and checks its lines, devices and values against
@@ -62,5 +86,250 @@ function readAlways(at: At, simulator: Simulator): Forbidden[] {
     return never.value === undefined
       ? (never.expected('what must not come') ?? [])
       : readForbidden(never, simulator);
+  });
+}
+
+/**
+ * The tolerance of a step that names none, as a fraction of `every`, and how many periods it watches when it
+ * has no `for`.
+ */
+const USUAL_TOLERANCE = 0.1;
+const USUAL_PERIODS = 10;
+
+/** The parts of a step beside `expect` on which its goal depends. */
+interface GoalTimes {
+  readonly within: number | undefined;
+  readonly after: number | undefined;
+  /** True when the step has a fault, to whose request `same` refers. */
+  readonly hasFault: boolean;
+}
+
+/** Reads the goal that `expect` describes. Undefined after reporting the mistakes in it. */
+function readGoal(at: At, times: GoalTimes, simulator: Simulator): Goal | undefined {
+  const items = oneOrMore(at);
+  if (!items) return undefined;
+  if (items.length === 0) return at.wrong('expected at least one');
+  const { count } = at.findings;
+  const sources = items.map((item) => item.check(expectedSchema) ?? item.fitting(expectedSchema));
+  const goal = at.unlessWrong((): Goal | undefined => {
+    const [first] = sources;
+    if (first?.every !== undefined && items.length === 1)
+      return rhythm(items[0] as At, first, times, simulator);
+    const expected = items.flatMap((item, i) => {
+      const source = sources[i];
+      return (source && readExpected(item, source, i, times, simulator)) ?? [];
+    });
+    return { kind: 'order', items: expected, within: times.within ?? DEFAULT_WITHIN_MS };
+  });
+  return at.findings.count > count ? undefined : goal;
+}
+
+function readExpected(
+  at: At,
+  source: ExpectedSource,
+  index: number,
+  { hasFault, after }: GoalTimes,
+  simulator: Simulator,
+): Expected | undefined {
+  const { retry, times } = source;
+  const same = source.same === true || retry !== undefined;
+  for (const key of ['every', 'tolerance', 'for'] as const) {
+    if (source[key] !== undefined)
+      at.key(key).wrong('belongs to an expectation that stands alone, with `every`');
+  }
+  if (retry && !hasFault)
+    at.key('retry').wrong('expected a fault in this step, whose request is asked again');
+  else if (same && index === 0 && !hasFault) {
+    at.key('same').wrong('expected a fault in this step, or another expectation before this one');
+  }
+  if (retry && source.after !== undefined) at.key('after').wrong('belongs into `retry` here');
+  const { after: soonest = 0, within = Number.POSITIVE_INFINITY } = retry ?? {};
+  if (within <= soonest) at.key('retry').wrong('expected `within` to be more than `after`');
+  const { min = 1, max = Number.POSITIVE_INFINITY } =
+    typeof times === 'number' ? { min: times, max: times } : (times ?? {});
+  if (max < min) at.key('times').wrong(`expected max to be at least min, which is ${min}`);
+  const matcher = toMatcher(at, source, simulator);
+  const earliest = source.after ?? (retry ? soonest : index === 0 ? (after ?? 0) : 0);
+  return matcher && { matcher, same, min, max, after: earliest, within };
+}
+
+function rhythm(at: At, source: ExpectedSource, times: GoalTimes, simulator: Simulator): Goal | undefined {
+  for (const key of ['same', 'retry', 'times', 'after'] as const) {
+    if (source[key] !== undefined) at.key(key).wrong('can not stand beside `every`');
+  }
+  const { every = 0 } = source;
+  const tolerance = source.tolerance ?? every * USUAL_TOLERANCE;
+  if (tolerance >= every) at.key('tolerance').wrong(`expected less than \`every\`, which is ${every} ms`);
+  const length = source.for ?? every * USUAL_PERIODS;
+  if (length < every) at.key('for').wrong(`expected at least \`every\`, which is ${every} ms`);
+  const matcher = toMatcher(at, source, simulator);
+  const within = times.within ?? DEFAULT_WITHIN_MS;
+  return matcher && { kind: 'rhythm', matcher, every, tolerance, for: length, within };
+}
+
+type StepSource = z.output<typeof stepSchema>;
+
+/** Reads a list of steps, with groups and repetitions written out. Yields after each step. */
+export function* readingSteps(
+  at: At,
+  simulator: Simulator,
+  numbers: FaultNumbers,
+): Generator<void, ScenarioStep[]> {
+  const tooMany = `expected at most ${MOST_STEPS} steps, repetitions included`;
+  const { length } = Array.isArray(at.value) ? at.value : [undefined];
+  if (length === 0) at.wrong('expected at least one step');
+  if (length > MOST_STEPS) return at.wrong(tooMany) ?? [];
+  const steps: ScenarioStep[] = [];
+  for (const item of at.items('a list of steps') ?? []) {
+    steps.push(...(yield* readingEntry(item, simulator, numbers)));
+    if (steps.length > MOST_STEPS) {
+      at.wrong(tooMany);
+      break;
+    }
+  }
+  return steps;
+}
+
+function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, ScenarioStep[]> {
+  const isGroup = isMapping(at.value) && 'steps' in at.value;
+  const checked = isGroup ? at.check(groupSchema) : at.check(stepSchema);
+  yield;
+  const source: Partial<StepSource> = checked ?? (isGroup ? at.fitting(groupSchema) : at.fitting(stepSchema));
+  const { repeat = 1 } = checked ?? {};
+  const steps: ScenarioStep[] = [];
+  // Each repetition is read anew, because its faults have names of their own. Its mistakes are reported once.
+  for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
+    const { count } = at.findings;
+    const read = isGroup
+      ? yield* readingSteps(at.key('steps'), simulator, numbers)
+      : [readStep(at, source, checked !== undefined, { simulator, numbers })].flatMap((step) => step ?? []);
+    yield;
+    for (const step of read) {
+      const prefix = isGroup && source.name !== undefined ? `${source.name}: ` : '';
+      const suffix = repeat > 1 ? ` (${turn} of ${repeat})` : '';
+      steps.push({ ...step, name: `${prefix}${step.name}${suffix}` });
+    }
+    if (at.findings.count > count) break;
+  }
+  return steps;
+}
+
+/**
+ * Reads one step.
+ * @param source the parts of the step that fit the schema
+ * @param isWhole true when these are all parts; otherwise mistakes in the others were reported
+ */
+function readStep(
+  at: At,
+  source: Partial<StepSource>,
+  isWhole: boolean,
+  { simulator, numbers }: { readonly simulator: Simulator; readonly numbers: FaultNumbers },
+): ScenarioStep | undefined {
+  return at.unlessWrong(() => {
+    const has = (key: string) => at.key(key).value !== undefined;
+    const faults = has('fault') ? readFaults(at.key('fault'), simulator, numbers) : [];
+    const changes = has('set') ? readChanges(at.key('set'), simulator) : [];
+    const manners = has('manners') ? readManners(at.key('manners'), simulator) : [];
+    const closed = has('closed') ? readClosed(at.key('closed'), simulator, numbers.line) : [];
+    const power = has('power') ? readPower(at.key('power'), simulator) : [];
+    const clocks = has('clock') ? readClocks(at.key('clock'), simulator) : [];
+    const unasked = has('unasked') ? readUnasked(at.key('unasked'), simulator) : [];
+    if (has('dut') && !numbers.hasDut) {
+      at.key('dut').wrong('expected `dut` of the scenario, with the command of the program under test');
+    }
+    const never = has('never') ? readForbidden(at.key('never'), simulator) : [];
+    // A step with mistakes may lack a goal because of them, so nothing is reported about that.
+    const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
+    if (!goal) return undefined;
+    const { name = describe(source), capture, dut } = source;
+    return {
+      name,
+      faults,
+      changes,
+      manners,
+      closed,
+      power,
+      clocks,
+      unasked,
+      dut,
+      never,
+      goal,
+      ...(capture && { capture }),
+    };
+  });
+}
+
+/** The goal that ends the step: an expectation, or a time. */
+function goalOf(
+  at: At,
+  source: Partial<StepSource>,
+  hasFault: boolean,
+  simulator: Simulator,
+): Goal | undefined {
+  const { wait, within, after, expect, never } = source;
+  if (expect !== undefined) {
+    if (wait !== undefined) at.key('wait').wrong('can not stand beside `expect`; a step of its own can wait');
+    return readGoal(at.key('expect'), { within, after, hasFault }, simulator);
+  }
+  if (after !== undefined) at.key('after').wrong('belongs to `expect`');
+  if (typeof wait === 'object')
+    return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS, requests: wait.requests };
+  if (wait !== undefined) {
+    if (within !== undefined) at.key('within').wrong('belongs to `expect`, `never` or `wait: {requests: 3}`');
+    return { kind: 'wait', ms: wait };
+  }
+  if (never !== undefined) return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS };
+  if (within !== undefined) at.key('within').wrong('belongs to `expect`, `never` or `wait: {requests: 3}`');
+  const lasting = LASTING.find((key) => source[key] !== undefined);
+  if (lasting !== undefined)
+    at.wrong(`\`${lasting}\` ends with its step, so the step needs \`expect\`, \`never\` or \`wait\``);
+  else if (ACTIONS.every((key) => source[key] === undefined)) {
+    at.wrong(`expected one of ${[...LASTING, ...ACTIONS].join(', ')}, wait, expect, never, use or steps`);
+  }
+  return { kind: 'wait', ms: 0 };
+}
+
+/** What a step can do without watching for anything. */
+const ACTIONS = ['set', 'power', 'clock', 'unasked', 'dut'] as const;
+
+/** What a step does for as long as it lasts. */
+const LASTING = ['fault', 'manners', 'closed'] as const;
+
+/** Makes a name for a step that has none. */
+function describe(source: Partial<StepSource>): string {
+  const { fault, set, manners, closed, power, clock, unasked, dut, wait, expect, never } = source;
+  const parts = [
+    fault !== undefined && 'a fault',
+    set !== undefined && `set ${compactText(set)}`,
+    manners !== undefined && `manners ${compactText(manners)}`,
+    closed !== undefined && `closed ${[closed].flat().join(', ')}`,
+    power !== undefined && `power ${compactText(power)}`,
+    clock !== undefined && `clock ${compactText(clock)}`,
+    unasked !== undefined && `unasked ${compactText(unasked)}`,
+    dut !== undefined && `${dut} the device under test`,
+    wait !== undefined && `wait ${typeof wait === 'object' ? compactText(wait) : durationText(wait)}`,
+    expect !== undefined && `expect ${compactText(expect)}`,
+    never !== undefined && `never ${compactText(never)}`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+/**
+ * Writes a value as it may stand in the file: `{unit: 1, function: 3}`. Integers of YAML that no double holds
+ * are bigints.
+ */
+function compactText(value: unknown): string {
+  const written = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+  return (written ?? '').replaceAll('"', '').replaceAll(':', ': ').replaceAll(',', ', ');
+}
+
+/** Reads `never`: one matcher or a list of them, each with how often it must not come. */
+function readForbidden(at: At, simulator: Simulator): Forbidden[] {
+  const items = oneOrMore(at);
+  if (items?.length === 0) at.wrong('expected at least one');
+  return (items ?? []).flatMap((each) => {
+    const source = each.check(neverSchema) ?? each.fitting(neverSchema);
+    const matcher = toMatcher(each, source, simulator);
+    return matcher ? { matcher, times: source.times ?? 1 } : [];
   });
 }

@@ -4,7 +4,7 @@ import { atOnce, type Work } from '../../common/work.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { flow } from '../../simulator/written/flow.js';
 import type { ClientOrder } from '../examine/examination-order.js';
-import { readingSteps } from '../scenario/read-step.js';
+import { readingSteps } from '../scenario/read-scenario.js';
 import type { ScenarioStep } from '../scenario/scenario.js';
 
 /** Actions as a step of a scenario writes them: `{fault: {when: {line: bus}, do: [{silence: true}]}}`. */

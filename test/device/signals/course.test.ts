@@ -7,7 +7,7 @@ import {
   courseFrom,
   courseIntegral,
   limitedCourse,
-} from '../../../src/device/signals/course.js';
+} from '../../../src/device/signals/signal.js';
 
 const number = fc.double({ min: -1000, max: 1000, noNaN: true });
 const anyCourse: fc.Arbitrary<Course> = fc

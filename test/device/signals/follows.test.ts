@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { constant } from '../../../src/device/signals/course.js';
 import { signalSchema } from '../../../src/device/signals/kinds.js';
+import { constant } from '../../../src/device/signals/signal.js';
 import { mistakesOf, started } from './start.js';
 
 function follower(more: object = {}) {

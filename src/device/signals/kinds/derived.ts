@@ -1,9 +1,22 @@
 import { z } from 'zod';
 import { number, numberFrom, section, text, UNLIMITED } from '../../../common/schema/parts.js';
 import { duration } from '../../../common/schema/units.js';
-import { type Course, constant, courseAt, courseFrom, courseIntegral, limitedCourse } from '../course.js';
 import { parseExpression } from '../expression/parse.js';
-import { looksUntil, looksWithin, MAX_DELAY, MIN_PERIOD, type Pace, type Signal, signal } from '../signal.js';
+import {
+  type Course,
+  constant,
+  courseAt,
+  courseFrom,
+  courseIntegral,
+  limitedCourse,
+  looksUntil,
+  looksWithin,
+  MAX_DELAY,
+  MIN_PERIOD,
+  type Pace,
+  type Signal,
+  signal,
+} from '../signal.js';
 
 /** A grid line, with the sum up to the line and the value of the signal at the line. */
 interface Node {

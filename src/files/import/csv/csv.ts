@@ -1,9 +1,15 @@
 import { quote } from '../../../common/schema/problem.js';
 import type { TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
-import { Collector, type FoundValue, type ImportExtras, type Imported, middleOf } from '../collected.js';
+import {
+  Collector,
+  type FoundValue,
+  type ImportExtras,
+  type Imported,
+  isOfBits,
+  middleOf,
+} from '../collected.js';
 import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
-import { isOfBits } from '../parts.js';
 import {
   type AddressStyle,
   accessOf,

@@ -5,8 +5,7 @@ import {
   type SunspecModel,
   type SunspecPoint,
 } from '../../config/sunspec/place.js';
-import type { Collector } from '../collected.js';
-import { numberOf, type Section, sectionOf } from '../parts.js';
+import { type Collector, numberOf, type Section, sectionOf } from '../collected.js';
 
 /**
  * A model in a dump. Points are named as in a native file, with the groups that they are in: `module1_DCV`.

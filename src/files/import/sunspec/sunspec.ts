@@ -13,8 +13,7 @@ import {
   type SunspecModel,
 } from '../../config/sunspec/place.js';
 import { parseText } from '../../config/text/parse-text.js';
-import { Collector, type Imported } from '../collected.js';
-import { sectionOf } from '../parts.js';
+import { Collector, type Imported, sectionOf } from '../collected.js';
 import {
   isTextDump,
   type ModelInstance,

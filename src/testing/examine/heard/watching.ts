@@ -3,8 +3,7 @@ import type { Clock } from '../../../modbus/transport/clock.js';
 import { durationText } from '../../report/words.js';
 import { spanOf, usualTimes } from '../../times.js';
 import { type Question, questionsIn, targetOf } from './exchange.js';
-import type { ExchangeLog } from './log.js';
-import type { Waits } from './waits.js';
+import type { ExchangeLog, Waits } from './log.js';
 
 /** How long to wait for the first request, in ms. */
 const PATIENCE_MS = 30_000;

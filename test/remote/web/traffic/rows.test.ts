@@ -5,6 +5,7 @@ import {
   type Event,
   isEvent,
   type Row,
+  stripSource,
 } from '../../../../src/remote/web/views/traffic/chunks.js';
 import {
   downloadsOf,
@@ -22,7 +23,6 @@ import {
   timeText,
   toneOf,
 } from '../../../../src/remote/web/views/traffic/rows.js';
-import { stripSource } from '../../../../src/remote/web/views/traffic/strip-source.js';
 
 function event(seq: number, fields: object = {}): Event {
   const time = '2026-01-31T12:00:00.000250Z';

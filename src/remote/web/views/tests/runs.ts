@@ -41,23 +41,34 @@ export interface ShownRun {
   readonly schedule?: readonly object[];
 }
 
-const tests = resource(
-  () => '/tests',
-  (body: { readonly tests: readonly TestSummary[] }) => body.tests.map(testRun),
-);
-const examinations = resource(
-  () => '/examinations',
-  (body: { readonly examinations: readonly ExaminationSummary[] }) => body.examinations.map(examinationRun),
-);
-const shakes = resource(
-  () => '/shakes',
-  (body: { readonly shakes: readonly ShakeSummary[] }) => body.shakes.map(shakeRun),
-);
-const inspections = resource(
-  () => '/inspections',
-  (body: { readonly inspections: readonly InspectionView[] }) => body.inspections.map(inspectionRun),
-);
-const KINDS = [tests, examinations, shakes, inspections];
+/** What is shown of a run beside what all runs have. */
+type RunContent = Omit<ShownRun, 'id' | 'kind' | 'called' | 'isRunning'>;
+
+/**
+ * The runs of a kind, as REST lists them.
+ * @param contentOf makes what is shown of one
+ */
+function listOf<View extends { readonly id: number; readonly state: 'running' | 'over' }>(
+  kind: ShownRun['kind'],
+  called: string,
+  contentOf: (view: View) => RunContent,
+) {
+  return resource(
+    () => `/${kind}`,
+    ({ [kind]: views = [] }: Readonly<Partial<Record<ShownRun['kind'], readonly View[]>>>) =>
+      views.map((view): ShownRun => {
+        const { id, state } = view;
+        return { id, kind, called, isRunning: state === 'running', ...contentOf(view) };
+      }),
+  );
+}
+
+const KINDS = [
+  listOf('tests', 'Test', testContent),
+  listOf('examinations', 'Examination', examinationContent),
+  listOf('shakes', 'Shake', shakeContent),
+  listOf('inspections', 'Inspection', inspectionContent),
+];
 
 /** All runs, the newest first; undefined before they were read. */
 export const runs = computed(() => {
@@ -99,78 +110,33 @@ export function followRuns(): () => void {
   );
 }
 
-function testRun({ id, name, state, verdict, lines, steps }: TestSummary): ShownRun {
-  return {
-    id,
-    kind: 'tests',
-    called: 'Test',
-    name,
-    isRunning: state === 'running',
-    verdict,
-    lines,
-    steps: steps.map((step) => ({ ...step, group: '' })),
-    conclusions: [],
-  };
+function testContent({ name, verdict, lines, steps }: TestSummary): RunContent {
+  return { name, verdict, lines, steps: steps.map((step) => ({ ...step, group: '' })), conclusions: [] };
 }
 
-function examinationRun(examination: ExaminationSummary): ShownRun {
-  const { id, name, state, verdict, line, checks, conclusions } = examination;
-  return {
-    id,
-    kind: 'examinations',
-    called: 'Examination',
-    name,
-    isRunning: state === 'running',
-    verdict,
-    lines: [line],
-    steps: checks.map(({ title, group, verdict, summary }) => ({
-      name: title,
-      group,
-      verdict,
-      message: summary,
-    })),
-    conclusions,
-  };
+function examinationContent({ name, verdict, line, checks, conclusions }: ExaminationSummary): RunContent {
+  const steps = checks.map(({ title, group, verdict, summary }) => {
+    return { name: title, group, verdict, message: summary };
+  });
+  return { name, verdict, lines: [line], steps, conclusions };
 }
 
-function shakeRun(shake: ShakeSummary): ShownRun {
-  const { id, name, state, verdict, line, findings, conclusions, moves, plays, schedule } = shake;
-  return {
-    id,
-    kind: 'shakes',
-    called: 'Shake',
-    name,
-    isRunning: state === 'running',
-    verdict,
-    lines: [line],
-    steps: findings.map(({ title, verdict, summary }) => ({
-      name: title,
-      group: '',
-      verdict,
-      message: summary,
-    })),
-    conclusions,
-    tried: `${moves} moves in ${plays} plays`,
-    ...(schedule && { schedule }),
-  };
+function shakeContent(shake: ShakeSummary): RunContent {
+  const { name, verdict, line, findings, conclusions, moves, plays, schedule } = shake;
+  const steps = findings.map(({ title, verdict, summary }) => {
+    return { name: title, group: '', verdict, message: summary };
+  });
+  const tried = `${moves} moves in ${plays} plays`;
+  return { name, verdict, lines: [line], steps, conclusions, tried, ...(schedule && { schedule }) };
 }
 
-function inspectionRun(inspection: InspectionView): ShownRun {
-  const { id, state, verdict, server, checks, conclusion, fates } = inspection;
+function inspectionContent(inspection: InspectionView): RunContent {
+  const { verdict, server, checks, conclusion, fates } = inspection;
   return {
-    id,
-    kind: 'inspections',
-    called: 'Inspection',
     name: server.identification?.join(' ') ?? 'a server',
-    isRunning: state === 'running',
     verdict,
     lines: [server.place],
-    steps: checks.map((check) => ({
-      name: check.title,
-      group: check.group,
-      verdict: check.verdict,
-      message: check.text,
-    })),
+    steps: checks.map(({ title, group, verdict, text }) => ({ name: title, group, verdict, message: text })),
     conclusions: [conclusion, ...fates],
   };
 }

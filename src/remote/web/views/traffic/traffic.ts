@@ -9,11 +9,10 @@ import { Legend, Strip } from '../../strip/strip.js';
 import { Button, Field, Folded, Select, State, sent, switched, typed } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
-import type { Event, Event as TrafficEvent } from './chunks.js';
+import { type Event, stripSource, type Event as TrafficEvent } from './chunks.js';
 import { Feed } from './feed.js';
 import { downloadsOf, FILTERS, type FilterName, filterIn, momentOf, withValues } from './filter.js';
 import { Opened } from './opened.js';
-import { stripSource } from './strip-source.js';
 import { Table } from './table.js';
 import './traffic.css';
 
