@@ -69,8 +69,8 @@ function transport(wire: Row['wire']): object {
 
 const HEAD = `# What real devices do wrong
 
-Every entry was reported by somebody who met it in the field; the links lead to the reports. Each is one line of a file, one command and one
-request of REST:
+Somebody met each of these mistakes in the field and reported it; the links lead to the reports. To play an entry, one line of a file, one command or
+one request of REST is enough:
 
 \`\`\`yaml
 devices:
@@ -79,15 +79,15 @@ lines:
   lan: {tcp: {port: 5020}, units: {1: meter}}
 \`\`\`
 
-- \`node dist/main.js catalogue\` lists them, \`node dist/main.js catalogue sleeps\` explains one, \`node dist/main.js --misbehave sleeps\` makes all
-  devices behave so.
-- \`POST /api/v1/catalogue/sleeps\` with \`{"device": "meter"}\` or \`{"line": "lan"}\` switches one on while clients are served, all of it or nothing;
-  \`DELETE /api/v1/catalogue/sleeps\` takes it back. \`GET /api/v1/catalogue\` has them with all that is below.
+- \`node dist/main.js catalogue\` lists the entries, \`node dist/main.js catalogue sleeps\` explains one, and \`node dist/main.js --misbehave sleeps\` makes all
+  devices behave like it.
+- \`POST /api/v1/catalogue/sleeps\` with \`{"device": "meter"}\` or \`{"line": "lan"}\` switches an entry on while clients are served, all of it or nothing;
+  \`DELETE /api/v1/catalogue/sleeps\` takes it back. \`GET /api/v1/catalogue\` has the whole catalogue.
 - \`like\` in a file takes the manners of the entry unless the device has its own, and its fault rules unless the file has rules of these names.
-- An entry about a line, such as \`newcomer-evicts\`, is \`like\` of a line, and \`{"device": …}\` means the lines of the device that it fits. Its settings
-  change the line as a \`PUT\` of it does, which may end connections. When the entry is taken back, these settings get their defaults.
+- An entry about a line, such as \`newcomer-evicts\`, is \`like\` of a line. With \`{"device": …}\` it is for the lines of that device that it fits. Its settings
+  change the line as a \`PUT\` of the line does, which may end connections. When the entry is taken back, these settings get their defaults.
 
-A file of [\`catalogue/\`](../catalogue) is one entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the threads, in our words; nobody has tried the
+Each file of [\`catalogue/\`](../catalogue) is an entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the reports, in our words; nobody has tried the
 devices here. This page is made by \`npx vitest run test/simulator/line/catalogue.test.ts -u\`.
 
 | a client sees | entry |
@@ -107,8 +107,8 @@ ${devices.length > 0 ? `Devices: ${devices.join('; ')}.\n\n` : ''}${sources.map(
 const ON_THE_WIRE = `
 ## On the wire
 
-What modbus-serial sees, a client that we did not write, and what it gets when it is used as a robust client would do. Every test run plays these
-again. The devices have 10, 11, 12 and 13 in the holding registers 0 to 3. Modbus TCP, unless it is said.
+What modbus-serial, a client that we did not write, sees, and what it gets when it is used as a robust client would do. Every test run plays these
+again. The devices have 10, 11, 12 and 13 in the holding registers 0 to 3. The line is Modbus TCP unless a row says another one.
 
 | entry | the client | sees | and when it | gets |
 | --- | --- | --- | --- | --- |
