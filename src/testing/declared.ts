@@ -106,7 +106,7 @@ export const detailQuery = z.strictObject({
   report: z
     .enum(['true', 'false'])
     .optional()
-    .describe('With `false`, the report is left out, which is short enough to be asked for often.'),
+    .describe('With `false`, the answer has no report, and is short enough to be asked for often.'),
 });
 
 const report = z
@@ -259,7 +259,7 @@ const inspectionShape = {
   server: z.object({
     place: z.string().describe('How the server is reached.'),
     unit: z.number(),
-    identification: z.array(z.string()).optional().describe('Its texts of function 43/14.'),
+    identification: z.array(z.string()).optional().describe('The texts of function 43/14.'),
   }),
   seed: z.number(),
   verdict: serverVerdict.describe('`violates` if a check is; `not-run` if nothing answered.'),

@@ -46,7 +46,7 @@ export const catalogueEntrySchema = section(
   },
   {
     title: 'What real devices do.',
-    sees: 'What a client sees of it.',
+    sees: 'What a client sees.',
     devices: 'Devices that were reported to do it.',
     sources: 'Who has reported it.',
     robust: 'What a robust client does.',

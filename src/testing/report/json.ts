@@ -115,7 +115,7 @@ const checkShape = {
   confidence: z
     .object({ agreeing: z.number(), trials: z.number() })
     .optional()
-    .describe('So many trials show it, of so many.'),
+    .describe('The number of trials that show it, and of all trials.'),
   durationMs: ms,
 };
 

@@ -46,7 +46,7 @@ export function scenarioForm(): z.ZodType {
         .max(MOST_STEPS),
     )
     .meta({ id: 'Steps' });
-  const use = z.string().describe('A file with a list of steps, which are put here.');
+  const use = z.string().describe('A file with a list of steps that take the place of this one.');
   const group = formOf(groupSchema, { steps, use }).meta({
     anyOf: [{ required: ['steps'] }, { required: ['use'] }],
   });

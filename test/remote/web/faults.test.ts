@@ -64,7 +64,7 @@ describeInBrowser('the view of the faults', () => {
     const page = await openPage(served, '/faults');
     await page.getByText('What real devices do wrong').click();
     await page.getByLabel('a client sees').selectOption('few-registers');
-    await page.getByText('The device refuses reads of more than so many registers.').waitFor();
+    await page.getByText('The device refuses reads of many registers.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Play' }).click();
     await page.getByText('few-registers is played.').waitFor();

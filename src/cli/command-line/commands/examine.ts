@@ -68,7 +68,7 @@ export const LIMITS_MS = [1000, 86_400_000] as const;
 
 /** The options that say what an examination does. */
 export const ORDER_OPTIONS = {
-  unit: numberFrom('N', 'disturb only questions to this unit', 'a unit identifier', [0, 255]),
+  unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
   checks: option(
     'NAME,...',
     'only these checks or groups, and the checks that they need',
@@ -80,7 +80,10 @@ export const ORDER_OPTIONS = {
     'a time from 1s to 24h, such as 10m',
     LIMITS_MS,
   ),
-  seed: numberFrom('N', 'of the order of checks and their random parts', 'a whole number', [0, MAX_SEED]),
+  seed: numberFrom('N', 'seed of the order of checks and of their random parts', 'a whole number', [
+    0,
+    MAX_SEED,
+  ]),
 };
 
 /** The options that name the bench: its configuration, and the client. */
@@ -97,7 +100,7 @@ export const CLIENT_OPTIONS = {
 export const OBSERVER_OPTIONS = {
   'witness-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
   'witness-url': text('URL', 'the client shows what it has read on this page'),
-  'witness-path': text('PATH', 'at this place in the JSON of that page, such as values[0].voltage'),
+  'witness-path': text('PATH', 'the place of the value in the JSON of that page, such as values[0].voltage'),
   'witness-command': text('COMMAND', 'this command prints what the client has read'),
 };
 
@@ -105,7 +108,7 @@ const OPTIONS = {
   list: flag('print all checks, with their rules and sources'),
   ...CLIENT_OPTIONS,
   ...ORDER_OPTIONS,
-  restart: flag('start it again when it ends, and run the checks that are left'),
+  restart: flag('start the client again when it ends, and run the checks that are left'),
   ...REPORT_OPTIONS,
   ...REMOTE_OPTIONS,
   ...OBSERVER_OPTIONS,

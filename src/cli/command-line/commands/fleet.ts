@@ -63,11 +63,11 @@ const OPTIONS = {
     0,
     LONGEST_WAIT_MS,
   ]),
-  file: text('FILE', 'of targets: the file for Prometheus'),
-  all: flag('of fault clear: also the rules that others have added'),
-  watch: flag('of list: list again and again'),
+  file: text('FILE', 'with targets: the file for Prometheus'),
+  all: flag('with fault clear: also remove the rules that others have added'),
+  watch: flag('with list: list again after each change'),
   ...REPORT_OPTIONS,
-  set: text('NAME=VALUE', 'of test: a parameter of the scenarios'),
+  set: text('NAME=VALUE', 'with test: a parameter of the scenarios'),
   ...ORDER_OPTIONS,
 };
 

@@ -24,7 +24,7 @@ export const IMPORT = command({
   words: 'FILE [PACKAGE...]',
   summary: 'write a file from a CSV table, Telegraf, Home Assistant, ESPHome, evcc, Node-RED …',
   details:
-    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Says what was not understood; exit 1 if nothing was.',
+    'Reads a table of registers (CSV), or the configuration of a client: Telegraf, Home Assistant, ESPHome (with its packages), evcc, Wiren Board, Node-RED, modbus_exporter, Solarman, ModbusPal; or models of SunSpec, or a dump of them. Prints what it did not understand. Exit 1 if it understood nothing.',
   options: {
     ...OUTPUT_OPTIONS,
     from: text(
@@ -32,9 +32,17 @@ export const IMPORT = command({
       'csv, telegraf, home-assistant, esphome, evcc, wiren-board, node-red, modbus-exporter, solarman, modbuspal or sunspec, when the content does not say what it is',
     ),
     set: text('NAME=VALUE', 'a substitution of ESPHome; may be given again and again'),
-    defaults: wordOf('how a table gives default values (default stored)', ['stored', 'units']),
+    defaults: wordOf(
+      'whether default values of a table are as stored (default) or in the unit of the value',
+      ['stored', 'units'],
+    ),
     serial: text('PATH', 'the serial port of the written line (default: TCP)'),
-    port: numberFrom('N', 'the TCP port of its first line (default 5020)', 'a port', [1, 65_535]),
+    port: numberFrom(
+      'N',
+      'the TCP port of the first line that is written (default 5020)',
+      'a port',
+      [1, 65_535],
+    ),
     unit: numberFrom('N', 'the unit identifier of the device', 'a unit', [1, 255]),
   },
   parse({ words: [file, ...packages], options, values }): Result<ImportCommand> {

@@ -22,12 +22,12 @@ export const LEARN = command({
   words: 'FILE...',
   summary: 'write a file of devices that answer as those in a log or a capture did',
   details:
-    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it asks what it has learned the same requests, and says how many replies are the same.',
+    'Reads logs of clients and servers (pymodbus, libmodbus, hexadecimal lines) and captures (pcap, pcapng). With --line it reads what a line of a running simulator has heard. Then it sends the same requests to the learned devices, and says how many replies are the same.',
   options: {
     ...OUTPUT_OPTIONS,
     scenario: text('FILE', 'also write a test that expects the same requests of a client'),
-    verify: flag('ask the same requests of what was learned, even if there are 20,000 or more'),
-    'no-verify': flag('do not ask them'),
+    verify: flag('send the same requests to the learned devices, even if there are 20,000 or more'),
+    'no-verify': flag('do not ask them again'),
     line: text('NAME', 'the line of the running simulator'),
     ...REMOTE_OPTIONS,
   },

@@ -24,7 +24,7 @@ const MOST_LAST = 100_000;
 export const MONITOR = command({
   name: 'monitor',
   words: '',
-  summary: 'print what passes the lines of a running simulator, one line a frame',
+  summary: 'print what passes the lines of a running simulator, a line for each frame',
   details: `The simulator is at ${DEFAULT_URL} unless --url says otherwise. Several names and numbers are written with commas, and numbers as ranges such as 1-9.`,
   options: {
     line: text('NAME', 'only frames of this line'),
@@ -34,8 +34,8 @@ export const MONITOR = command({
     problems: flag(
       'only what went wrong: damage, exceptions, replies that a fault changed or that are missing',
     ),
-    last: numberFrom('N', 'print the last N that are kept first', 'a number', [1, MOST_LAST]),
-    hex: flag('with the bytes'),
+    last: numberFrom('N', 'begin with the last N frames that are kept', 'a number', [1, MOST_LAST]),
+    hex: flag('print the bytes, too'),
     ...REMOTE_OPTIONS,
   },
   parse({ words: [word], values, token: tokenInEnvironment }): Result<MonitorCommand> {

@@ -29,9 +29,10 @@ const MOST_MOVES = 1_000_000;
 export const SHAKE = command({
   name: 'shake',
   words: 'LINE',
-  summary: 'do random things to the client of a line until it fails, and find the shortest proof',
+  summary:
+    'disturb the client of a line at random until it fails, and find the shortest schedule that breaks it',
   details:
-    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). With --dut the client is started again when it has failed, which shrinking needs. Exit 1 if a failure was shown in two of three plays, 2 if nobody polls.',
+    'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). With --dut the client is started again when it has failed, which shrinking needs. Exit 1 if two of three plays show the failure, 2 if nobody polls.',
   options: {
     ...CLIENT_OPTIONS,
     unit: ORDER_OPTIONS.unit,
@@ -41,7 +42,10 @@ export const SHAKE = command({
       LIMITS_MS,
     ),
     moves: numberFrom('N', 'try no more moves than this', 'a whole number', [1, MOST_MOVES]),
-    seed: numberFrom('N', 'of the moves; the same seed tries the same', 'a whole number', [0, MAX_SEED]),
+    seed: numberFrom('N', 'seed of the moves; the same seed tries the same moves', 'a whole number', [
+      0,
+      MAX_SEED,
+    ]),
     replay: text('FILE', 'play the schedule of this report (--json) instead'),
     scenario: text('FILE', 'write the shortest schedule as a scenario for the command test'),
     capture: text('FILE', 'write the traffic of the failure (pcapng)'),

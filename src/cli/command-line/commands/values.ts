@@ -201,11 +201,15 @@ const SERIAL_ONLY = ['baud', 'parity', 'stop-bits'] as const;
 /** The options that say how a real device is reached. */
 export const TARGET_OPTIONS = {
   serial: text('PATH', 'the serial port that the device is on'),
-  tcp: option('HOST:PORT', 'or its address', 'HOST:PORT', hostPort),
-  framing: wordOf('of the frames (default: socket on TCP, rtu on a serial port)', ['socket', 'rtu', 'ascii']),
-  baud: numberFrom('N', 'of the port (default 19200)', 'a number', [50, 4_000_000]),
-  parity: wordOf('of the port (default even)', ['none', 'even', 'odd']),
-  'stop-bits': wordOf('of the port (default 1)', ['1', '2']),
+  tcp: option('HOST:PORT', 'or the address of the device', 'HOST:PORT', hostPort),
+  framing: wordOf('the kind of frames (default: socket on TCP, rtu on a serial port)', [
+    'socket',
+    'rtu',
+    'ascii',
+  ]),
+  baud: numberFrom('N', 'baud rate of the port (default 19200)', 'a number', [50, 4_000_000]),
+  parity: wordOf('parity of the port (default even)', ['none', 'even', 'odd']),
+  'stop-bits': wordOf('stop bits of the port (default 1)', ['1', '2']),
 };
 
 /**

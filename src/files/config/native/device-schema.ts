@@ -48,8 +48,8 @@ const aboutExtras = {
   serverId: 'What function 17 answers.',
   files: 'Files by number, for functions 20 and 21.',
   queues: 'FIFO queues by address, for function 24: a list of words, or a signal that feeds it.',
-  manners: 'What it does that a good device would not.',
-  like: 'An entry of the catalogue whose mistakes it has: `modbus-sim catalogue` lists them.',
+  manners: 'What the device does that a good one would not.',
+  like: 'The entry of the catalogue whose mistakes it has; `modbus-sim catalogue` lists the entries.',
 };
 
 /** A device with registers of its own. */

@@ -150,7 +150,7 @@ const lineContents = (unit: string) => ({
   units: unitsForm(unit),
   like: z
     .enum(catalogueIds())
-    .describe('An entry of the catalogue whose mistakes it has: `modbus-sim catalogue` lists them.'),
+    .describe('The entry of the catalogue whose mistakes it has; `modbus-sim catalogue` lists the entries.'),
 });
 
 /** Units are needed where a line answers. */

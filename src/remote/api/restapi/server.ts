@@ -182,7 +182,7 @@ const serverRowSchema = z.object({
   framer: z.enum(['socket', 'rtu', 'ascii']),
   state: z.enum(['open', 'waiting', 'stopped', 'failed']),
   error: z.string().describe('Why it is not open.'),
-  place: z.string().describe('Where clients find it: the real port where any free one was asked for.'),
+  place: z.string().describe('Where clients find the line; for port 0, with the port that it got.'),
   host: z.string().nullable(),
   port: z.union([z.string(), z.number()]),
   baudrate: z.number().nullable(),
@@ -192,7 +192,7 @@ const serverRowSchema = z.object({
   turnaround: z
     .union([z.string(), z.number()])
     .nullable()
-    .describe('As it is set: `t3.5`, `eager`, or so many ms more than t3.5.'),
+    .describe('`t3.5`, `eager`, or a number of ms more than t3.5.'),
   t1_5: z.number().nullable(),
   t3_5: z.number().nullable(),
   gap: z.number().nullable(),

@@ -52,7 +52,8 @@ export function captureRoutes(desk: ApiContext): Routes {
   return {
     'GET /capture.pcapng': {
       summary: 'Get the traffic for Wireshark',
-      description: 'A pcapng file of what is kept, or with `follow` one that goes on without an end.',
+      description:
+        'A pcapng file of the traffic that is kept. With `follow`, it goes on with new traffic, without an end.',
       // For a HEAD, the whole capture would be made and thrown away.
       exposeHeadRoute: false,
       schema: { querystring: captureQuery(traffic.lineNames) },
@@ -79,7 +80,7 @@ export function captureRoutes(desk: ApiContext): Routes {
       },
     },
     'GET /learned.yaml': {
-      summary: 'Make devices of the traffic',
+      summary: 'Make devices from the traffic',
       description:
         'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
       exposeHeadRoute: false,

@@ -63,7 +63,8 @@ const FORMS = {
   'report.html': {
     ending: 'html',
     as: 'HTML',
-    description: 'One page that needs nothing from the network. Of one that runs, what is known by now.',
+    description:
+      'One page that needs nothing from the network. While the run goes on, it has what is known by now.',
     answer: 'A page.',
     type: HTML,
     pieces: async (reports: readonly ReportView[], _?: Inconclusive) =>

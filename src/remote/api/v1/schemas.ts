@@ -75,7 +75,7 @@ export const SCHEMA_ROUTES: Routes = {
   'GET /schemas/catalogue': editorRoute('catalogue'),
   'GET /schemas/:name': {
     summary: 'Get the schema of a body',
-    description: 'The same as in `openapi.json`, and alone: a form can be made of it.',
+    description: 'The same schema as in `openapi.json`, alone, so that a form can be made from it.',
     params,
     handle: async (request, reply) => {
       const { name } = request.params as z.infer<typeof params>;

@@ -59,7 +59,7 @@ export function trafficFileRoutes({ files, writesIn }: ApiContext): Routes {
     },
     'DELETE /traffic/file': {
       summary: 'Stop writing traffic to disk',
-      description: 'What is left is written before the answer comes. Files stay.',
+      description: 'Traffic that is not written yet is written before the answer comes. Files stay.',
       handle: async () => {
         await files.stop();
         return view(files);

@@ -14,8 +14,8 @@ export const catalogueSchema = z
         .object({
           id: z.string(),
           title: z.string(),
-          sees: z.string().describe('What a client sees of it.'),
-          devices: z.array(z.string()).describe('Devices that do so.'),
+          sees: z.string().describe('What a client sees.'),
+          devices: z.array(z.string()).describe('Devices that behave so, as the reports name them.'),
           sources: z.array(z.object({ url: z.string(), fact: z.string() })).describe('Who has reported it.'),
           robust: z.string().describe('What a robust client does.'),
           manners: anything.optional(),

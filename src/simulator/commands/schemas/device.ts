@@ -33,7 +33,7 @@ export const deviceViewSchema = z
     names: z.array(z.string()).describe('Names of its values.'),
     manners: z
       .record(z.string(), z.unknown())
-      .describe('What it does that a good device would not; times in ms.'),
+      .describe('What the device does that a good one would not; times in ms.'),
     real: z
       .object({
         to: z.string().describe('The port or the host of the real device.'),
@@ -168,8 +168,7 @@ export const DEVICE_COMMANDS = {
     sent: mannersRequest,
     as: 'manners',
     summary: 'Set the manners of a device',
-    description:
-      'What it does that a good device would not. They replace those that it has; it goes on as if it had just started.',
+    description: 'They replace all manners of the device, which goes on as if it had just started.',
   },
   'device.reset': {
     rest: 'POST /devices/:name/reset',

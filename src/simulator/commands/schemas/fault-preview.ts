@@ -9,10 +9,8 @@ export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do
 const MOST_ASKED = 2000;
 
 const madeUpRequest = section({
-  line: text('the name of a line').optional().describe('The first line without it.'),
-  unit: wholeNumber(0, 255, 'a unit identifier')
-    .optional()
-    .describe('The first unit of the line without it.'),
+  line: text('the name of a line').optional().describe('Default: the first line.'),
+  unit: wholeNumber(0, 255, 'a unit identifier').optional().describe('Default: the first unit of the line.'),
   function: wholeNumber(1, 127, 'a function code').default(3),
   address: wholeNumber(0, 0xffff, 'an address').default(0),
   quantity: wholeNumber(1, MOST_ASKED, 'a quantity').default(1),
@@ -44,7 +42,10 @@ export const previewSchema = z
       unit: z.number(),
       function: z.number(),
       bytes: z.string().describe('The whole frame, hexadecimal.'),
-      seq: z.number().nullable().describe('Its number in the traffic; null when nobody has sent it.'),
+      seq: z
+        .number()
+        .nullable()
+        .describe('The sequence number of the request in the traffic; null when it is made up.'),
     }),
     characterUs: z.number().nullable().describe('Time of a character; null where characters take no time.'),
     t35Us: z.number().nullable(),

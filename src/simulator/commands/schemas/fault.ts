@@ -33,7 +33,7 @@ const ruleViewSchema = z
     warnings: z
       .array(z.string())
       .optional()
-      .describe('What is odd about the rule as things are, though it can be used; absent where nothing is.'),
+      .describe('Why the rule may not act as expected; absent when there is nothing to say.'),
   })
   .meta({
     id: 'RuleStatus',

@@ -38,7 +38,7 @@ const portView = z.object({
   settings: z
     .string()
     .nullable()
-    .describe('As the driver has them, such as 19200 8E1; null where they can’t be read back.'),
+    .describe('The settings that the driver has, such as 19200 8E1; null where they can’t be read back.'),
   lowLatency: z
     .boolean()
     .nullable()

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const connectionSchema = z.object({
   connected: z.boolean(),
   reason: z.string().nullable().describe('Why it is not connected.'),
-  since: z.string().describe('Since when it is as it is, ISO 8601.'),
+  since: z.string().describe('When the connection was made or lost, ISO 8601.'),
   sent: z.number().describe('Messages that the broker has acknowledged.'),
   received: z.number().describe('Messages that came from it.'),
   waiting: z.number().describe('Messages that wait for the broker.'),
@@ -23,13 +23,13 @@ export type SparkplugStatus = z.infer<typeof sparkplugSchema>;
 /** The connection of the bench to its broker. */
 export const statusSchema = z
   .object({
-    topic: z.string().describe('What its topics begin with.'),
+    topic: z.string().describe('The prefix of its topics.'),
     ...connectionSchema.shape,
     unreadable: z.number().describe('Payloads for signals from which no number could be read.'),
     missed: z.number().describe('Events of the traffic that came too fast to be looked at.'),
     sparkplug: sparkplugSchema
       .optional()
-      .describe('The connection of its edge node of Sparkplug B; absent where it is none.'),
+      .describe('The connection of its edge node of Sparkplug B; absent without Sparkplug B.'),
   })
   .meta({
     id: 'Bench',
@@ -55,7 +55,7 @@ export type MqttStatus = z.infer<typeof statusSchema>;
 /** A bench on the same broker. */
 export const seenSchema = z
   .object({
-    topic: z.string().describe('What its topics begin with.'),
+    topic: z.string().describe('The prefix of its topics.'),
     isOwn: z.boolean().describe('Whether it is this bench.'),
     state: z.string().describe('`online` or `offline`.'),
     version: z.string().nullable(),
@@ -68,7 +68,7 @@ export const seenSchema = z
     rates: z
       .object({ requests: z.number(), faults: z.number() })
       .nullable()
-      .describe('Requests and acts of faults a second; null before it has told them.'),
+      .describe('Requests and acts of faults a second; null until the bench has published them.'),
     rest: z.string().nullable().describe('Where its console is.'),
   })
   .meta({

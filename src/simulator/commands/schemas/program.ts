@@ -105,7 +105,7 @@ export const PROGRAM_COMMANDS = {
     rest: 'GET /configuration',
     kind: 'list',
     summary: 'Get the configuration that is running',
-    description: 'A native file that makes what is running now, with all changes since the start.',
+    description: 'A native file of what is running now, with all changes since the start.',
     response: { 200: configurationAnswer },
   },
 } as const satisfies DeclaredCommands;
@@ -143,5 +143,5 @@ export const CONFIGURATION_COMMANDS = {
     ...sent,
     summary: 'Tell what a configuration would change',
   },
-  'configuration.apply': { ...sent, summary: 'Make a configuration what runs, all of it or nothing' },
+  'configuration.apply': { ...sent, summary: 'Apply a configuration, all of it or nothing' },
 } as const satisfies DeclaredCommands;

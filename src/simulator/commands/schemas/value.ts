@@ -93,7 +93,7 @@ const changeList = section({
           .min(1, { error: 'at least one register' })
           .max(MAX_WRITTEN, { error: `at most ${MAX_WRITTEN} registers` })
           .optional()
-          .describe('In place of a value: what the registers from the address on hold, as clients see it.'),
+          .describe('In place of a value: the registers from the address on, as clients see them.'),
         expected: z.unknown().optional().describe(EXPECTED),
       }),
       { error: 'a list of changes, as in [{"name": "voltage", "value": 231.5}]' },
@@ -155,7 +155,7 @@ const newValue = section({
 const wordQuery = z.object({
   table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
   from: inQuery(address).default(0).describe('The first address.'),
-  to: inQuery(address).optional().describe('The last address; as far as an answer reaches without it.'),
+  to: inQuery(address).optional().describe('The last address (default: as many as an answer may have).'),
 });
 
 const wordsSchema = deviceViewSchema
@@ -212,7 +212,9 @@ const valueParams = ofDevice.params.extend({
 const registerList = z.object({ registers: z.array(registerViewSchema) }).describe('The values.');
 
 const otherSchema = errorSchema
-  .extend({ registers: registerList.shape.registers.describe('What stands there.') })
+  .extend({
+    registers: registerList.shape.registers.describe('The registers with the values that stand there.'),
+  })
   .meta({
     id: 'OtherValues',
     description: 'Something else stands there than was expected.',
