@@ -10,10 +10,7 @@ import { build } from 'esbuild';
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: node scripts/bundle.mjs FOLDER');
 
-/**
- * The packages that every start needs, and that have many modules; and fast-check, of which a shake needs a quarter, which loads in a third
- * of the time. All others stay outside, in node_modules.
- */
+/** The packages that every start needs, and that have many modules. All others stay outside, in node_modules. */
 const INSIDE = [
   'fastify',
   'fastify-type-provider-zod',
@@ -23,7 +20,6 @@ const INSIDE = [
   'jsep',
   'asn1js',
   '@serialport/parser-inter-byte-timeout',
-  'fast-check',
 ];
 
 /**

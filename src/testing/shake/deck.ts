@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { default as fc } from 'fast-check';
 import type { z } from 'zod';
 import { MAX_SEED, randomAt } from '../../common/random.js';
 import { DURATION } from '../../common/schema/milliseconds.js';

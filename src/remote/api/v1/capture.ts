@@ -28,6 +28,12 @@ const PAUSE_AFTER = 4096;
 /** The media type of captures; none is registered. */
 const PCAPNG = 'application/x-pcapng';
 
+/**
+ * Longest time in ms before what was learned comes, and in which a client reads some of it: a busy machine learns from 60,000
+ * requests for more than the half minute that other answers have.
+ */
+const LEARNING_MS = 300_000;
+
 const YAML = 'application/yaml';
 
 const learnedAnswer = {
@@ -92,6 +98,8 @@ export function captureRoutes(desk: ApiContext): Routes {
           return refuse(request, reply, refusal('readers.too_many', '', message));
         }
         isLearning = true;
+        // In this thread, it is one turn.
+        if (desk.beginLearning) reply.raw.setTimeout(LEARNING_MS);
         const begun = desk.beginLearning?.() ?? learningHere();
         const isGone = () => reply.raw.destroyed;
         reply.raw.once('close', async () => {
