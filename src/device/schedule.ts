@@ -41,7 +41,7 @@ export class Schedule {
     return this.#moment ?? this.clock.time;
   }
 
-  /** Tells whether so many more changes may be to come. */
+  /** Tells whether this many more changes may be pending. */
   hasRoomFor(changes: number): boolean {
     return changes === 0 || this.#changes + changes <= MAX_COMING;
   }

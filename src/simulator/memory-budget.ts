@@ -33,7 +33,7 @@ const MOST_VALUES = 1000;
 
 /**
  * The most characters of all expressions in `onWrite` of one value that REST may add. They are compiled
- * together, which takes a millisecond for so many.
+ * together, which takes a millisecond for this many.
  */
 const MOST_CHARACTERS = 4000;
 

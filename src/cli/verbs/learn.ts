@@ -13,7 +13,7 @@ import { Remote } from './remote.js';
 import { complain, note, OK, say } from './say.js';
 import { editorLineFor, save, writeNativeFile } from './write-files.js';
 
-/** From so many requests on, what was learned is not asked them unless the user wants it. */
+/** A log with this many requests or more is checked only if the user wants it. */
 const MANY_REQUESTS = 20_000;
 const MOST_PRINTED = 20;
 

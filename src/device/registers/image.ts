@@ -25,7 +25,7 @@ export interface LiveValues {
    * cells.
    */
   written(address: number, count: number): void;
-  /** Tells whether so many changes are to come that a write of the cell at `address` is refused. */
+  /** Tells whether a write of the cell at `address` is refused, because too many changes are pending. */
   isFull(address: number): boolean;
 }
 

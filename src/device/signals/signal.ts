@@ -120,7 +120,7 @@ interface Inlet {
    */
   take(outcome: number, at: number): void;
   /**
-   * Tells whether nothing has come for so long that the value is not available. Absent where the last value
+   * Tells whether the last number is too old, so that the value is not available. Absent if the last value
    * stays good.
    */
   readonly isStale?: ((now: number) => boolean) | undefined;

@@ -21,7 +21,7 @@ const KNOWN_AFTER = 4;
 const SHORTEST_TIMEOUT_MS = 100;
 
 /**
- * So many requests of each kind are waited for as long as `timeout` says: a device that answers at once may
+ * How many requests of each kind may take as long as `timeout` says: a device that answers at once may
  * refuse late (libmodbus does so after 500 ms).
  */
 const PATIENT = 2;

@@ -8,11 +8,11 @@ import { type Range, runsOf, type TableSurvey } from './table-survey.js';
  * something, address by address around it.
  */
 
-/** So many addresses at the beginning of the first range are all asked, and at the beginning of the others. */
+/** How many addresses at the beginning of the first range, and of each other range, are all asked. */
 const DENSE = { first: 128, others: 16 };
 /** Ranges up to this length are asked whole. */
 const SMALL_RANGE = 512;
-/** At so many of the first addresses, values that can't be read in part are looked for, too. */
+/** The number of first addresses at which the search also looks for values that can't be read in part. */
 const WHOLES = 64;
 /** Then every 8th address is asked up to the first of these distances, and every 16th up to the second. */
 const COARSE: Steps = [

@@ -36,7 +36,7 @@ const HEADER_LENGTHS = new Map([
   [276, 20],
 ]);
 const ETHERNET = 1;
-/** The types of Ethernet of a tag of a virtual LAN. */
+/** The Ethernet types that mark the tag of a virtual LAN. */
 const TAGS = [0x8100, 0x88a8, 0x9100];
 const TCP = 6;
 const UDP = 17;
@@ -166,7 +166,7 @@ function cutByMbap(pieces: readonly SentBytes[], isStream: boolean): SentBytes[]
   let [isLost, hasGap] = [false, false];
   for (const piece of pieces) {
     if (piece.isAfterGap) [isLost, hasGap] = [true, true];
-    // What was pending never becomes a frame, and what comes may be the end of one.
+    // The pending bytes never become a frame, and the next ones may be the end of a frame.
     if (isLost || !isStream) pending = new Uint8Array();
     if (isLost && decodeMbap(piece.bytes).kind === 'more') continue;
     isLost = false;

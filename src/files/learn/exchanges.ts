@@ -7,7 +7,7 @@ import { hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
 import { type LoggedBytes, noteOf } from './log-lines.js';
 
-/** A request, and what came back, whatever it was read from. Times are in ms. */
+/** A request of a log or a capture, and the bytes that came back. Times are in ms. */
 export interface LoggedExchange {
   readonly line: number;
   readonly request: AduContent;

@@ -282,7 +282,7 @@ function inTurn({ runs }: Turns, when: RequestCondition): OddReply[] {
   return Array.from(found.values(), (each) => ({ when, ...each })).filter(({ faults }) => faults.length > 0);
 }
 
-/** What a request asks for, in words. */
+/** Says in words what a request asks for. */
 function askedFor(pdu: Uint8Array): string {
   const [range] = addressRanges(pdu);
   const { table, name = `function ${pdu[0]}` } = functionOf(pdu[0]) ?? {};

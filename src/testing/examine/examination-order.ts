@@ -16,7 +16,7 @@ export interface ClientOrder {
   readonly limitMs: number;
   /** The same seed tries the same, in the same order. */
   readonly seed: number;
-  /** What the tester says about it; undefined when nothing. */
+  /** What the tester says about the client; undefined when nothing. */
   readonly about?: RunAbout | undefined;
   /** Shows the values that the client has read; undefined when nothing does. */
   readonly observer?: Observer | undefined;

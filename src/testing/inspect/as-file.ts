@@ -65,7 +65,7 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
   ),
 };
 
-/** Quantities that the specification does not have, and that are answered. */
+/** The quantities that the specification does not allow and the server answers. */
 const ANSWERED_QUANTITY = /^fc0\d-quantity-/;
 
 /**
@@ -218,7 +218,7 @@ function most({ device, facts }: Inspection, { check, shown: [refused] = [] }: S
     : { manners: { most: { [isBits ? 'bits' : 'registers']: many, otherwise } } };
 }
 
-/** Other values now and then, in place of those of the registers. */
+/** The rule that sends other values now and then, in place of those of the registers. */
 function otherValues(_: Inspection, { shown: [exchange] = [], seen }: ServerFinding): Said | undefined {
   if (exchange?.answer.kind !== 'data' || !seen || seen.times === 0) return undefined;
   const every = Math.round(seen.of / seen.times);
@@ -233,7 +233,7 @@ function otherValues(_: Inspection, { shown: [exchange] = [], seen }: ServerFind
   };
 }
 
-/** How long a written value is said not to be read, in ms: it was read at once, and a second later it was another. */
+/** How long reads get the old value after a write, in ms: a read at once got it, and a read a second later did not. */
 const LATE_MS = 2000;
 
 function lateWrite({ order: { scratch } }: Inspection, { shown = [] }: ServerFinding): Said | undefined {

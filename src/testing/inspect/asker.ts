@@ -75,7 +75,7 @@ const OPEN_TIMEOUT = 3000;
 /** A reply may take this many times as long as those before. */
 const SLOWER = 6;
 /**
- * So many of the newest times of a function count, without the longest few: a machine that stalls now and then would
+ * How many of the newest times of a function count, without the longest few: a machine that stalls now and then would
  * make each later silence as long.
  */
 const NEWEST = 100;

@@ -20,7 +20,7 @@ interface SpoiltReply {
 
 const signed = (difference: number) => `${difference < 0 ? '' : '+'}${difference}`;
 const text = (bytes: Uint8Array) => hex(bytes);
-/** Faults take at most so many bytes as text. */
+/** The most bytes that a fault takes as text. */
 const MOST_TEXT = 1024;
 
 /** The faults that may have made a reply odd in each way, the most exact first. */
@@ -100,19 +100,19 @@ function spoiltOf(exchange: Exchange, framing: Framing): SpoiltReply {
   return { sent: bytes, heard, pdu, at, end: at < 0 ? -1 : at + frame.length, isSocket };
 }
 
-/** By chance, so few of the others were not odd: less is taken for a rule. */
+/** A condition that would leave out all other replies by chance with less than this probability is taken for a rule. */
 const SURE = 0.05;
 
 /**
- * The condition under which replies are odd, as far as the exchanges tell: by function, quantity and address where
- * these part the odd ones from the others, then every so many times, or by chance.
+ * The condition under which replies are odd, as far as the exchanges tell: by function, quantity and address if
+ * these part the odd replies from the others; then every n-th time, or by chance.
  */
 export function whenOf(odd: readonly Exchange[], replies: readonly Exchange[]): Fault {
   const codes = [...new Set(odd.map(codeOf))].sort((a, b) => a - b);
   let others = replies.filter((each) => !odd.includes(each));
   const rate = odd.length / (odd.length + others.length);
   const when: Record<string, unknown> = {};
-  /** Takes a condition over when it leaves out so many of the others that chance would have hit one of them. */
+  /** Adds a condition if it leaves out so many other replies that chance would have made one of them odd. */
   const narrow = (key: string, value: unknown, isWithin: (exchange: Exchange) => boolean) => {
     const within = others.filter(isWithin);
     if ((1 - rate) ** (others.length - within.length) >= SURE) return;

@@ -31,13 +31,13 @@ interface Waits {
   /** When the step began, in ms of `performance.now()`. */
   readonly at: number;
   readonly ms: number;
-  /** After so many requests the step is over; absent when only time ends it. */
+  /** The number of requests after which the step is over; absent when only time ends it. */
   readonly requests?: number;
   /** True when the step says what must not come. */
   readonly hasNever: boolean;
 }
 
-/** Lets time pass, or so many requests. The step itself looks for what must not come. */
+/** Lets time pass, or a number of requests. The step itself looks for requests that must not come. */
 export class Waiting implements GoalWatch {
   readonly matched: readonly Seen[] = [];
   readonly deadline: number;

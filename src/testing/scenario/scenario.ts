@@ -75,7 +75,7 @@ interface ClockStep {
   readonly ms: number;
 }
 
-/** What must not come, or not so often: the last time of so many is one too many. */
+/** A request that must not come, or must not come `times` times: the last of these is one too many. */
 export interface Forbidden {
   readonly matcher: Matcher;
   readonly times: number;
@@ -86,7 +86,7 @@ export type Goal =
   | {
       readonly kind: 'wait';
       readonly ms: number;
-      /** After so many requests it need not wait any longer; absent when it waits for the time. */
+      /** The number of requests after which the step is over; absent when it waits for the time. */
       readonly requests?: number;
     }
   | { readonly kind: 'order'; readonly items: readonly Expected[]; readonly within: number }

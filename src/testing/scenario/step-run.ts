@@ -97,7 +97,7 @@ export interface StepSurroundings {
   readonly heard: (event: TrafficEvent) => void;
   /** Requests and replies that must not come at any time. */
   readonly always: readonly Forbidden[];
-  /** The frames so far of what must not come so often at any time. */
+  /** The frames so far that match an entry of `always`, by that entry. */
   readonly counts: Map<Forbidden, number[]>;
   /** Stops and starts the program under test; undefined when there is none. */
   readonly dut: DutControl | undefined;

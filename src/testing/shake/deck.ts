@@ -115,7 +115,7 @@ interface Played {
 }
 
 /**
- * Kinds of faults by what they are to a client. What is to be tried is drawn first, and how it is done after that, so that
+ * Kinds of faults by what they are to a client. First a group is drawn, and then a kind of it, so that
  * a combination of two or three things is met soon.
  */
 const FAULTS: readonly (readonly string[])[] = [
@@ -139,7 +139,7 @@ const NO_VALUES: readonly (readonly number[])[] = [
 
 const MOST_MOVES = 5;
 const LONGEST_MOVE = 8;
-/** A longer time between two moves than this many requests seldom matters, and takes long; then it is up to so many. */
+/** The usual and the longest time between two moves, in requests: a longer one seldom matters, and takes long. */
 const USUAL_PAUSE = 3;
 const LONGEST_PAUSE = 12;
 /** How often a kind is drawn to see whether this line can do it. */
@@ -233,7 +233,7 @@ function* faultsFor(played: Played): Work<Map<string, fc.Arbitrary<WrittenAction
   return kinds;
 }
 
-/** How many pieces a short reply has that is cut before each byte. */
+/** How many pieces a short reply has when it is cut before each byte. */
 const PIECES = 16;
 
 /** How long the pauses of a reply are together, in ms. A connection carries no other reply meanwhile. */
@@ -255,12 +255,12 @@ function suppliesOf(played: Played): fc.Arbitrary<WrittenActions>[] {
   return others.map((name) => fc.constant({ power: { [name]: 'off' } }));
 }
 
-/** The line refuses connections, and those that it has are closed. */
+/** The line closes its connections, and refuses new ones. */
 function closingsOf({ line, about }: Played): fc.Arbitrary<WrittenActions>[] {
   return about.kind === 'tcp' || about.kind === 'tls' ? [fc.constant({ closed: line.name })] : [];
 }
 
-/** Bytes that nobody asked for: random ones, and the last good reply once more. */
+/** The line sends bytes that nobody asked for: random ones, or the last good reply once more. */
 function unaskedOf({ line, target }: Played): fc.Arbitrary<WrittenActions>[] {
   const good = target.asked.findLast(wentWell);
   const pdu = good?.reply && pduOf(good.reply);

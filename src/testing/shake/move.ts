@@ -15,9 +15,9 @@ export type WrittenActions = Readonly<Record<string, unknown>>;
  * client that asks faster or slower.
  */
 export interface Move {
-  /** How many requests come before it begins. */
+  /** How many requests come before the move begins. */
   readonly after: number;
-  /** How many requests it lasts. */
+  /** How many requests the move lasts. */
   readonly requests: number;
   readonly does: WrittenActions;
 }

@@ -26,7 +26,7 @@ const ENDLESS_PERIODS = 5;
 /** A client that repeats each request a few times has a pause after that: half a poll period, or this many ms. */
 const PAUSE_MS = 50;
 const PAUSE_PERIODS = 0.5;
-/** So many requests without a pause, as often as that, may go on without end; and so many askings of one question. */
+/** A client may ask without end after this many requests without a pause, and this many repetitions of a question. */
 const RACING = 20;
 const REPEATING = 3;
 
@@ -35,7 +35,7 @@ export class AskingPace {
   readonly #usual: Usual;
   readonly #onEndless: (requests: number, ms: number) => void;
   #streak = { since: 0, count: 0 };
-  /** The question that was asked last, and how often on end. */
+  /** The question that was asked last, and how often in a row. */
   #same = { question: '', count: 0 };
   #last: number | undefined;
   #longest: number;
@@ -67,7 +67,7 @@ export class AskingPace {
     this.#streak = { since: 0, count: 0 };
   }
 
-  /** True while the client asks as one does that asks without end. */
+  /** True while the client asks so fast, and without a pause, that it may ask without end. */
   isRacing(now: number): boolean {
     const { since, count } = this.#streak;
     const isMuch = count >= RACING || this.#same.count >= REPEATING;
@@ -94,7 +94,7 @@ export class AskingPace {
 }
 
 /**
- * What a client did that no device may bring it to. `ended`: its program has. `gone`: it asks nothing more. `endless`: it
+ * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more. `endless`: it
  * asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request. `value`: it has a value
  * that no reply carried. `astray`: it asks, but no longer its usual round.
  */
@@ -120,7 +120,7 @@ const PATIENCE_PERIODS = 10;
 /** A line is closed for at least this long for each request of its move, in ms. */
 const SHORTEST_MS = 100;
 
-/** Begins the reason why a client was turned away that sent a length that no frame has. */
+/** The beginning of the reason for turning away a client that sent a length which no frame has. */
 const NOT_MODBUS = 'not Modbus TCP';
 
 const DEAF: ClientFailure = { kind: 'value', text: 'no longer shows the values of good replies' };
@@ -145,12 +145,12 @@ export class Player {
 
   /**
    * Plays moves, and waits for the client to poll as before.
-   * @returns what it did wrong; undefined when it did nothing
+   * @returns what the client did wrong; undefined when it did nothing wrong
    */
   async play(exam: Exam, schedule: Schedule): Promise<ClientFailure | undefined> {
     const client = this.#client;
     const mark = await settle(exam);
-    // What made it deaf may have come after the play before was judged.
+    // The client may have become deaf after the play before was judged.
     const isDoubtful = mark === undefined && client.values?.isUsable === true && (await exam.recover());
     if (isDoubtful && !(await showsGoodReplies(exam, client.values as ValueOracle))) return DEAF;
     const { last: since } = exam.log;
@@ -177,7 +177,7 @@ export class Player {
     return this.#actions.keepsClosed(this.#client.line.name);
   }
 
-  /** Takes back what a move has begun. */
+  /** Ends the effects of a move that go on by themselves. */
   async clear(): Promise<void> {
     this.#actions.endStep();
     await this.#actions.changing;
@@ -217,7 +217,7 @@ export class Player {
     return true;
   }
 
-  /** Waits for the usual round of the client. @returns what it does instead */
+  /** Waits for the usual round of the client. @returns what the client does in its place; undefined when it came */
   async #comesBack(exam: Exam): Promise<ClientFailure | undefined> {
     const { clock, log, periodMs } = exam;
     const since = log.last;
@@ -247,7 +247,7 @@ export class Player {
   }
 }
 
-/** Says how a client asks that does not come back to its usual round. */
+/** Says how a client asks when it does not come back to its usual round. */
 function astrayText({ log, client, target }: Exam, since: number): string {
   const asked = log.after(since);
   const missing = client.questions.filter(

@@ -24,8 +24,8 @@ import { NEEDED, type Plays } from './shrink.js';
 let known: readonly { readonly entry: Misbehaviour; readonly kinds: ReadonlySet<string> }[] | undefined;
 
 /**
- * The entry of the catalogue that does the most of what the moves do, by kinds of faults and manners; undefined when none
- * does any of it.
+ * The entry of the catalogue that has most of the moves' kinds of faults and manners; undefined when no entry has any of
+ * them.
  */
 function nearestEntry(schedule: Schedule): Misbehaviour | undefined {
   const done = new Set(schedule.flatMap(({ does }) => kindsOf(does)));
@@ -53,7 +53,7 @@ function kindsOf({ fault, manners, power, closed }: WrittenActions): string[] {
   return [...faults, ...habits, ...(power ? ['silence'] : []), ...(closed ? ['close'] : [])];
 }
 
-/** What a scenario needs to know of the bench and the client, apart from the schedule. */
+/** The facts of the bench and the client that a scenario needs beside the schedule. */
 interface Shown {
   readonly line: string;
   readonly seed: number;
@@ -69,7 +69,7 @@ type WrittenSteps = readonly object[];
 /** How long the client has for its usual round, in ms and in poll periods. */
 const BACK_MS = 60_000;
 const BACK_PERIODS = 20;
-/** How long it may take until it polls in its rhythm, in ms. */
+/** How long the client may take until it polls in its rhythm, in ms. */
 const SETTLED_MS = 10_000;
 /** How long its rhythm is watched, in poll periods and in ms. */
 const WATCHED_PERIODS = 5;
@@ -175,9 +175,9 @@ export interface SeenFailure {
 
 interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs'> {
   readonly isOver: boolean;
-  /** Why it ended before a failure was shrunk, as a part of a sentence. */
+  /** Why the shake ended before a failure was shrunk, as a part of a sentence. */
   readonly whyEnded: string | undefined;
-  /** Why it could not begin, as a sentence. */
+  /** Why the shake could not begin, as a sentence. */
   readonly refusal: string | undefined;
   /** Why nothing more could be played, as a sentence. */
   readonly fate: string | undefined;

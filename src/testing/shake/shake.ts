@@ -25,25 +25,25 @@ import { NEEDED, type Plays, playsOf, shrunk } from './shrink.js';
 export interface ShakeAudience {
   /** Called when a failure is known, and with each shorter schedule that shows it. */
   readonly found?: (finding: Finding, number: number) => void;
-  /** Called with a sentence that says how far it has come. */
+  /** Called with a sentence that says how far the shake has come. */
   readonly note?: (text: string) => void;
 }
 
 /** How one play of a schedule ended. */
 interface PlayEnd {
   readonly failure: ClientFailure | undefined;
-  /** Sequence numbers of the last event before it, and of its last one. */
+  /** Sequence numbers of the last event before the play, and of its last event. */
   readonly since: number;
   readonly last: number;
 }
 
-/** A failure that its schedule does not show again is looked for among so many of the newest moves, the fewest first. */
+/** How many of the newest moves are played when a schedule does not show its failure again, the fewest first. */
 const HISTORIES = [40, 160];
-/** The rest between two of its schedules, in requests. */
+/** The longest rest between two schedules of such a play, in requests. */
 const LONGEST_REST = 30;
 /** How many moves pass between two notes. */
 const NOTE_EVERY = 50;
-/** More failures than these, none of which is shown again, say nothing new. */
+/** After this many failures that could not be shown again, another one says nothing new. */
 const MOST_SEEN = 20;
 /** Shrinking takes at most this many plays. */
 const MOST_SHRINKING = 400;
@@ -128,7 +128,7 @@ export class Shake {
     this.#crash(how);
   }
 
-  /** Ends it. What it has found by then stays. */
+  /** Ends the shake. What it has found by then stays. */
   stop(): void {
     this.#end('it was stopped');
   }
@@ -292,7 +292,7 @@ export class Shake {
     return true;
   }
 
-  /** Lets as many requests pass as the shortest schedule lasts: what fails then, too, was not brought about by moves. */
+  /** Lets as many requests pass as the shortest schedule lasts: a client that fails then, too, fails by itself. */
   async #playWithoutMoves(kind: ClientFailure['kind']): Promise<void> {
     const shown = this.#seen.at(-1) as SeenFailure;
     const nothing = shown.schedule.map((move): Move => ({ ...move, does: {} }));
@@ -369,7 +369,7 @@ export class Shake {
     return exam;
   }
 
-  /** What is known of a failure. */
+  /** Describes a failure for the report. */
   #shaken(schedule: Schedule, { since, last }: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
     const exchanges = this.#log.after(since).filter(({ seq }) => seq <= last);
     const others = this.#log.othersAfter(since).filter(({ seq }) => seq <= last);

@@ -168,7 +168,7 @@ const WRITE_RETRY = 2;
 /** A driver that is this many bytes behind sends nothing at all: flow control, or an adapter that hangs. */
 const WRITE_QUEUE_LIMIT = 65_536;
 
-/** Says why a port is given up for which so many bytes wait; undefined while there may be more. */
+/** Says why a port is given up when too many bytes wait for it; undefined while more may wait. */
 function overfull(waiting: number): string | undefined {
   return waiting > WRITE_QUEUE_LIMIT ? `takes no more bytes, ${waiting} are waiting` : undefined;
 }

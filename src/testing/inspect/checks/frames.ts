@@ -23,7 +23,7 @@ const READS = 20;
 const MORE_READS = 50;
 /** The pauses to try in ms, the shortest first. */
 const PAUSES = [20, 50, 100, 250, 500, 1000, 1500];
-/** A pause is long enough when so many reads in a row are answered that chance would have lost this many of them. */
+/** How many losses by chance a row of answered reads must rule out before a pause counts as long enough. */
 const SURE = 5;
 const FEWEST_TRIES = 6;
 /** How often each question is asked where replies get lost by chance. */
@@ -90,7 +90,7 @@ function isBehind(exchange: Exchange): boolean {
   return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier transaction');
 }
 
-/** Replies to one and to two registers in turns are all wrong where a server is behind, and half where it is odd. */
+/** Of the replies to one and to two registers in turns, all are wrong if the server is behind, and half if it is odd. */
 const BEHIND = 0.7;
 
 /** Says how requests were lost: `7 of them without a reply and 6 with exception 06`. */
