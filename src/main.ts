@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { descriptorLimit } from './common/descriptors.js';
-import { keepYoungGenerations } from './common/platform.js';
+import { keepYoungGenerations, optimizeLate } from './common/platform.js';
 
 /*
  * Node reads many modules at a time, and ends with a stack trace when the system does not let it open enough
@@ -25,6 +25,7 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
 // The heap has not grown yet.
 setFlagsFromString('--max-semi-space-size=2');
 keepYoungGenerations();
+optimizeLate(true);
 
 const { main } = await import('./cli/verbs/run.js');
 const { writtenOut } = await import('./cli/verbs/standard.js');

@@ -1,4 +1,5 @@
 import { version } from '../../common/package.js';
+import { optimizeLate } from '../../common/platform.js';
 import { type Command, parseCommandLine } from '../command-line/command-line.js';
 import { withCredentials } from '../service/credential.js';
 import { startDeskThread } from './desk-messages.js';
@@ -15,6 +16,7 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
  * longer than Node itself.
  */
 async function run(command: Command): Promise<number> {
+  if (command.kind !== 'serve') optimizeLate(false);
   switch (command.kind) {
     case 'help':
       return say(command.text);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { HERE } from '../../common/platform.js';
+import { HERE, optimizeLate } from '../../common/platform.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
 import { demoNote } from '../../files/config/load.js';
@@ -113,6 +113,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
         },
       })
     : undefined;
+  optimizeLate(false);
   say('ready');
   await stop;
   ended?.();
