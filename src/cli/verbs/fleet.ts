@@ -32,22 +32,24 @@ export async function fleet(command: FleetCommand): Promise<number> {
   const { broker: url, username, ca, topic, action } = command;
   const carryOut = actionOf(command);
   if (!carryOut.ok) return complain(carryOut.error, action.do === 'test' ? WRONG_USAGE : FAILED);
-  const credentials = ca === undefined ? {} : await readBrokerFiles({ ca });
-  if (typeof credentials === 'string') return complain(credentials);
+  const read = ca === undefined ? success({}) : await readBrokerFiles({ ca });
+  if (!read.ok) return complain(read.error);
+  const credentials = read.value;
   const password = process.env.MODBUS_SIM_MQTT_PASSWORD;
   const found = await Fleet.find(
     { url, qos: 1, credentials, ...(username && { username }), ...(password && { password }) },
     topic,
   );
-  if (typeof found === 'string') return complain(found);
+  if (!found.ok) return complain(found.error);
+  const client = found.value;
   try {
-    if (action.do === 'list' && action.watch) return await watch(found, command);
-    const benches = found.select(command);
+    if (action.do === 'list' && action.watch) return await watch(client, command);
+    const benches = client.select(command);
     return benches.length === 0
       ? complain('no bench is meant: none has said so on the topic, or --on and --label fit none')
-      : await carryOut.value(found, benches);
+      : await carryOut.value(client, benches);
   } finally {
-    await found.end();
+    await client.end();
   }
 }
 

@@ -46,7 +46,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   const { mqtt } = configuration;
   const broker =
     mqtt?.files && (await (await import('../../remote/mqtt/credentials.js')).readBrokerFiles(mqtt.files));
-  if (typeof broker === 'string') return complain(`mqtt: ${broker}`);
+  if (broker?.ok === false) return complain(`mqtt: ${broker.error}`);
   for (const note of tls?.notes ?? []) log.value.warn(`REST: ${note}`);
 
   const service = await findServiceManager(process.env);
@@ -83,7 +83,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
     rules: { ...rules, ...(credentials && { credentials }) },
     port: configuration.api.port,
     log: log.value,
-    mqtt: mqtt && { definition: { ...mqtt, ...command.mqtt }, credentials: broker ?? {} },
+    mqtt: mqtt && { definition: { ...mqtt, ...command.mqtt }, credentials: broker?.value ?? {} },
   });
   if (!served.ok) {
     await simulator.stop();

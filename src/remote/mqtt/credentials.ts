@@ -1,4 +1,5 @@
 import { createSecureContext } from 'node:tls';
+import { failure, type Result, success } from '../../common/result.js';
 import type { MqttDefinition } from '../../files/config/configuration.js';
 import { readShort } from '../../modbus/transport/read-short.js';
 import type { BrokerCredentials } from './broker.js';
@@ -11,19 +12,20 @@ const LARGEST_BYTES = 2 ** 20;
 /** Reads the PEM files for a broker. @returns them, or what is wrong, in one sentence */
 export async function readBrokerFiles(
   files: NonNullable<MqttDefinition['files']>,
-): Promise<BrokerCredentials | string> {
+): Promise<Result<BrokerCredentials>> {
   const read: Record<string, string> = {};
   for (const [name, path] of Object.entries(files)) {
     try {
       read[name] = await readShort(path, LARGEST_BYTES);
     } catch (error) {
-      return `the file ${path} (${name}) can't be read: ${(error as Error).message}`;
+      return failure(`the file ${path} (${name}) can't be read: ${(error as Error).message}`);
     }
   }
   try {
     createSecureContext(read);
   } catch (error) {
-    return `the files ${Object.values(files).join(' and ')} can't be used: ${(error as Error).message}`;
+    const names = Object.values(files).join(' and ');
+    return failure(`the files ${names} can't be used: ${(error as Error).message}`);
   }
-  return read;
+  return success(read);
 }

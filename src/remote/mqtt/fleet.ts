@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { failure, type Result, success } from '../../common/result.js';
 import { isMapping } from '../../common/schema/parts.js';
 import type { Code } from '../../simulator/commands/refusal.js';
 import type { SeenBench } from '../../simulator/commands/schemas/mqtt.js';
@@ -120,10 +121,10 @@ export class Fleet {
   }
 
   /**
-   * Finds the benches that publish their states on `topic`, which may have wildcards.
-   * @returns why the broker can't be reached, as a sentence
+   * Finds the benches that publish their states on `topic`, which may have wildcards; or says why the broker can't be
+   * reached.
    */
-  static async find(settings: BrokerSettings, topic: string): Promise<Fleet | string> {
+  static async find(settings: BrokerSettings, topic: string): Promise<Result<Fleet>> {
     let timer: NodeJS.Timeout | undefined;
     let fleet: Fleet | undefined;
     const why = await new Promise<string | undefined>((resolve) => {
@@ -133,14 +134,14 @@ export class Fleet {
       timer = setTimeout(() => resolve('the broker does not answer'), CONNECT_MS);
     });
     clearTimeout(timer);
-    if (!fleet) return 'the broker does not answer';
+    if (!fleet) return failure('the broker does not answer');
     if (why !== undefined) {
       await fleet.end();
-      return why;
+      return failure(why);
     }
     while (performance.now() - fleet.#heardAt < QUIET_MS)
       await new Promise((resolve) => setTimeout(resolve, 20));
-    return fleet;
+    return success(fleet);
   }
 
   /** The benches of a selection, by topic. */
