@@ -41,6 +41,11 @@ describe('the pages of the console', () => {
     expect(refused.headers.allow).toBe('GET, HEAD');
   });
 
+  test('come whole, whatever range of them is asked for', async () => {
+    const { statusCode, body } = await get(open, '/', 'GET', { range: 'bytes=99999999-' });
+    expect([statusCode, body]).toEqual([200, (await get(open, '/')).body]);
+  });
+
   test('keep their files for ever, because their names have hashes', async () => {
     const { statusCode, headers } = await get(guarded, `/assets/${script}`);
     expect(statusCode).toBe(200);
