@@ -244,7 +244,10 @@ async function removeDevices(
   for (const { name } of devices) {
     // REST may have removed it before, and copies are removed together with their device.
     if (!context.simulator.devices.has(name)) continue;
-    const outcome = await removeDevice(context, { device: name, force: false });
+    // A defect keeps no other change from being made.
+    const outcome = await removeDevice(context, { device: name, force: false }).catch((error: Error) =>
+      refusal('request.failed', '', defectText(error)),
+    );
     if (!outcome.ok) refused.set(name, outcome);
   }
   return refused.size === 0 || refused.size === devices.length

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { LoadResult } from '../../../src/files/config/load.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
@@ -233,6 +233,29 @@ describe('a configuration that is read again', () => {
     expect([...simulator.devices.keys()]).toEqual(['meter', 'pump', 'tank', 'follower']);
     expect(await again(loaded(PLANT))).toEqual({ done: ['device tank', 'device follower'], refused: [] });
     expect([...simulator.devices.keys()]).toEqual(['meter', 'pump']);
+  });
+
+  it('goes on after a removal that fails by a defect, says so, and tries again', async () => {
+    const { simulator, again } = await start();
+    const more = (names: string[]) =>
+      loaded({
+        ...PLANT,
+        devices: {
+          ...PLANT.devices,
+          ...Object.fromEntries(names.map((name) => [name, { registers: { holding: [{ address: 0 }] } }])),
+        },
+      });
+    await again(more(['tank', 'valve']));
+    const remove = simulator.changes.removeDevice.bind(simulator.changes);
+    const defect = vi
+      .spyOn(simulator.changes, 'removeDevice')
+      .mockImplementation((name, how) =>
+        name === 'tank' ? Promise.reject(new Error('broken')) : remove(name, how),
+      );
+    const refused = ['device tank: broken (a defect of this program)'];
+    expect(await again(more([]))).toEqual({ done: ['device valve'], refused });
+    defect.mockRestore();
+    expect(await again(more([]))).toEqual({ done: ['device tank'], refused: [] });
   });
 
   it('keeps a device that is gone from the file while a line of REST uses it, and tries again', async () => {
