@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
-/** Descriptors that neither clients of lines nor connections of REST may take: for ports, listening sockets and files. */
+/** Descriptors that clients of lines and of REST leave free: for ports, listening sockets and files. */
 export const RESERVED_DESCRIPTORS = 32;
 
 /** How many descriptors this process may have (its soft limit); undefined where the system does not say. */
@@ -14,8 +14,8 @@ export function descriptorLimit(): number | undefined {
 }
 
 /**
- * The lowest descriptor that is free: all below it are in use. Asked of the system (some 10 µs), because the descriptor of a
- * new socket may be one that has just become free below many others.
+ * The lowest descriptor that is free: all below it are in use. Asked of the system (some 10 µs), because the
+ * descriptor of a new socket may be one that has just become free below many others.
  * @returns infinity when none is free
  */
 export function lowestFreeDescriptor(): number {

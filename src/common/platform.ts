@@ -24,15 +24,15 @@ export function platformOf(id: string): Platform {
 export const HERE = platformOf(process.platform);
 
 /**
- * Keeps the young generations of all heaps as they are. The garbage of a request is small and dies at once, so a
- * generation that does not grow keeps its collections short and saves memory (docs/performance.md). V8 lets them
- * grow again when it makes a heap, so this is called again for each new thread.
+ * Keeps the young generations of all heaps as they are. The garbage of a request is small and dies at once,
+ * so a generation that does not grow keeps its collections short and saves memory (docs/performance.md). V8
+ * lets them grow again when it makes a heap, so this is called again for each new thread.
  */
 export function keepYoungGenerations(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** The flag that says after how much work V8 optimizes a function, and its default, by the major version of V8. */
+/** The flag for how much work comes before V8 optimizes a function, and its default, by major version. */
 const OPTIMIZES_AFTER: Readonly<Record<string, readonly [flag: string, usual: number]>> = {
   11: ['interrupt-budget', 67_584],
   12: ['invocation-count-for-turbofan', 3000],
@@ -43,9 +43,9 @@ const OPTIMIZES_AFTER: Readonly<Record<string, readonly [flag: string, usual: nu
 const START_FACTOR = 10;
 
 /**
- * Makes V8 optimize later while the program starts, and as usual afterwards. Most of what runs at a start does not
- * run again, so its machine code is made and kept for nothing (docs/performance.md). A function that a long file keeps
- * busy is optimized all the same. Applies to all threads.
+ * Makes V8 optimize later while the program starts, and as usual afterwards. Most of what runs at a start
+ * does not run again, so its machine code is made and kept for nothing (docs/performance.md). A function that
+ * a long file keeps busy is optimized all the same. Applies to all threads.
  */
 export function optimizeLate(isStarting: boolean): void {
   const [major = ''] = process.versions.v8.split('.');

@@ -17,7 +17,7 @@ export interface GraphDevice {
   needersOf(name: string): Iterable<Dependent>;
   /** Returns the value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
-  /** Makes a dependent keep what it has, at the present moment of a schedule, which may be another device's. */
+  /** Makes a dependent keep what it has, at the present moment of a schedule, perhaps of another device. */
   settle(dependent: Dependent, schedule: Schedule): void;
 }
 

@@ -264,7 +264,7 @@ export interface LocalPoints {
   between(image: RegisterImage, address: number, count: number): readonly Point[];
   /** Does what has become due. */
   advance(): void;
-  /** Makes everything that depends on a value keep what it has added up. Call this before the value changes. */
+  /** Makes all that depends on a value keep what it has added up. Call this before the value changes. */
   settleDependents(point: Point): void;
   /** Returns the value now, in its unit. */
   valueNow(point: Point): number;

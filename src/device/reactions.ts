@@ -21,7 +21,7 @@ export class Reactions {
     this.#pace = pace;
   }
 
-  /** Forgets what was, at a restart. The reactions themselves have no state: what they do later is scheduled. */
+  /** Forgets what was, at a restart. Reactions have no state: what they do later is scheduled. */
   reset(): void {
     this.#busyUntil = Number.NEGATIVE_INFINITY;
   }

@@ -298,7 +298,7 @@ export class Devices {
   }
 }
 
-/** The registers of a list that grows at its end, or by the end of its last part, and that are not present. */
+/** The registers of a list that grows at its end, or by the end of its last part, and that are absent. */
 function missingIn(
   present: readonly DefinedRegisters[],
   wanted: readonly DefinedRegisters[],

@@ -182,7 +182,8 @@ const WRITES: ReadonlyMap<number | undefined, (typeof TABLES)[number]> = new Map
 ]);
 
 /**
- * The first register that a function reads or writes, or that any function reads; undefined when there is none.
+ * The first register that a function reads or writes, or that any function reads; undefined when there is
+ * none.
  */
 function firstDefined({ tables }: Device, code: number | undefined): FirstDefined | undefined {
   const written = WRITES.get(code);

@@ -12,8 +12,10 @@ import { linkOf } from '../modbus/transport/port/open-port.js';
  * - `keep`: the transport goes on as it is.
  * - `adjust`: an open serial port stays open, and the line behaves differently on it.
  * - `beside`: another transport is opened beside the one that is open, which is closed afterwards.
- * - `replace`: both need the same port, so the old transport is closed first, and opened again when the new one fails.
- * - `beside or replace`: both may need the same socket. The system knows best: `replace`, when the port is in use.
+ * - `replace`: both need the same port, so the old transport is closed first, and opened again when the new
+ *   one fails.
+ * - `beside or replace`: both may need the same socket. The system knows best: `replace`, when the port is in
+ *   use.
  */
 export type WayOfChange = 'keep' | 'adjust' | 'beside' | 'replace' | 'beside or replace';
 

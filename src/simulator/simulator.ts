@@ -71,7 +71,7 @@ export class FaultControl {
     return gone.length > 0 || different.length > 0;
   }
 
-  /** Takes rules out and puts others in force. @param otherwise makes the rule to set when a name has no value */
+  /** Takes rules out and puts others in force. @param otherwise makes the rule if a name has no value */
   #exchange(
     gone: readonly FaultRule[],
     wanted: readonly FaultRule[],

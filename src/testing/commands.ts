@@ -80,7 +80,8 @@ export function commandsOn<Sent, Part>(
       const run = find(context, id, (found) => found);
       if (!run.ok) return run;
       run.value.stop(failure);
-      // What comes next may be another run on the same lines. An inspection holds none, and may take long to put values back.
+      // What comes next may be another run on the same lines. An inspection holds none, and may take long to
+      // put values back.
       if (run.value.lines.length > 0) await run.value.ended;
       return done(null);
     },

@@ -6,8 +6,8 @@ import type { Finding, InspectionReport, Report } from './report/report.js';
 type Progress = ReturnType<typeof progressOn>;
 
 /**
- * Tells how far a test, an examination or a shake has come, as events of its lines, so that a client that follows the
- * traffic follows the test as well.
+ * Tells how far a test, an examination or a shake has come, as events of its lines, so that a client that
+ * follows the traffic follows the test as well.
  * @param test number of the run
  */
 function progressOn({ lines: known }: Simulator, lines: readonly string[], test: number) {
@@ -49,8 +49,8 @@ interface Runnable {
 }
 
 /**
- * A test, an examination or a shake that runs, or has run, on lines of a running simulator; or an inspection, which needs
- * none.
+ * A test, an examination or a shake that runs, or has run, on lines of a running simulator; or an inspection,
+ * which needs none.
  */
 export interface KnownRun {
   readonly id: number;
@@ -70,8 +70,9 @@ export interface KnownRun {
 }
 
 /**
- * The tests, examinations, shakes and inspections of a running simulator: all that run, and the newest that are over.
- * At most one of them works on a line at a time, because two would take each other's faults for their own.
+ * The tests, examinations, shakes and inspections of a running simulator: all that run, and the newest that
+ * are over. At most one of them works on a line at a time, because two would take each other's faults for
+ * their own.
  */
 export class Runs {
   readonly simulator: Simulator;

@@ -62,7 +62,7 @@ export function startOnClient(
   );
 }
 
-/** Reads a request for an examination and checks it against a running simulator. Undefined after reporting every mistake. */
+/** Reads an order of an examination and checks it against a simulator. Undefined after reporting mistakes. */
 export function readExamination(at: At, simulator: Simulator): ExaminationOrder | undefined {
   return at.unlessWrong(() => {
     const read = readClient(at, orderSchema, simulator);
@@ -78,9 +78,9 @@ export function readExamination(at: At, simulator: Simulator): ExaminationOrder 
 type ClientSource = Pick<z.output<typeof orderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'witness'>;
 
 /**
- * Reads of an order which client it is about, and checks that against a running simulator. Undefined after reporting
- * mistakes. A register is the only observer allowed here: a command would run with the rights of this program, and
- * a URL would be fetched from inside this machine's network.
+ * Reads of an order which client it is about, and checks that against a running simulator. Undefined after
+ * reporting mistakes. A register is the only observer allowed here: a command would run with the rights of
+ * this program, and a URL would be fetched from inside this machine's network.
  */
 export function readClient<Source extends ClientSource>(
   at: At,

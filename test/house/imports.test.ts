@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
  * What each room of src may know. A room is a folder of a wing, or what lies beside these. `external` tells which
  * packages and node modules it may import; without it, any. `why` is what the message says.
  */
-interface CommandContext {
+interface RoomRules {
   readonly knows: readonly string[];
   /** Rooms of which it may import types, and nothing that runs. */
   readonly knowsTypesOf?: readonly string[];
@@ -44,7 +44,7 @@ function floorOf(room: string): number {
   return WING_NAMES.findIndex((wing) => WINGS[wing]?.includes(room));
 }
 
-const ROOMS: Readonly<Record<string, CommandContext>> = {
+const ROOMS: Readonly<Record<string, RoomRules>> = {
   common: {
     knows: [],
     external: /^node:(fs|v8)$/,
@@ -340,7 +340,7 @@ const CONFINED = [
 interface Import {
   readonly specifier: string;
   readonly isTypeOnly: boolean;
-  /** By `import()`, where it is reached. */
+  /** True for `import()`, which loads the module when it is reached. */
   readonly isLate: boolean;
   readonly line: number;
 }

@@ -289,7 +289,7 @@ const LISTS = { exchanges: '/exchanges', events: '/traffic' } as const;
 
 const PAGE_LENGTH = 1000;
 
-/** How long a request waits for new traffic, in ms. A simulator that is stopped meanwhile is noticed after it. */
+/** How long a request waits for new traffic, in ms. A simulator that stops is noticed afterwards. */
 const WAIT_MS = 1000;
 
 /** The traffic of a simulator. */

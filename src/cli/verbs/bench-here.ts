@@ -22,17 +22,17 @@ import { load } from './load.js';
 import { warningLog } from './log.js';
 import { say } from './say.js';
 
-/** The client that polls a line: the command line that starts it, and what shows the values that it has read. */
+/** The client that polls a line: the command line that starts it, and what shows the values that it reads. */
 export interface ClientHere {
   readonly dut: string | undefined;
   readonly makeObserver: MakeObserver | undefined;
 }
 
 /**
- * Runs something on a simulator of its own, without the faults of its file: they would be taken for the client's
- * behaviour.
+ * Runs something on a simulator of its own, without the faults of its file: they would be taken for the
+ * client's behaviour.
  * @param prepare reads the order before the lines are opened, and returns what runs it after that
- * @returns what that returns, or lines for a terminal that say why it could not begin; undefined if they have been printed
+ * @returns what that returns, or lines for a terminal that say why it could not begin; undefined if printed
  */
 export async function onOwnSimulator<Value>(
   source: ConfigurationSource,
@@ -54,8 +54,8 @@ export async function onOwnSimulator<Value>(
 }
 
 /**
- * Reads an order about the client of a line as a request would have it, and checks what only a simulator of its
- * own can have: the program of the client, and any observer.
+ * Reads an order about the client of a line as a request would have it, and checks what only a simulator of
+ * its own can have: the program of the client, and any observer.
  * @param read reads the order; undefined after reporting mistakes
  * @returns the order, or what is wrong with the options, as a sentence
  */

@@ -26,7 +26,7 @@ export interface RunCarrier<Run extends FollowedRun> {
   /** @param sent what is to be run, as a body of REST has it */
   start(sent: object): Promise<Result<Run>>;
   get(id: number): Promise<Result<Run>>;
-  /** Resolves when the run is over. @param failure why what runs has failed; undefined when somebody stops it */
+  /** Resolves when the run is over. @param failure why what runs has failed; undefined for a stop */
   stop(id: number, failure?: string): Promise<unknown>;
 }
 
@@ -36,7 +36,7 @@ export interface RunFollower<Run extends FollowedRun> {
   readonly everyMs: number;
   /** Resolves when the run is to stop. */
   readonly stop: Promise<unknown>;
-  /** Resolves with a sentence when what runs has failed; undefined if nobody but the simulator notices that. */
+  /** Resolves with a sentence when what runs has failed; undefined if only the simulator notices that. */
   readonly failed?: Promise<string> | undefined;
   /** Called with the run each time that the simulator was asked. */
   readonly seen: (run: Run) => void;
@@ -140,7 +140,7 @@ const verdict = z.custom<Verdict>((value) => typeof value === 'string');
 const shownFindings = z.array(
   z.looseObject({ id: z.string(), title: z.string(), verdict, summary: z.string() }),
 );
-/** A run as REST shows it without its report: a test has steps, an examination checks, and a shake findings. */
+/** A run as REST shows it without its report: a test has steps, an examination checks, a shake findings. */
 const SUMMARY = z.looseObject({
   id: z.number(),
   state: z.enum(['running', 'over']),

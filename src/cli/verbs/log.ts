@@ -143,7 +143,8 @@ function openLogFile(file: string): Result<Outlet> {
 }
 
 /**
- * Opens the file of a log again where it was moved or removed, as logrotate does: entries would go where nobody looks for them.
+ * Opens the file of a log again where it was moved or removed, as logrotate does: entries would go where
+ * nobody looks for them.
  * @returns undefined while the file is in its place, or where it can't be opened; then the old one is written
  */
 async function reopen(file: string, descriptor: number): Promise<number | undefined> {

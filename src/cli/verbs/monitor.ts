@@ -84,8 +84,8 @@ function tell(text: string): void {
 }
 
 /**
- * The newest events that are kept, and the number of the newest of all; undefined where the simulator does not
- * answer, which following it finds out again.
+ * The newest events that are kept, and the number of the newest of all; undefined where the simulator does
+ * not answer, which following it finds out again.
  */
 async function lastEvents(command: MonitorCommand, count: number) {
   const url = filteredUrl('/api/v1/traffic', command);

@@ -7,7 +7,7 @@ const MOST_AT_ONCE = 16 * 1024;
 /** Pause between two attempts to write, in ms. It doubles after each attempt that finds no room. */
 const FIRST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 50;
-/** Between two looks whether the file is still in its place, in ms. */
+/** Time between two looks whether the file is still in its place, in ms. */
 const LOOK_MS = 1000;
 
 /**
@@ -33,8 +33,8 @@ export class Outlet {
   /** Resolves when nobody reads any more. That is noticed at the next write. */
   readonly unread: Promise<void>;
   /**
-   * For a file that may be moved or removed while it is written, as logrotate does: asked from time to time before a write, and
-   * resolves with a new descriptor, or with undefined while the file is in its place.
+   * For a file that may be moved or removed while it is written, as logrotate does: asked from time to time
+   * before a write, and resolves with a new descriptor, or with undefined while the file is in its place.
    */
   reopen: ((descriptor: number) => Promise<number | undefined>) | undefined;
   #descriptor: number;

@@ -23,7 +23,7 @@ type LineBody = z.infer<typeof LINES>;
 /** Longest time for an answer, in ms. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** The REST interface of a simulator that runs elsewhere. A failure is a sentence that says why there is no answer. */
+/** The REST interface of a simulator elsewhere. A failure is a sentence that says why there is no answer. */
 export class Remote {
   readonly #url: string;
   readonly #send: Send;

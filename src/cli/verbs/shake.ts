@@ -26,7 +26,7 @@ import { complain, FAILED, OK, printFinding, say } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { fileProblem, reportsProblem, save, writeReports } from './write-files.js';
 
-/** The exit code when the command, the configuration or the line is wrong, nobody polls, or it was stopped early. */
+/** The exit code for a wrong command, configuration or line, when nobody polls, or after a stop. */
 const WRONG = 2;
 
 /** Shakes the client that polls a line, and prints what breaks it. */
@@ -124,7 +124,7 @@ function shakeLine(
   });
 }
 
-/** Shakes the client of a line on a simulator that already runs. The client is started here, and only once. */
+/** Shakes the client of a line on a simulator that already runs. The client is started here, only once. */
 function shakeThere(
   command: ShakeCommand,
   url: string,

@@ -96,7 +96,7 @@ function isSame(one: number, other: number): boolean {
   return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 }
 
-/** What is behind a descriptor; undefined where Windows does not say, as of a file that may only be written. */
+/** What is behind a descriptor; undefined if Windows does not say, as of a file that may only be written. */
 function statsOf(fd: number): Stats | undefined {
   try {
     return fstatSync(fd);

@@ -8,8 +8,9 @@ import type { Parsed, ToParser } from './configuration-file.js';
 import { type ParseOrder, stepBack, type WorkOrder } from './work.js';
 
 /*
- * Does one piece of long work beside the lines and the desk: parses a configuration file, or learns from traffic. It sends what
- * comes of it in pieces, each on request. In one message, all of it would stop the other thread while that unpacks it.
+ * Does one piece of long work beside the lines and the desk: parses a configuration file, or learns from
+ * traffic. It sends what comes of it in pieces, each on request. In one message, all of it would stop the
+ * other thread while that unpacks it.
  */
 
 /** Niceness of this thread where nothing waits for its work but one client of the desk, which has 10. */

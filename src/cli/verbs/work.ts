@@ -18,7 +18,7 @@ export interface ParseOrder {
 /** The order for a thread that does long work (`work-thread.ts`). */
 export type WorkOrder = ParseOrder | { readonly kind: 'learn' };
 
-/** Lowers the priority of this thread. Linux has a priority for each thread. @param niceness 19 is the lowest priority */
+/** Lowers the priority of this thread; each has its own on Linux. @param niceness 19 is the lowest */
 export function stepBack(niceness: number): void {
   try {
     const [thread] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
@@ -29,8 +29,8 @@ export function stepBack(niceness: number): void {
 }
 
 /**
- * Starts a thread for one piece of work, which answers one question after the other. A question rejects when the thread has
- * failed: with `ERR_WORKER_OUT_OF_MEMORY` when its heap needed more than `limits`.
+ * Starts a thread for one piece of work, which answers one question after the other. A question rejects when
+ * the thread has failed: with `ERR_WORKER_OUT_OF_MEMORY` when its heap needed more than `limits`.
  */
 export function startWork<Question, Answer>(
   order: WorkOrder,

@@ -161,7 +161,7 @@ function partOf(value: unknown, part: string | number): unknown {
   return sectionOf(value, String(part));
 }
 
-/** A word shorter than this many characters is like too many others, so only other names for it are suggested. */
+/** A word with fewer characters is like too many others, so only other names for it are suggested. */
 const SHORTEST_MEANT = 3;
 
 /** Returns the end of a message, `, did you mean "float32"?`; empty when no known value is near. */

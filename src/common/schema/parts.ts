@@ -9,7 +9,7 @@ import { documentAs, type KeyNotes, noteKeys } from './written-as.js';
  * adds what was found.
  */
 
-/** Makes a schema for a mapping with these keys and no others. @param notes what the keys are for, for editors */
+/** Makes a schema for a mapping with these keys alone. @param notes what the keys are for, for editors */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, notes?: KeyNotes<keyof Shape>) {
   const keys = Object.keys(shape).join(KEY_SEPARATOR);
   const schema = z.strictObject(shape, {
@@ -19,7 +19,7 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, notes
   return schema;
 }
 
-/** Returns a shape in which several keys have the same schema, or notes that are the same for several keys. */
+/** Returns a shape in which several keys share a schema, or notes that are the same for several keys. */
 export function each<Key extends string, Part>(keys: readonly Key[], part: Part) {
   return Object.fromEntries(keys.map((key) => [key, part])) as { readonly [K in Key]: Part };
 }

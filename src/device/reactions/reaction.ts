@@ -99,7 +99,7 @@ export interface ReactionDefinition {
   readonly kind: string;
   readonly uses: readonly Use[];
   readonly causes: number;
-  /** The values that the reaction lets through, in the unit of the entry; absent where it does not look at them. */
+  /** The values that the reaction lets through, in the unit of the entry; absent if all of them. */
   readonly limits?: Limits;
   start(context: ReactionContext): Reaction;
 }

@@ -36,7 +36,7 @@ export interface ImageSnapshot {
   readonly meta: Uint8Array;
 }
 
-/** The number of cells that are counted without a pause: each takes 1 ns, and 300 ns in a program that has just started. */
+/** How many cells are counted without a pause: each takes 1 ns, and 300 ns right after the start. */
 const COUNTED = 512;
 
 /**
@@ -86,7 +86,7 @@ export class RegisterImage implements ActiveCells {
     return this.#layout;
   }
 
-  /** Counts the values that have a cell among `count` cells from `address`, and yields where others may be served. */
+  /** Counts the values that have a cell among `count` cells from `address`. Yields, so that others run. */
   *valuesIn(address: number, count: number): Generator<void, number, void> {
     let values = this.typeAt(address) === 'next' ? 1 : 0;
     const end = address + count;

@@ -28,7 +28,7 @@ const WORDS_LITTLE = 0x20;
 const BYTES_LITTLE = 0x40;
 const PADDED_WITH_SPACES = 0x80;
 
-/** For each meta byte 1 if a value begins at such a cell, or 0. */
+/** 1 for each meta byte at whose cells a value begins, else 0. */
 export const BEGINS = Uint8Array.from({ length: 256 }, (_, meta) => {
   const type = typeOfMeta(meta);
   return type === 'invalid' || type === 'next' ? 0 : 1;

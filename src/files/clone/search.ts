@@ -2,9 +2,10 @@ import { ExceptionCode } from '../../modbus/protocol/function-code.js';
 import { type Range, runsOf, type TableSurvey } from './table-survey.js';
 
 /*
- * Where a device may have registers, the likeliest addresses first. A read over a hole is refused as a whole by most devices, so a refused
- * block tells nothing: only single addresses do, and there are too many of them. So the search asks address by address where devices have
- * most of their registers, then at round addresses, at those of the other tables, and at a distance from each other; and wherever it finds
+ * Where a device may have registers, the likeliest addresses first. A read over a hole is refused as a whole
+ * by most devices, so a refused block tells nothing: only single addresses do, and there are too many of
+ * them. So the search asks address by address where devices have most of their registers, then at round
+ * addresses, at those of the other tables, and at a distance from each other; and wherever it finds
  * something, address by address around it.
  */
 
@@ -31,7 +32,7 @@ const ROUND = {
     [1000, 1],
   ],
 } as const;
-/** Around what was found, all addresses are asked up to this distance, and one in eight up to the greater one. */
+/** How far around what was found all addresses are asked, and how far one in eight. */
 const NEAR = 32;
 const RING = { distance: 128, step: 8 };
 /** At these distances from what was found, devices often have more of the same. */

@@ -10,7 +10,7 @@ interface SurveyOrder {
   readonly ranges: readonly Range[];
   /** True to ask for every address of the ranges. */
   readonly isThorough: boolean;
-  /** True when blocks can't be trusted, so that each address is asked alone, and no limit of blocks is looked for. */
+  /** True when blocks can't be trusted: each address is asked alone, and no limit of blocks is looked for. */
   readonly isSingle?: boolean;
   /** Further function codes to try. Each is sent without data, so that the device can't execute anything. */
   readonly functions: readonly number[];
@@ -136,7 +136,8 @@ async function readTables(asker: Asker, order: SurveyOrder): Promise<TableSurvey
     );
   await searchTables(tables, order);
   for (const survey of tables) {
-    // Refused with one code that is not about addresses, wherever it was asked: the device does not know the table.
+    // Refused with one code that is not about addresses, wherever it was asked: the device does not know the
+    // table.
     const [way] = survey.ways;
     const isUnknown = survey.values.size === 0 && survey.ways.size === 1 && !asker.isOver;
     if (isUnknown && way !== ExceptionCode.illegalDataAddress) survey.unsupported ??= way;

@@ -48,7 +48,7 @@ export class TableSurvey {
    * register, with their number of registers.
    */
   readonly wholes = new Map<number, number>();
-  /** How the device refuses quantities that the specification does not allow, where it is not exception 03. */
+  /** How the device refuses quantities that the specification does not allow, if not by exception 03. */
   readonly wrongQuantities = new Map<string, ReadRefusal>();
   readonly #asker: Asker;
   /** The addresses that were refused, by the quantity that was asked for. */
@@ -225,9 +225,9 @@ export class TableSurvey {
   }
 
   /**
-   * Asks for quantities that the specification does not allow (Application Protocol V1.1b3, 6.1 and 6.3): 0, one
-   * more than the greatest, and the least whose byte count does not fit into a byte. Where the quantities between these
-   * two are refused in two ways, their boundary is searched.
+   * Asks for quantities that the specification does not allow (Application Protocol V1.1b3, 6.1 and 6.3): 0,
+   * one more than the greatest, and the least whose byte count does not fit into a byte. Where the quantities
+   * between these two are refused in two ways, their boundary is searched.
    */
   async askWrongQuantities(): Promise<void> {
     const [start] = this.values.keys();

@@ -89,8 +89,9 @@ function entryOf(device: ClonedDevice): Record<string, unknown> {
 }
 
 /**
- * The objects of the identification. The three that every device has are empty when this one did not send them,
- * so that the clone does not give those of this program. Undefined when the device does not know the function.
+ * The objects of the identification. The three that every device has are empty when this one did not send
+ * them, so that the clone does not give those of this program. Undefined when the device does not know the
+ * function.
  */
 function identityOf({ identity, refused }: DeviceSurvey): Record<string, unknown> | undefined {
   if (refused.has(FunctionCode.encapsulatedInterfaceTransport)) return undefined;
@@ -218,7 +219,7 @@ function namedEntry(
   };
 }
 
-/** Functions that this program has and a clone does not ask for, as they could change something or are rare. */
+/** Functions that this program has and a clone does not ask for: they could change something, or are rare. */
 const NOT_ASKED = [20, 21, 22, 23, 24];
 /** Functions whose answers a clone has by its registers and what was read. The others are refused. */
 const KNOWN = [1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 43];

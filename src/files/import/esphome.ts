@@ -32,7 +32,7 @@ const TABLES: ReadonlyMap<string, TableName> = new Map([
   ['discrete_input', 'discrete'],
 ]);
 
-/** The types of values. With `_R` behind them the low word comes first, with `_S` the low byte of each word. */
+/** The types of values. With `_R` at the end the low word comes first, with `_S` each word's low byte. */
 const TYPES: ReadonlyMap<string, ValueType> = new Map([
   ['U_WORD', 'uint16'],
   ['S_WORD', 'int16'],

@@ -6,8 +6,8 @@ import { NUMBER_TYPES } from './data-types.js';
 
 /**
  * Templates of evcc (https://docs.evcc.io): YAML in which the part below `render: |` is a Go template. What a
- * condition leaves out is not known, so all its branches are read, line by line: each `source: modbus` with its
- * `register:` is a value.
+ * condition leaves out is not known, so all its branches are read, line by line: each `source: modbus` with
+ * its `register:` is a value.
  */
 
 const TABLES: ReadonlyMap<string, { readonly table: TableName; readonly write: boolean }> = new Map(
@@ -146,7 +146,7 @@ function addRegister(
 
 type DecodedType = { readonly type: ValueType; readonly length?: number; readonly wordOrder?: 'little' };
 
-/** The type that a word such as `int32snan` stands for: `s` swaps the words, `nan` is a value that is not there. */
+/** The type that a word such as `int32snan` stands for: `s` swaps the words, `nan` is a missing value. */
 function typeOf(decode: string, length: number | undefined): DecodedType | undefined {
   // The branches of a condition in the middle differ in the order of words: the first one counts.
   const plain = decode.replace(DIRECTIVE, ' ').trim().split(/\s+/)[0] ?? '';

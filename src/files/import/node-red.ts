@@ -13,8 +13,8 @@ import {
 } from './collected.js';
 
 /**
- * Flows of Node-RED with the nodes of node-red-contrib-modbus: an exported list of nodes. A `modbus-client` is a
- * connection; nodes that read or write name it, and their unit, table, address and quantity.
+ * Flows of Node-RED with the nodes of node-red-contrib-modbus: an exported list of nodes. A `modbus-client`
+ * is a connection; nodes that read or write name it, and their unit, table, address and quantity.
  */
 
 const TABLES: ReadonlyMap<string, TableName> = new Map([

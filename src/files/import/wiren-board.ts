@@ -15,8 +15,8 @@ import {
 } from './collected.js';
 
 /**
- * Device templates of wb-mqtt-serial (Wiren Board), as its schema describes them: JSON, with comments behind `//`.
- * Channels and parameters name registers.
+ * Device templates of wb-mqtt-serial (Wiren Board), as its schema describes them: JSON, with comments behind
+ * `//`. Channels and parameters name registers.
  */
 
 const TABLES: ReadonlyMap<string, TableName> = new Map([

@@ -133,7 +133,7 @@ export function conversationOf(logged: readonly LoggedBytes[]): Conversation {
   };
 }
 
-/** The framing of most frames, and the frames in it. Where no frame has a check value, they are of a gateway. */
+/** The framing of most frames, and the frames in it. If no frame has a check value, they are of a gateway. */
 function framed(logged: readonly LoggedBytes[]): { framing: Framing; frames: readonly LoggedBytes[] } {
   const counted = FRAMINGS.map((each) => logged.filter(({ bytes }) => each.decode(bytes)).length);
   const most = Math.max(...counted);

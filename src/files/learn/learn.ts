@@ -56,7 +56,7 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Learne
 /** The most bytes of a log or a capture: learning needs up to twelve times as much memory. */
 export const MOST_LEARNED = 16 * 1024 * 1024;
 
-/** A question to `learning`: a piece of the capture, or, when all of them were given, the next piece of the file. */
+/** A question to `learning`: a piece of the capture, or, after all of them, the next piece of the file. */
 export type ToLearner = { readonly kind: 'capture'; readonly piece: Uint8Array } | { readonly kind: 'next' };
 
 /** An answer of `learning`. The text after the last piece of the file is empty. */
@@ -69,8 +69,8 @@ export type LearnedPiece =
 const PIECE_LENGTH = 64 * 1024;
 
 /**
- * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`, as any generator
- * ignores what it is begun with.
+ * Learns from traffic whose capture comes in pieces, and gives the file in pieces. It is begun with `next`,
+ * as any generator ignores what it is begun with.
  */
 export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
   const pieces: Uint8Array[] = [];

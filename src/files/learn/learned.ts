@@ -91,7 +91,7 @@ function wrongTransaction(asked: number, got: number): number | string {
 export interface OddReply {
   readonly when: RequestCondition;
   readonly faults: Faults;
-  /** Which of such requests got this reply, counted from 1. The last known reply stays, so its range is open. */
+  /** Which of such requests got this reply, counted from 1. The last known reply stays: its range is open. */
   readonly turns: readonly TurnRange[];
 }
 
@@ -251,7 +251,7 @@ function keepReply(turns: Map<string, Turns>, when: RequestCondition, what: stri
   else known.runs.push({ faults, count: 1 });
 }
 
-/** The odd replies in their turns. Where they need more rules than `most`, those that changed most are reduced. */
+/** The odd replies in their turns. If they need more than `most` rules, the most changed are reduced. */
 function oddReplies(all: readonly Turns[], most: number, tell: (what: string) => void): OddReply[] {
   const conditions = apart(all.map(({ when }) => when));
   const made = all.map((turns) => ({ turns, odd: inTurn(turns, conditions.get(turns.when) ?? turns.when) }));

@@ -5,7 +5,7 @@ import { concatBytes } from '../../modbus/protocol/bytes.js';
 /** Bytes of a line. */
 interface ShownBytes {
   readonly bytes: Uint8Array;
-  /** The text before the bytes, without dates and times; that of a later group begins after the one before. */
+  /** The text before the bytes, without dates and times; in a later group what follows the one before. */
   readonly before: string;
   /** The direction that the notation itself gives. */
   readonly direction: 'out' | 'in' | undefined;

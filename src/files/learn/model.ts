@@ -21,7 +21,7 @@ export interface Cell {
   value: number;
   /** How often clients have read it. */
   reads: number;
-  /** The reads that found another value than the one before and than what was written, with what they found. */
+  /** The reads that found another value than the one before and than was written, with what they found. */
   readonly replayed: (readonly [read: number, value: number])[];
 }
 
@@ -61,7 +61,8 @@ export class Model {
   }
 
   /**
-   * What the registers answer, of which nothing changes. Undefined for functions that are not about registers.
+   * What the registers answer, of which nothing changes. Undefined for functions that are not about
+   * registers.
    */
   reply(request: Uint8Array): Uint8Array | undefined {
     const [code = 0] = request;

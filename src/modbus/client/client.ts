@@ -26,8 +26,8 @@ export type RequestOutcome =
   | Failed;
 
 /**
- * The request could not be sent, or its reply could not come. The reason is one sentence that names the port or
- * the host.
+ * The request could not be sent, or its reply could not come. The reason is one sentence that names the port
+ * or the host.
  */
 interface Failed {
   readonly kind: 'failed';
@@ -56,8 +56,9 @@ export interface ModbusClient {
    */
   ask(request: ClientRequest): Promise<RequestOutcome>;
   /**
-   * Sends bytes as they are, each piece after its pause, and hears what comes until `wait` ends it. Nothing is added,
-   * and nothing taken for a reply. Takes its turn among the requests, on the same port or connection.
+   * Sends bytes as they are, each piece after its pause, and hears what comes until `wait` ends it. Nothing
+   * is added, and nothing taken for a reply. Takes its turn among the requests, on the same port or
+   * connection.
    */
   raw(pieces: readonly RawPiece[], wait: RawWait): Promise<RawOutcome>;
   /** Ends all requests as failed, and closes the port or the connection. The next request opens it again. */

@@ -29,8 +29,8 @@ export interface RawExchange {
 }
 
 /**
- * Whether an exchange is over: `complete` at once, `perhaps` after the silence that ends a frame, `more` after
- * the time-out.
+ * Whether an exchange is over: `complete` at once, `perhaps` after the silence that ends a frame, `more`
+ * after the time-out.
  */
 export type HeardSoFar = 'complete' | 'perhaps' | 'more';
 
@@ -42,8 +42,8 @@ export interface RawWait {
 }
 
 /**
- * A serial port or a connection, below frames: bytes out with planned pauses between them, bytes in with their
- * times. One exchange at a time.
+ * A serial port or a connection, below frames: bytes out with planned pauses between them, bytes in with
+ * their times. One exchange at a time.
  */
 export class RawConnection implements WireListener {
   readonly #clock: Clock;

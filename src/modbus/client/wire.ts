@@ -39,7 +39,7 @@ export interface WireTimes {
   readonly character: number;
   /** The silence between two frames. */
   readonly t35: number;
-  /** After this long without a byte, a frame is over. */
+  /** The silence after which a frame is over. */
   readonly gap: number;
 }
 

@@ -214,8 +214,8 @@ export interface Transport {
    * Sends bytes that nobody asked for, if the line is free now: no reply is pending, and a serial line has
    * been silent for t3.5. Bytes that have left are reported as an event `unasked`. Absent where there is
    * nobody to send to.
-   * @param how with `waits`, a client on a socket that waits for replies gets the bytes after them; otherwise it
-   *   gets none
+   * @param how with `waits`, a client on a socket that waits for replies gets the bytes after them; otherwise
+   *   it gets none
    * @returns in how many ms to ask again, because the line is not free; undefined when the bytes were sent,
    * or nobody is there
    */

@@ -22,7 +22,7 @@ export interface ApiContext {
   readonly caughtUp: () => Promise<void>;
   /** The present moment by the clock of the events, in ms. */
   readonly now: () => number;
-  /** Begins to learn devices from a capture in a thread of its own; absent where they are learned in this one. */
+  /** Begins to learn devices from a capture in a thread of its own; absent if this one learns them. */
   readonly beginLearning?: () => Asked<ToLearner, LearnedPiece>;
   /** The connection to the MQTT broker; undefined if there is none. */
   mqtt?:

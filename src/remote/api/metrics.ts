@@ -217,7 +217,7 @@ export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
 /** How many values are written without a pause. A bench of 64 lines may have 250,000. */
 const PIECE = 500;
 
-/** Writes families one after the other, in pieces. Only the first piece of a family has its two head lines. */
+/** Writes families one after the other, in pieces. Only a family's first piece has its two head lines. */
 async function* writtenIn(
   families: Iterable<Family>,
   textOf: (family: Family) => Promise<string>,

@@ -217,8 +217,8 @@ function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | u
 }
 
 /**
- * Makes an application take requests one after the other from each connection, and parse and check what is sent. Query and
- * body are checked by the schemas of the route, in the same way as files are.
+ * Makes an application take requests one after the other from each connection, and parse and check what is
+ * sent. Query and body are checked by the schemas of the route, in the same way as files are.
  * @param guard answers a request that is not let in; returns undefined for any other
  */
 export function takeRequests(

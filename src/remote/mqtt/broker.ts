@@ -312,9 +312,9 @@ export class Broker {
   }
 
   /**
-   * Looks up the name of the broker, and then makes the next attempt. The package gives up an attempt that takes
-   * too long, but its look-up goes on in the system. With this, there is only one look-up at a time while no
-   * name server answers, however many attempts were made.
+   * Looks up the name of the broker, and then makes the next attempt. The package gives up an attempt that
+   * takes too long, but its look-up goes on in the system. With this, there is only one look-up at a time
+   * while no name server answers, however many attempts were made.
    */
   #tryAgain(): void {
     lookUpName(this.#url.hostname.replace(/[[\]]/g, ''), {}, (error) => {

@@ -121,8 +121,8 @@ export class Fleet {
   }
 
   /**
-   * Finds the benches that publish their states on `topic`, which may have wildcards; or says why the broker can't be
-   * reached.
+   * Finds the benches that publish their states on `topic`, which may have wildcards; or says why the broker
+   * can't be reached.
    */
   static async find(settings: BrokerSettings, topic: string): Promise<Result<Fleet>> {
     let timer: NodeJS.Timeout | undefined;

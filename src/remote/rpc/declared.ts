@@ -17,7 +17,7 @@ import {
   TEST_COMMANDS,
 } from '../../testing/declared.js';
 
-/** Every command and query of a running simulator by its name, without what carries it out: see `line-end.ts`. */
+/** Every command and query of a running simulator by its name. `line-end.ts` has what carries them out. */
 export const COMMANDS = {
   ...PROGRAM_COMMANDS,
   ...PORT_COMMANDS,

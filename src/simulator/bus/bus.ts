@@ -58,7 +58,7 @@ class AddressStations {
   readonly stations: ReadonlyMap<number | '*', Station>;
   /** The station of the first unit, on a line with MBAP headers whose units are all the same device. */
   readonly only: Station | undefined;
-  /** Counts of the traffic with these devices. The line updates them, and the devices' diagnostics read them. */
+  /** Counts of the traffic with these devices. The line updates them; the devices' diagnostics read them. */
   readonly activity: Activity;
 
   /** @param before the stations before the change; a unit that keeps its device keeps its counters */
@@ -298,7 +298,7 @@ export class Bus {
     return { plan, framing };
   }
 
-  /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7), unless the line is set to silence. */
+  /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7), if not set to silence. */
   #missingUnit({ transactionId, unitId, pdu }: BusRequest): ReplyPlan {
     if (this.#line.missingUnit === 'silence') return silence('no such unit');
     const response = exceptionResponse(pdu[0] as number, ExceptionCode.gatewayTargetDeviceFailedToRespond);

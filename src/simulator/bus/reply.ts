@@ -28,7 +28,7 @@ export interface TracedRequest {
  */
 export class Reply implements LineReply {
   readonly framing: Framing;
-  /** The plan with everything that is sent before the reply; undefined while a real device has not answered. */
+  /** The plan, with all that is sent before the reply; undefined while a real device has not answered. */
   plan: ReplyPlan | undefined;
   /** The faults that shaped the plan. */
   acted: readonly ActedFault[];

@@ -5,7 +5,7 @@ import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-cod
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 
-/** Response PDUs by device for one broadcast. A device executes once, and each of its unit identifiers counts. */
+/** Response PDUs by device for one broadcast. A device executes once, and each of its units counts. */
 export type Executed = Map<Device, Uint8Array | undefined>;
 
 /** A device under one unit identifier of one line, with the counters of that unit. */
@@ -46,7 +46,7 @@ export class Station {
       : 'the device does not answer such a request';
   }
 
-  /** Processes a request that came in this framing. @returns the response PDU; undefined when there is no reply. */
+  /** Processes a request that came in this framing. @returns the response PDU; undefined for no reply. */
   process(requestPdu: Uint8Array, framing: Framing): Uint8Array | undefined {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.framing = framing;

@@ -41,7 +41,7 @@ export interface DeclaredRoute {
   readonly schema?: SentSchemas;
   /** Most names and values in the body of REST, if it may have more than other bodies. */
   readonly maxParts?: number;
-  /** The member of the answer that is the value of the command; without it, the value itself is the answer. */
+  /** The member of the answer that is the value of the command; absent if the value itself is the answer. */
   readonly member?: string;
   /** The list that is read after the command and is the member of the answer. */
   readonly list?: string;

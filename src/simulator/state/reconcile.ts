@@ -20,9 +20,10 @@ import {
 } from './kept-state.js';
 
 /*
- * Two texts say what a running simulator is to become: the file, when it is read again, and what was kept of an
- * earlier run. Each of their changes is a command of its own, and what is refused stays as it is. A whole
- * configuration over REST is all or nothing instead: its steps are undone when one fails (`../changeover.ts`).
+ * Two texts say what a running simulator is to become: the file, when it is read again, and what was kept of
+ * an earlier run. Each of their changes is a command of its own, and what is refused stays as it is. A whole
+ * configuration over REST is all or nothing instead: its steps are undone when one fails
+ * (`../changeover.ts`).
  */
 
 /** Makes changes one by one. The texts are for people. */

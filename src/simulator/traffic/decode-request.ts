@@ -52,7 +52,7 @@ export function requestMessage(pdu: Uint8Array): Message {
   return messageOf(code, pdu, decoded.ok ? sayingOf(decoded.value) : wrongRequest(pdu, decoded.error));
 }
 
-/** Registers or coils that a request writes. Function 22 has no values: it changes some bits of a register. */
+/** Registers or coils that a request writes. Function 22 has no values: it changes bits of a register. */
 export type WrittenValues = NonNullable<TrafficView['written']>;
 
 /** The registers or coils that a request writes; undefined for other requests, and for invalid ones. */

@@ -122,7 +122,7 @@ function withLeftOut(text: string, leftOut: number): string {
   return leftOut === 0 ? text : `${text} (and ${leftOut} times more since the last warning)`;
 }
 
-/** The event in words, with the faults that acted: `reply: unit 1 read coils 0: exception 02 illegal data address; faults: late (delay)`. */
+/** The event in words, with the faults that acted: `reply: unit 1 read coils 0: …; faults: late (delay)`. */
 function textOf(event: NewEvent): string {
   const { text } = decodeEvent({ ...event, seq: 0, line: '', time: 0 }, () => undefined);
   const acted = event.kind === 'reply' ? faultsOf(event) : [];

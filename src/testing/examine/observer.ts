@@ -195,8 +195,8 @@ function outputOf(command: string): Promise<ObserverText> {
 }
 
 /**
- * Makes the observer that is wanted, or says what is wrong with the name of a register. The published options and
- * keys call it `witness`.
+ * Makes the observer that is wanted, or says what is wrong with the name of a register. The published options
+ * and keys call it `witness`.
  */
 export type MakeObserver = (bench: Simulator) => Result<Observer>;
 

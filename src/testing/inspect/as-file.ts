@@ -15,7 +15,7 @@ import { faultFor, whenOf } from './spoilt.js';
 
 type Rule = Readonly<Record<string, unknown>>;
 
-/** How a file says a deviation: keys of the device, of its line, and rules. All empty: reading the server says it. */
+/** How a file says a deviation: keys of device and line, and rules. All empty: reading the server says it. */
 interface Said {
   readonly manners?: Readonly<Record<string, unknown>>;
   readonly line?: LineSource;
@@ -69,8 +69,8 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
 const ANSWERED_QUANTITY = /^fc0\d-quantity-/;
 
 /**
- * Writes an inspected server as a native file: what `clone` writes, with manners, rules and settings of the line for
- * each deviation. Undefined when the server was not read.
+ * Writes an inspected server as a native file: what `clone` writes, with manners, rules and settings of the
+ * line for each deviation. Undefined when the server was not read.
  */
 export function writeInspected(inspection: Inspection): string | undefined {
   const { device, carrier, order, findings } = inspection;
@@ -233,7 +233,7 @@ function otherValues(_: Inspection, { shown: [exchange] = [], seen }: ServerFind
   };
 }
 
-/** How long reads get the old value after a write, in ms: a read at once got it, and a read a second later did not. */
+/** How long reads get the old value after a write, in ms: a read at once did, one a second later did not. */
 const LATE_MS = 2000;
 
 function lateWrite({ order: { scratch } }: Inspection, { shown = [] }: ServerFinding): Said | undefined {
@@ -272,7 +272,7 @@ function constantReply(_: Inspection, { check, shown: [exchange] = [] }: ServerF
   };
 }
 
-/** A quantity that is refused with another exception than 03, or by silence: the survey has made a rule of that. */
+/** A quantity that is refused by another exception than 03, or by silence: the survey has made a rule. */
 function quantityRefused(
   { device }: Inspection,
   { shown: [exchange] = [] }: ServerFinding,

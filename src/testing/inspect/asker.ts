@@ -27,7 +27,7 @@ export interface Exchange {
   readonly sentAt: number;
   readonly answer: ServerAnswer;
   readonly oddities: readonly Oddity[];
-  /** From the last byte out to the first byte in, in ms; undefined without a reply. */
+  /** The time from the last byte out to the first byte in, in ms; undefined without a reply. */
   readonly ms: number | undefined;
   /** True when every conforming server would have answered, as it answered before. */
   readonly isExpected: boolean;
@@ -65,8 +65,8 @@ export interface Carrier {
 }
 
 /**
- * Waits in ms: for a reply that has to come (some servers take half a second for a refusal or a write), for the reply to
- * a question that was answered before, for one that must not come, and for a connection.
+ * Waits in ms: for a reply that has to come (some servers take half a second for a refusal or a write), for
+ * the reply to a question that was answered before, for one that must not come, and for a connection.
  */
 const REPLY_TIMEOUT = 1000;
 const EXPECTED_TIMEOUT = 2000;
@@ -75,8 +75,8 @@ const OPEN_TIMEOUT = 3000;
 /** A reply may take this many times as long as those before. */
 const SLOWER = 6;
 /**
- * How many of the newest times of a function count, without the longest few: a machine that stalls now and then would
- * make each later silence as long.
+ * How many of the newest times of a function count, without the longest few: a machine that stalls now and
+ * then would make each later silence as long.
  */
 const NEWEST = 100;
 const LEFT_OUT = 0.03;
@@ -85,12 +85,12 @@ const ECHOES = 2;
 /** How many requests a server may be behind. */
 const EARLIER = 8;
 
-/** Exceptions by which a server says that the same question may be answered later (7, codes 05, 06, 0A, 0B). */
+/** Exceptions by which a server says that the question may be answered later (7, codes 05, 06, 0A, 0B). */
 const TRANSIENT = [5, 6, 10, 11];
 
 /**
- * Asks a server in the way that it needs: keeps its pause, strips what stands around its replies, and asks again
- * where replies get lost. So each check can judge its own question alone.
+ * Asks a server in the way that it needs: keeps its pause, strips what stands around its replies, and asks
+ * again where replies get lost. So each check can judge its own question alone.
  */
 export class Asker {
   readonly clock: Clock;
@@ -207,8 +207,8 @@ export class Asker {
   }
 
   /**
-   * Opens a second connection beside the own one, or a port with other settings in place of it; or says why that
-   * failed.
+   * Opens a second connection beside the own one, or a port with other settings in place of it; or says why
+   * that failed.
    */
   async another(target?: ClientTarget): Promise<Result<RawConnection>> {
     await this.#reconnectPause();
@@ -244,7 +244,8 @@ export class Asker {
     });
     const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
     const isLost = answer.kind === 'silent' && raw.lost !== undefined;
-    // Not plain: what a server does on a second connection says nothing about the pause or the losses of the first.
+    // Not plain: what a server does on a second connection says nothing about the pause or the losses of the
+    // first.
     return this.#kept(
       asked,
       { pieces },
@@ -317,7 +318,8 @@ export class Asker {
       reading.oddities,
     );
     this.#isFirst = false;
-    // A server may be mute on a connection for ever, or take the rest of a malformed request for the next one.
+    // A server may be mute on a connection for ever, or take the rest of a malformed request for the next
+    // one.
     const isOver =
       !isReplied(answer) || reading.oddities.includes('earlier transaction') || !exchange.isPlain;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();

@@ -6,7 +6,7 @@ import type { Inspection, ServerFinding } from './inspection.js';
 export interface Likeness {
   /** The carrier that the entry is about; any when absent. */
   readonly on?: 'tcp' | 'serial';
-  /** By check: words of its violation, or another verdict with words of its text. All have to be there. */
+  /** Words of the violation of each check, or another verdict with words of its text. All must be there. */
   readonly shows: Readonly<Record<string, string | readonly [ServerVerdict, string]>>;
   /** Checks that the same behaviour violates, too, where the server has what they ask for. */
   readonly too?: readonly string[];
@@ -14,7 +14,7 @@ export interface Likeness {
 
 const now = 'gives other values';
 
-/** What an inspection shows of the entries of the catalogue. The others need a map, a night, or several days. */
+/** What an inspection shows of the entries of the catalogue. Others need a map, a night, or several days. */
 export const LIKENESSES: Readonly<Record<string, Likeness>> = {
   'answers-for-others': {
     on: 'serial',
@@ -74,8 +74,8 @@ export const LIKENESSES: Readonly<Record<string, Likeness>> = {
 };
 
 /**
- * The entries of the catalogue that a server behaves as. An entry whose checks are among those of another one that
- * fits is left out: what shows both is the other one.
+ * The entries of the catalogue that a server behaves as. An entry whose checks are among those of another one
+ * that fits is left out: what shows both is the other one.
  */
 export function behavesAs({ findings, carrier }: Pick<Inspection, 'findings' | 'carrier'>): Misbehaviour[] {
   const on = carrier.target.kind;

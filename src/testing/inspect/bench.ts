@@ -31,7 +31,7 @@ export interface InspectionOrder {
   readonly map?: DeviceMap;
   /** What the maker of the server claims; absent when nobody says it. */
   readonly claims?: Claims;
-  /** The addresses in which the server is searched at the end, for a file about it; absent when none is wanted. */
+  /** The addresses that are searched at the end, for a file about the server; absent when none is wanted. */
   readonly survey?: readonly Range[];
   /** Command or question that restarts a server which no longer answers; undefined when there is none. */
   readonly powerCycle?: () => Promise<void>;
@@ -57,7 +57,7 @@ export interface MappedValue {
   readonly cells: number;
   readonly isWritable: boolean;
   readonly isText: boolean;
-  /** The words of values beyond the limits of the value: one below, one above, as far as its type holds them. */
+  /** The words of values beyond the limits of the value: one below, one above, as far as its type can. */
   readonly beyond: readonly (readonly number[])[];
   readonly name?: string;
 }
@@ -238,8 +238,8 @@ export class Bench {
   }
 
   /**
-   * Asks a server that is gone until it is back, for `limit` ms at most. The pauses grow: some servers lock up for
-   * longer when they are asked meanwhile.
+   * Asks a server that is gone until it is back, for `limit` ms at most. The pauses grow: some servers lock
+   * up for longer when they are asked meanwhile.
    */
   async isBack(limit: number): Promise<boolean> {
     const { asker } = this;

@@ -33,8 +33,8 @@ export function placeText({ carrier: { target }, order }: Pick<Inspection, 'carr
 }
 
 /**
- * One sentence that says whether clients will be happy. It counts what the card lists, and speaks only of the checks
- * that ran where half of them or more did not.
+ * One sentence that says whether clients will be happy. It counts what the card lists, and speaks only of the
+ * checks that ran where half of them or more did not.
  */
 export function conclusionOf(inspection: Inspection): string {
   if (verdictOfAll(inspection) === 'not-run') return 'Nothing could be judged: no answer came.';
@@ -192,8 +192,9 @@ export function cardText(inspection: Inspection): string {
 }
 
 /**
- * Findings of one fault that was seen in several questions: those with the same sentence and grade, and all functions
- * that are not answered. The worst is the first of each, as the findings are in the order of their grades.
+ * Findings of one fault that was seen in several questions: those with the same sentence and grade, and all
+ * functions that are not answered. The worst is the first of each, as the findings are in the order of their
+ * grades.
  */
 function byText(findings: readonly ServerFinding[]): ServerFinding[][] {
   const groups = new Map<string, ServerFinding[]>();

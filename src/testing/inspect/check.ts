@@ -3,14 +3,14 @@ import type { Bench } from './bench.js';
 import { answerText, codeText, silenceText } from './words.js';
 
 /**
- * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the specification
- * allows that. `fact`: told, not judged. `inconclusive`: the text says what would decide it.
+ * The verdict of a check on a server. `unsupported`: the server has not what is asked for, and the
+ * specification allows that. `fact`: told, not judged. `inconclusive`: the text says what would decide it.
  */
 export type ServerVerdict = 'conforms' | 'violates' | 'unsupported' | 'fact' | 'inconclusive' | 'not-run';
 
 /**
- * How bad a violation is. `dangerous`: a wrong value or command gets through, or the server stops. `met`: clients
- * in the field fail. `seldom`: few clients meet it.
+ * How bad a violation is. `dangerous`: a wrong value or command gets through, or the server stops. `met`:
+ * clients in the field fail. `seldom`: few clients meet it.
  */
 export type Grade = 'dangerous' | 'met' | 'seldom';
 
@@ -43,7 +43,7 @@ export interface Judged {
   readonly shown?: readonly Exchange[];
   /** How often it was seen, and how often it could have been. */
   readonly seen?: { readonly times: number; readonly of: number };
-  /** True when the replies are odd in a way that the frames are blamed for, so that trying again shows the same. */
+  /** True when the replies are odd in a way for which frames are blamed: trying again shows the same. */
   readonly isOdd?: boolean;
   /** The function that is never answered, where that is the violation: the card tells all of them as one. */
   readonly silentTo?: number;
@@ -75,7 +75,7 @@ export interface ServerCheck {
   readonly room?: number;
   /** `late`: takes long, or may stop a server, so it runs after the others. `end`: judges all exchanges. */
   readonly turn?: 'late' | 'end';
-  /** What the check provokes. When that silences a server once, the checks that provoke the same are left out. */
+  /** What the check provokes. When that silences a server once, checks that provoke the same are left out. */
   readonly provokes?: readonly Provoked[];
   /** True when one run is several trials already; other violations are tried again. */
   readonly isSeveral?: boolean;
@@ -120,7 +120,7 @@ export interface ExpectedRefusal {
   readonly silence?: 'conforms' | 'inconclusive' | 'violates';
   /** What data in place of an exception mean, in words; a violation when absent. */
   readonly data?: (exchange: Exchange) => Judged;
-  /** True when exception 01 means that the function is not there; false where 01 is right or wrong by itself. */
+  /** True when exception 01 means that the function is not there; false if 01 is right or wrong by itself. */
   readonly isOptional?: boolean;
 }
 

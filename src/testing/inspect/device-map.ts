@@ -27,7 +27,7 @@ export function deviceForMap(
   return those.length === 1 ? those[0] : undefined;
 }
 
-/** The most values of a table: no check reads as many, and a simulator that serves makes a map between two replies. */
+/** The most values of a table: no check reads more, and a simulator makes a map between two replies. */
 const MOST_VALUES = 5000;
 
 /** Makes the map of a server from a device of a configuration that describes it. */

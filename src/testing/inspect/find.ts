@@ -23,8 +23,8 @@ export interface FoundServer {
 }
 
 /**
- * Looks for a server: the usual units at all speeds and parities first, then the other units. Every reply counts,
- * exceptions too.
+ * Looks for a server: the usual units at all speeds and parities first, then the other units. Every reply
+ * counts, exceptions too.
  * @param progress is told what is tried
  * Fails when nothing answers, and when the port can't be opened.
  */

@@ -74,7 +74,7 @@ export interface Inspection {
   readonly device?: ClonedDevice;
 }
 
-/** A check that has silenced a server, and for how long, in ms; undefined when it did not come back by itself. */
+/** A check that has silenced a server, and for how long, in ms; undefined if it stayed silent. */
 interface Silencing {
   readonly check: string;
   readonly ms: number | undefined;
@@ -86,14 +86,14 @@ export interface InspectionAudience {
   note?(text: string): void;
 }
 
-/** How long a silent server may take to come back by itself, in ms: at all, and where its power can be switched. */
+/** How long a silent server may take to come back by itself, in ms: at most, and before power is switched. */
 const RECOVERY_MS = 90_000;
 const BEFORE_POWER_MS = 1000;
 /** How often a violation is tried, and how often it has to be seen. */
 const TRIALS = 3;
 const SEEN = 2;
 
-/** Inspects a server: runs the chosen checks, and judges what came. Everything that changes is an argument. */
+/** Inspects a server: runs the chosen checks, and judges the answers. All that changes is an argument. */
 export class InspectionRun {
   readonly #bench: Bench;
   readonly #checks: readonly ServerCheck[];
@@ -255,8 +255,8 @@ export class InspectionRun {
   }
 
   /**
-   * Where the evidence is odd in a way that many replies are, the frames are to blame, and not what the check asks
-   * for: one cause, one finding.
+   * Where the evidence is odd in a way that many replies are, the frames are to blame, and not what the check
+   * asks for: one cause, one finding.
    */
   #withoutOddities(check: ServerCheck, judged: Judged): Judged {
     if (judged.verdict !== 'violates' || (check.group === 'frames' && !REPEATS.includes(check.id)))
@@ -270,8 +270,8 @@ export class InspectionRun {
   }
 
   /**
-   * Bytes of somebody else complete or spoil what a check of damage sends, and stand in replies, so these can't
-   * blame the server.
+   * Bytes of somebody else complete or spoil what a check of damage sends, and stand in replies, so these
+   * can't blame the server.
    */
   #strayText({ group, id }: ServerCheck, { shown = [] }: Judged): string | undefined {
     const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
@@ -377,8 +377,8 @@ export function unknownChecks(names: readonly string[], checks = SERVER_CHECKS):
 }
 
 /**
- * The order in which checks run: what everything else stands on first, what may stop a server late, what judges
- * all exchanges last. Within these the seed decides, so that nothing depends on what was asked before.
+ * The order in which checks run: what everything else stands on first, what may stop a server late, what
+ * judges all exchanges last. Within these the seed decides, so that nothing depends on what was asked before.
  */
 function inTurn(checks: readonly ServerCheck[], random: { below(limit: number): number }): ServerCheck[] {
   const turnOf = ({ id, group, turn }: ServerCheck) => {

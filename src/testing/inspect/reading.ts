@@ -16,7 +16,7 @@ export type ServerAnswer =
   /** The connection was closed, or could not be opened. */
   | { readonly kind: 'closed'; readonly reason: string };
 
-/** What is wrong with the bytes around a reply, or in its header: found in any exchange, whatever it asked. */
+/** What is wrong with the bytes around a reply, or in its header: found in any exchange. */
 export const ODDITIES = {
   'bytes before': 'bytes stand before the reply',
   'bytes after': 'bytes stand behind the reply',
@@ -168,8 +168,8 @@ function candidateAt(
 }
 
 /**
- * A frame with an MBAP header. Where header and PDU disagree about the length, the bytes that came decide which
- * of them is wrong.
+ * A frame with an MBAP header. Where header and PDU disagree about the length, the bytes that came decide
+ * which of them is wrong.
  */
 function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | undefined {
   if (heard.length < start + MBAP_LENGTH + 1) return undefined;

@@ -8,7 +8,7 @@ import type { Oddity } from './reading.js';
 /** A fault of a rule: `{noise: "ff"}`. */
 export type Fault = Readonly<Record<string, unknown>>;
 
-/** A spoilt reply: what was asked, what came, and where the frame of the answer stands in it; -1 when it does not. */
+/** A spoilt reply: what was asked, what came, and where the answer's frame stands in it; -1 if nowhere. */
 interface SpoiltReply {
   readonly sent: Uint8Array;
   readonly heard: Uint8Array;
@@ -100,12 +100,12 @@ function spoiltOf(exchange: Exchange, framing: Framing): SpoiltReply {
   return { sent: bytes, heard, pdu, at, end: at < 0 ? -1 : at + frame.length, isSocket };
 }
 
-/** A condition that would leave out all other replies by chance with less than this probability is taken for a rule. */
+/** A condition that leaves out all other replies by chance counts as a rule below this probability. */
 const SURE = 0.05;
 
 /**
- * The condition under which replies are odd, as far as the exchanges tell: by function, quantity and address if
- * these part the odd replies from the others; then every n-th time, or by chance.
+ * The condition under which replies are odd, as far as the exchanges tell: by function, quantity and address
+ * if these part the odd replies from the others; then every n-th time, or by chance.
  */
 export function whenOf(odd: readonly Exchange[], replies: readonly Exchange[]): Fault {
   const codes = [...new Set(odd.map(codeOf))].sort((a, b) => a - b);

@@ -25,8 +25,8 @@ const RECOVERY_MS = 90_000;
 const TOLD_MS = 10_000;
 
 /**
- * Reads what a server has, as `clone` does, in the way in which the inspection has learned to ask it. Where it can't
- * be asked any more, the device is what the checks have read.
+ * Reads what a server has, as `clone` does, in the way in which the inspection has learned to ask it. Where
+ * it can't be asked any more, the device is what the checks have read.
  */
 export async function surveyServer(bench: Bench, care: SurveyCare): Promise<ClonedDevice> {
   const { asker, facts } = bench;
@@ -65,7 +65,7 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
   };
 }
 
-/** A client for a survey: its requests are those of the inspection, which waits until a silent server is back. */
+/** A client for a survey: its requests are those of the inspection, which waits for a silent server. */
 function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
   const tries = bench.facts.losses === undefined ? 1 : bench.asker.tries;
   const once = async (pdu: Uint8Array, timeout: number): Promise<RequestOutcome> => {
@@ -85,7 +85,8 @@ function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
   return {
     async ask({ pdu, timeout }) {
       const first = await once(pdu, timeout);
-      // Silence may be how this request is refused; or the server is gone for a while, and says nothing about it.
+      // Silence may be how this request is refused; or the server is gone for a while, and says nothing about
+      // it.
       if (first.kind !== 'timeout' || (await bench.isAlive())) return first;
       const isBack = await bench.isBack(RECOVERY_MS);
       return isBack ? once(pdu, timeout) : { kind: 'failed', reason: 'the server no longer answers' };

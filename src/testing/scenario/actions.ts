@@ -17,8 +17,8 @@ export interface Spoilt {
 }
 
 /**
- * Carries out the actions of steps. Faults and manners end with their step, closed lines are opened again, and
- * devices have their supply back in the end.
+ * Carries out the actions of steps. Faults and manners end with their step, closed lines are opened again,
+ * and devices have their supply back in the end.
  */
 export class Actions {
   /**

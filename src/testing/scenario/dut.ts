@@ -182,14 +182,14 @@ export class Dut {
 }
 
 /**
- * Options to start a command line in the shell of the system, /bin/sh or cmd.exe, in a process group of its own.
- * Windows has no such groups; there `detached` would open a window.
+ * Options to start a command line in the shell of the system, /bin/sh or cmd.exe, in a process group of its
+ * own. Windows has no such groups; there `detached` would open a window.
  */
 export const IN_SHELL = { shell: true, detached: !HERE.isWindows, windowsHide: true } as const;
 
 /**
- * Signals a program that was started with `IN_SHELL`, and all that it has started. Windows has no signal that a
- * program could answer, so all of them are ended there.
+ * Signals a program that was started with `IN_SHELL`, and all that it has started. Windows has no signal that
+ * a program could answer, so all of them are ended there.
  */
 export function signalGroup(
   { pid }: Pick<ChildProcess, 'pid'>,

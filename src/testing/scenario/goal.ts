@@ -21,7 +21,7 @@ export interface GoalWatch {
    * @returns how the goal ended; undefined while it goes on
    */
   see(seen: Seen, spoilt: boolean): GoalEnd | undefined;
-  /** Tells whether a request or a reply is what the goal has waited for in vain; absent when it waits for nothing. */
+  /** Tells whether a request or a reply is what the goal waited for in vain; absent if it waits for none. */
   readonly missing?: ((seen: Seen) => boolean) | undefined;
   /** Ends the goal, once the deadline has passed and everything that came before it was seen. */
   timeUp(): GoalEnd;

@@ -14,7 +14,7 @@ export interface QueryClient {
 /** The result of a query. `closed`: the other side has closed the connection, before or after the query. */
 type QueryResult = 'answered' | 'unanswered' | 'closed';
 
-/** A client on the other end of a virtual line, which it opens as another program would; or why it has none. */
+/** A client on the other end of a virtual line, opened as by another program; or why there is none. */
 export async function serialClient(
   path: string,
   { baudRate, dataBits, parity, stopBits }: SerialLineDefinition,

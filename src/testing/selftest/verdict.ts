@@ -53,7 +53,8 @@ function portRows({ port }: Measurements): string[] {
 }
 
 /**
- * A real-time class of Linux helps where its kernel has no short time slices, and where all threads share one core.
+ * A real-time class of Linux helps where its kernel has no short time slices, and where all threads share one
+ * core.
  */
 function scheduler({ slice, cores }: Measurements): string {
   if (!HERE.isLinux) return `the classes and time slices of ${HERE.name}, left as they are`;

@@ -23,7 +23,7 @@ import { type Move, type Schedule, stepOf, type WrittenActions } from './move.js
 
 /** The longest time that is written, in ms; most are much shorter. */
 const LONGEST_MS = 5_000;
-/** The largest number where the schema has no limit, and where a time stands beside it: copies with pauses. */
+/** The largest number where the schema has no limit, and where a time stands beside it, as for copies. */
 const LARGEST = 300;
 const FEW = 4;
 /** Numbers up to this one are no times: percent and probabilities. */
@@ -139,15 +139,15 @@ const NO_VALUES: readonly (readonly number[])[] = [
 
 const MOST_MOVES = 5;
 const LONGEST_MOVE = 8;
-/** The usual and the longest time between two moves, in requests: a longer one seldom matters, and takes long. */
+/** The usual and the longest time between two moves, in requests: longer ones seldom matter. */
 const USUAL_PAUSE = 3;
 const LONGEST_PAUSE = 12;
 /** How often a kind is drawn to see whether this line can do it. */
 const TRIES = 12;
 
 /**
- * Makes a deck for a line and its client. Yields after each kind of move that was tried on them: all of it takes a third of a
- * second.
+ * Makes a deck for a line and its client. Yields after each kind of move that was tried on them: all of it
+ * takes a third of a second.
  */
 export function* makingDeck(played: Played, seed: number): Work<Deck> {
   const move = fc.record<Move>({

@@ -25,7 +25,7 @@ export interface Move {
 /** Moves in their order. */
 export type Schedule = readonly Move[];
 
-/** Reports the mistakes of moves that come from outside. Yields in each move, as there may be many on a running simulator. */
+/** Reports the mistakes of moves from outside. Yields in each move, as a running simulator may have many. */
 export function* checkingMoves(at: At, schedule: Schedule, simulator: Simulator): Work<void> {
   for (const i of schedule.keys()) yield* readingStep(at.key(i).key('does'), simulator);
 }

@@ -23,10 +23,10 @@ interface Usual {
 const ENDLESS = 5;
 const ENDLESS_MS = 2_000;
 const ENDLESS_PERIODS = 5;
-/** A client that repeats each request a few times has a pause after that: half a poll period, or this many ms. */
+/** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */
 const PAUSE_MS = 50;
 const PAUSE_PERIODS = 0.5;
-/** A client may ask without end after this many requests without a pause, and this many repetitions of a question. */
+/** After how many requests without a pause, and repetitions of one question, a client may ask without end. */
 const RACING = 20;
 const REPEATING = 3;
 
@@ -94,9 +94,9 @@ export class AskingPace {
 }
 
 /**
- * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more. `endless`: it
- * asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request. `value`: it has a value
- * that no reply carried. `astray`: it asks, but no longer its usual round.
+ * What a client did that no device may bring it to. `ended`: its program ended. `gone`: it asks nothing more.
+ * `endless`: it asks far more often than usual, without a pause. `bytes`: it sends bytes that are no request.
+ * `value`: it has a value that no reply carried. `astray`: it asks, but no longer its usual round.
  */
 export interface ClientFailure {
   readonly kind: 'ended' | 'gone' | 'endless' | 'bytes' | 'value' | 'astray';
@@ -105,9 +105,9 @@ export interface ClientFailure {
 }
 
 /**
- * A client is gone when it asks nothing, and astray when it asks but not as usual, for this long: this many ms, this many
- * poll periods, and this many times the longest silence that it has ended by itself, whichever is longest. What was seen
- * once needs less time to be seen again.
+ * A client is gone when it asks nothing, and astray when it asks but not as usual, for this long: this many
+ * ms, this many poll periods, and this many times the longest silence that it has ended by itself, whichever
+ * is longest. What was seen once needs less time to be seen again.
  */
 const FIRST = { goneMs: 60_000, astrayMs: 60_000 };
 const AGAIN = { goneMs: 30_000, astrayMs: 15_000 };
@@ -194,7 +194,8 @@ export class Player {
     // Nobody can ask on a closed line.
     if (this.isClosing) await exam.watch(move.requests * Math.max(exam.periodMs, SHORTEST_MS));
     else await this.#asks(exam, move.requests);
-    // Requests may come that fast because the client asks without end. Then the move goes on until that is known.
+    // Requests may come that fast because the client asks without end. Then the move goes on until that is
+    // known.
     const { clock } = exam;
     const isOver = () => !this.#pace.isRacing(clock.now()) || undefined;
     for (let waited = 0; !isOver() && waited < this.#pace.endlessMs; waited += exam.periodMs || 1)
@@ -217,7 +218,7 @@ export class Player {
     return true;
   }
 
-  /** Waits for the usual round of the client. @returns what the client does in its place; undefined when it came */
+  /** Waits for the usual round of the client. @returns what the client does instead; undefined if it came */
   async #comesBack(exam: Exam): Promise<ClientFailure | undefined> {
     const { clock, log, periodMs } = exam;
     const since = log.last;
@@ -285,9 +286,9 @@ function isNoRequest(event: TrafficEvent): boolean {
 }
 
 /**
- * True when a reply carried another value than the last good one to the same question, in a frame that any client may take.
- * Without a check value, a client takes what stands where a frame is expected, in damaged replies as well. Bytes that nobody
- * asked for may be any reply.
+ * True when a reply carried another value than the last good one to the same question, in a frame that any
+ * client may take. Without a check value, a client takes what stands where a frame is expected, in damaged
+ * replies as well. Bytes that nobody asked for may be any reply.
  */
 function isOtherValue({ log, client }: Exam, since: number): boolean {
   if (log.othersAfter(since).some(({ kind }) => kind === 'unasked')) return true;

@@ -20,12 +20,12 @@ import {
 import type { ClientFailure } from './play.js';
 import { NEEDED, type Plays } from './shrink.js';
 
-/** The entries with what they do. They are part of the program, and a report is made each time that somebody looks. */
+/** The entries with what they do, which are read once: a report is made each time that somebody looks. */
 let known: readonly { readonly entry: Misbehaviour; readonly kinds: ReadonlySet<string> }[] | undefined;
 
 /**
- * The entry of the catalogue that has most of the moves' kinds of faults and manners; undefined when no entry has any of
- * them.
+ * The entry of the catalogue that has most of the moves' kinds of faults and manners; undefined when no entry
+ * has any of them.
  */
 function nearestEntry(schedule: Schedule): Misbehaviour | undefined {
   const done = new Set(schedule.flatMap(({ does }) => kindsOf(does)));
@@ -74,7 +74,7 @@ const SETTLED_MS = 10_000;
 /** How long its rhythm is watched, in poll periods and in ms. */
 const WATCHED_PERIODS = 5;
 const WATCHED_MS = 3_000;
-/** By how much its rhythm may vary: by this fraction of the period, or this many ms. */
+/** How much the rhythm may vary: this fraction of the period, or this many ms. */
 const SLACK = 0.5;
 const SLACK_MS = 100;
 /** Asking more often than this many times as usual is too often. */
@@ -82,8 +82,8 @@ const ENDLESS = 5;
 const LEAST_REQUESTS = 20;
 
 /**
- * Writes the scenario that `test` runs, in YAML: it fails on a client that fails on the schedule, and passes on one that
- * comes back to its usual round.
+ * Writes the scenario that `test` runs, in YAML: it fails on a client that fails on the schedule, and passes
+ * on one that comes back to its usual round.
  */
 function scenarioText(schedule: Schedule, { kind, text }: ClientFailure, shown: Shown): string {
   const { line, seed, bench, target, questions } = shown;

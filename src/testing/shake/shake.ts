@@ -37,7 +37,7 @@ interface PlayEnd {
   readonly last: number;
 }
 
-/** How many of the newest moves are played when a schedule does not show its failure again, the fewest first. */
+/** How many of the newest moves are played, the fewest first, if a schedule shows its failure no more. */
 const HISTORIES = [40, 160];
 /** The longest rest between two schedules of such a play, in requests. */
 const LONGEST_REST = 30;
@@ -49,8 +49,8 @@ const MOST_SEEN = 20;
 const MOST_SHRINKING = 400;
 
 /**
- * Shakes the client that polls a line: plays schedules of random moves until it fails, and then looks for the shortest
- * schedule on which it fails again. Whatever happens, it takes its faults away in the end.
+ * Shakes the client that polls a line: plays schedules of random moves until it fails, and then looks for the
+ * shortest schedule on which it fails again. Whatever happens, it takes its faults away in the end.
  */
 export class Shake {
   readonly order: ShakeOrder;
@@ -123,7 +123,7 @@ export class Shake {
     return this.#endedAt !== undefined;
   }
 
-  /** Tells that the program of the client has ended. @param how a sentence, with the last output on further lines */
+  /** Tells that the program of the client has ended. @param how a sentence, with the last output below */
   clientEnded(how: string): void {
     this.#crash(how);
   }
@@ -219,7 +219,7 @@ export class Shake {
     }
   }
 
-  /** Does work in turns of the event loop, by the clock of the shake, so that the lines are served in between. */
+  /** Does work in turns of the event loop, by the clock of the shake, so that lines are served in between. */
   async #inTurns<Result>(work: Work<Result>): Promise<Result> {
     for (;;) {
       const { done, value } = work.next();
@@ -292,7 +292,7 @@ export class Shake {
     return true;
   }
 
-  /** Lets as many requests pass as the shortest schedule lasts: a client that fails then, too, fails by itself. */
+  /** Lets as many requests pass as the shortest schedule lasts: a client that fails then fails by itself. */
   async #playWithoutMoves(kind: ClientFailure['kind']): Promise<void> {
     const shown = this.#seen.at(-1) as SeenFailure;
     const nothing = shown.schedule.map((move): Move => ({ ...move, does: {} }));
@@ -416,7 +416,7 @@ export class Shake {
   }
 }
 
-/** The schedule with a rest before it, in requests. Some mistakes show only when the client was well in between. */
+/** The schedule with a rest before it, in requests. Some mistakes show only after the client was well. */
 function rests([first, ...others]: Schedule, requests: number): Schedule {
   return first ? [{ ...first, after: first.after + Math.min(requests, LONGEST_REST) }, ...others] : [];
 }

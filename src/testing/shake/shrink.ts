@@ -25,8 +25,8 @@ export async function playsOf(
 }
 
 /**
- * Finds a smaller schedule on which the client still fails: fewer moves, then shorter ones, then simpler ones. Each that
- * fails is shrunk further.
+ * Finds a smaller schedule on which the client still fails: fewer moves, then shorter ones, then simpler
+ * ones. Each that fails is shrunk further.
  * @param simplest what may stand in place of other actions, the simplest first
  * @param fails plays a candidate: whether the client fails in two of three plays
  * @param isOver true when there is no more time; the schedule by then is returned
@@ -88,7 +88,7 @@ function* simpler(move: Move, simplest: readonly WrittenActions[]): Generator<Mo
 /** Keys that a fault keeps: without its line it would be for all of them. */
 const NEEDED_KEYS: ReadonlySet<string> = new Set(['do', 'when', 'line']);
 
-/** What a part may become. Texts of hexadecimal digits and lists get shorter, numbers smaller, mappings fewer keys. */
+/** What a part may become. Hexadecimal texts and lists get shorter, numbers smaller, mappings lose keys. */
 function* smallerParts(part: unknown): Generator<unknown> {
   if (typeof part === 'number') {
     const half = Number.isInteger(part) ? Math.trunc(part / 2) : part / 2;

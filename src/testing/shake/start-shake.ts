@@ -10,8 +10,8 @@ import { checkingMoves, DEFAULT_SHAKE_MS, type ShakeOrder } from './move.js';
 import { Shake } from './shake.js';
 
 /**
- * Starts a shake on a running simulator. Refused with every mistake in `source`, which `shakeOrderSchema` describes. Its
- * moves may be many, so it yields in each of them.
+ * Starts a shake on a running simulator. Refused with every mistake in `source`, which `shakeOrderSchema`
+ * describes. Its moves may be many, so it yields in each of them.
  */
 export function* startingShake(runs: Runs, source: unknown): Work<Outcome<KnownRun>> {
   const { simulator } = runs;
@@ -21,7 +21,7 @@ export function* startingShake(runs: Runs, source: unknown): Work<Outcome<KnownR
   return startOnClient(runs, 'shake', order.line, (audience) => new Shake(simulator, order, audience));
 }
 
-/** Reads a request for a shake and checks it against a running simulator. Undefined after reporting every mistake. */
+/** Reads an order of a shake and checks it against a simulator. Undefined after reporting every mistake. */
 export function readingShake(at: At, simulator: Simulator): Work<ShakeOrder | undefined> {
   return at.unlessWrongIn(readingOrder(at, simulator));
 }

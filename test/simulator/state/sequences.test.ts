@@ -23,7 +23,7 @@ import { keep, stateDirectory } from './kept.js';
 
 /*
  * Whatever is changed, in whatever order: what runs can be written into a file that makes it again, and is what it was after a
- * restart. Commands go through the door, with the checks of REST and MQTT, and nothing moves but by `wait`.
+ * restart. Commands go as through `rpc`, with the checks of REST and MQTT, and nothing moves but by `wait`.
  */
 
 const METER = {

@@ -269,7 +269,8 @@ function accumulate(rate: Signal, { from, factor, every, rollover, pace, isStrai
       settle: (time) => begin(Math.max(time, origin.time), totalAt(time)),
       preset: begin,
       reached(time) {
-        // Another counter may add this one up from before the present moment, so a straight line begins where it began.
+        // Another counter may add this one up from before the present moment, so a straight line begins where
+        // it began.
         if (isStraight) return origin;
         if (rate.integral) return { time: Math.max(time, origin.time), value: totalAt(time) };
         const reached = area?.reached?.();

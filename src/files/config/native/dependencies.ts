@@ -174,8 +174,8 @@ export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): Fin
 }
 
 /**
- * The bit of a value, as in `meter.status.overload`, or why the value has no such bit; undefined where no device
- * has this value.
+ * The bit of a value, as in `meter.status.overload`, or why the value has no such bit; undefined where no
+ * device has this value.
  */
 function bitNamed(owner: string, name: string, valuesOf: ValuesOf): Result<NamedValue> | undefined {
   const dot = owner.lastIndexOf('.');

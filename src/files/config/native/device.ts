@@ -299,7 +299,8 @@ export class NativeDeviceReader {
 
   *#table(table: TableName, at: At): Work<NativeTable | undefined> {
     if (at.value === undefined) return undefined;
-    // The table's name is part of the key, because tables of a device with the same layout share their registers.
+    // The table's name is part of the key, because tables of a device with the same layout share their
+    // registers.
     const key = `${table} ${yield* digestOf(at.value)}`;
     const known = this.#tables.get(key);
     if (known) return known;

@@ -92,8 +92,8 @@ export function readIdentity(at: At): Identity {
 }
 
 /**
- * Reads an object of the identification: a text, or `{bytes: "01 02 ff"}`, because private objects may be binary
- * (Application Protocol V1.1b3, 6.21). @returns a character for each byte
+ * Reads an object of the identification: a text, or `{bytes: "01 02 ff"}`, because private objects may be
+ * binary (Application Protocol V1.1b3, 6.21). @returns a character for each byte
  */
 function readObject(at: At): string | undefined {
   if (!isMapping(at.value)) return at.check(identityText);

@@ -204,7 +204,7 @@ function copiedDevices(definitions: readonly DeviceDefinition[], names: DeviceNa
   });
 }
 
-/** Reads the copies with values of their own: devices with the entry of their source and other values in it. */
+/** Reads the copies with values of their own: devices with the entry of their source, but for values. */
 function* readingValuedCopies(
   { definitions, at }: ReadDevices,
   { valued }: DeviceNames,

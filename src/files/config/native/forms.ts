@@ -33,8 +33,9 @@ import { modelSchema, sunspecSchema } from './sunspec.js';
 import { copySchema, unitCopySchema } from './units.js';
 
 /*
- * The documented forms of files: their schemas, with the contents of the keys that are read apart. Editors complete and
- * check files by them. What only reading can know, such as whether a name exists, stays with `check`.
+ * The documented forms of files: their schemas, with the contents of the keys that are read apart. Editors
+ * complete and check files by them. What only reading can know, such as whether a name exists, stays with
+ * `check`.
  */
 
 /** Keys of JSON Schema that zod has no words for. */

@@ -174,7 +174,7 @@ export function readSignal(at: At, type: ValueType, recordings: OpenRecording): 
   return opened.ok ? { definition, openTrack: opened.value } : at.key(kind).wrong(opened.error);
 }
 
-/** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire and in the value. */
+/** Reads the names of bits. They are for whole numbers, whose bits are the same on the wire. */
 function readBits(at: At, type: ValueType): BitNames | undefined {
   const range = integerRange(type);
   if (type === 'bit' || !range) return at.wrong(`only whole numbers have names of bits, and not ${type}`);

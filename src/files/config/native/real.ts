@@ -144,7 +144,7 @@ function isAt(line: Extract<LineDefinition, { kind: 'serial' }>, path: string): 
 
 const OWN_HOST = /^(localhost|127(\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/i;
 
-/** The addresses that stand for all addresses of the machine. A connection to one goes by way of the loopback. */
+/** The addresses that stand for all addresses of the machine. A connection to one goes by the loopback. */
 const ANY = ['0.0.0.0', '::'];
 const LOOPBACK = ['127.0.0.1', '::1'];
 

@@ -39,7 +39,7 @@ function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineC
   return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
 }
 
-/** The codes of the library for a line that is indented as no line around it; some are of other mistakes, too. */
+/** The library's codes for an indentation that no line around has; some are of other mistakes, too. */
 const OF_INDENTATION = new Set<string>([
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',

@@ -138,8 +138,8 @@ function keyOf(pair: Pair): string | undefined {
 }
 
 /**
- * True for a merge key (https://yaml.org/type/merge.html): `<<` without quotes, whose mappings are added to the
- * one that it stands in.
+ * True for a merge key (https://yaml.org/type/merge.html): `<<` without quotes, whose mappings are added to
+ * the one that it stands in.
  */
 function isMerge({ key }: Pair): boolean {
   return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';

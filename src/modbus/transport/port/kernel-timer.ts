@@ -48,8 +48,8 @@ export function useKernelTimer({ isWindows } = HERE, winmm = loadWinmm): Promise
 }
 
 /**
- * The clock of Windows ticks every 15.6 ms unless a program asks for more, and timers end with a tick. This is the
- * shortest that it offers, in ms; it ends with the process.
+ * The clock of Windows ticks every 15.6 ms unless a program asks for more, and timers end with a tick. This
+ * is the shortest that it offers, in ms; it ends with the process.
  */
 const WINDOWS_TICK_MS = 1;
 

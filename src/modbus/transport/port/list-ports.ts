@@ -43,8 +43,9 @@ interface UsbIdentity {
 }
 
 /**
- * Lists the serial ports that have hardware behind them, in the order of their names. On Linux it reads /sys and
- * /dev directly, because serialport's own list() starts udevadm and ends the process where that is missing.
+ * Lists the serial ports that have hardware behind them, in the order of their names. On Linux it reads /sys
+ * and /dev directly, because serialport's own list() starts udevadm and ends the process where that is
+ * missing.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  * @param list lists the ports of other systems
  */

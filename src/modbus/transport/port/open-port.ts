@@ -24,7 +24,7 @@ function directory(): string {
   return otherOwner(usual) === undefined ? usual : `${usual}-${process.geteuid?.() ?? ''}`;
 }
 
-/** The user who has a directory, who could lead clients elsewhere; undefined for this user, root, or nobody. */
+/** The owner of a directory, who could lead clients elsewhere; undefined for this user, root, or nobody. */
 function otherOwner(path: string): number | undefined {
   const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
   return owner === process.geteuid?.() || owner === ROOT ? undefined : owner;

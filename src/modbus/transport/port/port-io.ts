@@ -3,13 +3,13 @@ import type { SerialPort } from 'serialport';
 import { copyOf } from '../../protocol/bytes.js';
 
 /*
- * Reading and writing where serialport has no poller and no descriptor, as on Windows: by the read and write of its
- * binding, each of which takes a thread of its own until it is done.
+ * Reading and writing where serialport has no poller and no descriptor, as on Windows: by the read and write
+ * of its binding, each of which takes a thread of its own until it is done.
  */
 
 /**
- * How often to ask a port for its baud rate, in ms. A driver whose adapter was pulled refuses to answer; some never
- * end the read that is under way.
+ * How often to ask a port for its baud rate, in ms. A driver whose adapter was pulled refuses to answer; some
+ * never end the read that is under way.
  */
 const LOOK_INTERVAL = 500;
 /** How long to wait after a read that ended without a byte, in ms. */

@@ -9,7 +9,7 @@ import type { Libc } from './libc.js';
 export interface PortDevice {
   /** True for a pseudo-terminal. It has no baud rate, no parity and no break. */
   readonly isPseudoTerminal: boolean;
-  /** Returns why the path does not lead to the device any more; undefined while it does, as far as that shows. */
+  /** Returns why the path does not lead to the device any more; undefined while it does, as far as known. */
   whyGone(): string | undefined;
 }
 
@@ -83,8 +83,8 @@ function statOf(path: string): Result<Stats> {
 }
 
 /**
- * Returns a text that differs when something else is at the path, even the same adapter plugged in again. Windows
- * does not show that.
+ * Returns a text that differs when something else is at the path, even the same adapter plugged in again.
+ * Windows does not show that.
  */
 export function identityOf(path: string, { isWindows } = HERE): string {
   if (isWindows) return path;

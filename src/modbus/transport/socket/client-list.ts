@@ -5,18 +5,18 @@ import type { LineHandler, Rejection } from '../transport.js';
 /** Descriptors that REST should have left for its connections, at most and at least. */
 const MOST_FOR_REST = 96;
 const FEWEST_FOR_REST = 32;
-/** Of a limit, this part is left free by clients of lines. */
+/** The part of a limit that clients of lines leave free. */
 const FREE_PART = 1 / 8;
 
 /**
- * `free`: a line may have one more client. `scarce`: a line that has clients is as good as full. `spent`: nobody may have one
- * more, because the rest is for REST and files.
+ * `free`: a line may have one more client. `scarce`: a line that has clients is as good as full. `spent`:
+ * nobody may have one more, because the rest is for REST and files.
  */
 export type DescriptorState = 'free' | 'scarce' | 'spent';
 
 /**
- * How far the clients of lines have used up the file descriptors of this process. Of 1,024, they leave 128 free, and those
- * of lines without any other client 80; of 256 it is 64 and 48.
+ * How far the clients of lines have used up the file descriptors of this process. Of 1,024, they leave 128
+ * free, and those of lines without any other client 80; of 256 it is 64 and 48.
  * @param limit how many descriptors the process may have; undefined for what the system says
  */
 export function descriptorStates(limit = descriptorLimit()): () => DescriptorState {
@@ -66,8 +66,8 @@ export interface Client extends ClientIdentity {
   /** Tells whether the client has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
   /**
-   * Sends bytes that this client has not asked for: after replies that wait when `waits` is true, and not at all
-   * otherwise. Absent where a client has no connection.
+   * Sends bytes that this client has not asked for: after replies that wait when `waits` is true, and not at
+   * all otherwise. Absent where a client has no connection.
    */
   sendUnasked?(bytes: Uint8Array, how: { readonly waits: boolean }): void;
   /**
@@ -134,7 +134,8 @@ export class ClientList {
   /**
    * Makes room for one more client, where the line does that, by ending the least useful client. Returns
    * false if the newcomer is not served; the newcomer is then reported as rejected.
-   * @param descriptors a line is full, too, where one more connection would take a descriptor that is kept for others
+   * @param descriptors a line is full, too, where one more connection would take a descriptor that is kept
+   *   for others
    */
   makeRoom(newcomer: ClientIdentity, descriptors: DescriptorState = 'free'): boolean {
     const { maxClients, whenFull } = this.#limits;
@@ -162,7 +163,7 @@ export class ClientList {
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 
-  /** True when a newcomer without room stays connected. Something has to end before it is served: one of the clients. */
+  /** True when a newcomer without room stays connected. It is served when one of the clients has ended. */
   mayWait(descriptors: DescriptorState): boolean {
     const { whenFull } = this.#limits;
     const hasRoom = this.#clients.size > 0 && this.#waiting.size < MAX_WAITING;

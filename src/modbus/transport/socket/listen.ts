@@ -19,10 +19,11 @@ const LOOK_UP_TIMEOUT = 'ETIMEOUT';
 type Found = Parameters<LookupFunction>[2];
 
 /**
- * Looks up names with a time limit. The system's function can't be called off: it holds one of libuv's threads until it
- * returns, 30 s and longer where no name server answers, and at most two of them look up names for the whole process. So
- * whoever asks for a name that is being looked up shares the answer, and attempts that are repeated don't pile up.
- * IP addresses are not looked up: they are found within the call, so that a UDP reply leaves in the same turn.
+ * Looks up names with a time limit. The system's function can't be called off: it holds one of libuv's
+ * threads until it returns, 30 s and longer where no name server answers, and at most two of them look up
+ * names for the whole process. So whoever asks for a name that is being looked up shares the answer, and
+ * attempts that are repeated don't pile up. IP addresses are not looked up: they are found within the call,
+ * so that a UDP reply leaves in the same turn.
  * @param find looks up a name, as `dns.lookup` does
  */
 export function boundedLookup(find: LookupFunction, limitMs = LOOK_UP_MS): LookupFunction {

@@ -25,7 +25,8 @@ export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
     const { statusCode, headers, stream } = await send(request.raw, file, {
       root: BUILT,
       cacheControl: false,
-      // A range beyond the end would be a 416 with a page of its own. A server may ignore ranges (RFC 9110, 14.2).
+      // A range beyond the end would be a 416 with a page of its own. A server may ignore ranges (RFC 9110,
+      // 14.2).
       acceptRanges: false,
     });
     return reply.code(statusCode).headers(headers).send(stream);

@@ -29,8 +29,8 @@ const PAUSE_AFTER = 4096;
 const PCAPNG = 'application/x-pcapng';
 
 /**
- * Longest time in ms before what was learned comes, and in which a client reads some of it: a busy machine learns from 60,000
- * requests for more than the half minute that other answers have.
+ * Longest time in ms before what was learned comes, and in which a client reads some of it: a busy machine
+ * learns from 60,000 requests for more than the half minute that other answers have.
  */
 const LEARNING_MS = 300_000;
 
@@ -118,8 +118,8 @@ export function captureRoutes(desk: ApiContext): Routes {
 }
 
 /**
- * The native file of the devices in a capture, in pieces that are made as fast as they are read, or a sentence that says why
- * there is none.
+ * The native file of the devices in a capture, in pieces that are made as fast as they are read, or a
+ * sentence that says why there is none.
  */
 async function learnedOf(
   capture: AsyncIterable<Uint8Array>,

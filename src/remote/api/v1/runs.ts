@@ -121,8 +121,8 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
 };
 
 /**
- * `/api/v1/examinations`, `/shakes` and `/inspections`: how the clients of running lines behave, what breaks them, and
- * how servers behave. `/api/v1/checks`: what is checked.
+ * `/api/v1/examinations`, `/shakes` and `/inspections`: how the clients of running lines behave, what breaks
+ * them, and how servers behave. `/api/v1/checks`: what is checked.
  */
 export function runRoutes(desk: ApiContext): Routes {
   return {

@@ -44,7 +44,7 @@ export interface ServedSchema {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** The schemas of whole files, for editors. The texts are JSON. What makes them is loaded only where no build has. */
+/** The schemas of whole files, for editors, as JSON. Their makers are loaded only where no build ran. */
 export const EDITOR_SCHEMAS = {
   configuration: madeOnce('configuration.json', async () => {
     const { configurationForm } = await import('../../../files/config/native/forms.js');

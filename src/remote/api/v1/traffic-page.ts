@@ -74,7 +74,7 @@ export async function hasNext(cursor: TrafficCursor): Promise<boolean> {
   return false;
 }
 
-/** Least time in ms between two looks at the traffic. So a busy line tells us of an event this often at most. */
+/** Least time in ms between two looks at the traffic: a busy line tells of an event this often at most. */
 const LOOK_EVERY_MS = 10;
 
 /** Requests that wait for traffic. All of them together ask the line side for its next event once. */

@@ -86,7 +86,7 @@ const NOTHING: Uint8Array = new Uint8Array();
 
 /** The kinds of records on a serial line, with their codes in link type 250 (RTAC Serial). */
 export const SERIAL_EVENTS = {
-  /** Only the comment says what happened. */
+  /** What happened stands in the comment of the packet. */
   status: 0x00,
   sent: 0x01,
   received: 0x02,

@@ -145,8 +145,8 @@ function microseconds(ms: number): string {
 }
 
 /*
- * Blocks of a pcapng file (draft-ietf-opsawg-pcapng), little-endian, one function for each kind of block. A file is
- * a section header, a description of each interface, and packets.
+ * Blocks of a pcapng file (draft-ietf-opsawg-pcapng), little-endian, one function for each kind of block. A
+ * file is a section header, a description of each interface, and packets.
  */
 
 /** The link types that captures use, with their numbers in the registry of tcpdump.org. */

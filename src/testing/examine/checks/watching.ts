@@ -59,7 +59,7 @@ const MANY_PAUSES = 60;
 
 /** The specification gives devices 100 ms to 200 ms for a broadcast at 9600 baud. */
 const TYPICAL_MS = 100;
-/** Within this time no device of usual speed has carried out a broadcast. */
+/** A shorter pause is too short for a broadcast: no device of usual speed has carried it out by then. */
 const TOO_SHORT_MS = 20;
 
 /** A connection is used again when it carries this many requests on average. */

@@ -175,7 +175,7 @@ export class EntryPlayer {
     return needConnections(this.#entry.manners ?? {}).length > 0 || this.rules.some(isAboutThem);
   }
 
-  /** The fault rules as a file writes them; when new connections are needed, with one that closes connections. */
+  /** The fault rules as a file writes them; one closes connections when new ones are needed. */
   get written(): readonly { readonly name?: unknown; readonly when: object; readonly do?: object }[] {
     const rules = this.#entry.faults.map((written) => ({ ...written, when: this.#when(written) }));
     if (!this.needsConnections) return rules;

@@ -142,8 +142,8 @@ interface Own {
 /** How many polls as usual show that the client has recovered. */
 const POLLS_AS_USUAL = 3;
 /**
- * How long the client may take to recover, in ms unless somebody says otherwise, and in poll periods; the longer
- * time counts.
+ * How long the client may take to recover, in ms unless somebody says otherwise, and in poll periods; the
+ * longer time counts.
  */
 const RECOVERY_MS = 30_000;
 const RECOVERY_PERIODS = 20;

@@ -155,8 +155,8 @@ function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
 
 /**
  * What a client did about a reply, compared with what it does after a good reply and without one. `usual`: it
- * went on as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the same
- * question before its time. `unclear`: none of these, or the two behaviours look alike.
+ * went on as after a good reply. `missing`: it went on as it does only without a reply. `again`: it asked the
+ * same question before its time. `unclear`: none of these, or the two behaviours look alike.
  */
 export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';

@@ -7,7 +7,7 @@ interface RuleWanted {
   readonly when: object;
   readonly do?: object | readonly object[];
   readonly seed: number;
-  /** As in `OwnRule`; true when absent. */
+  /** True unless the rule leaves replies good, as for `OwnRule`. */
   readonly isSpoiling?: boolean;
 }
 

@@ -135,7 +135,7 @@ async function split(bench: Bench): Promise<Judged> {
   );
 }
 
-/** How many of the first identifiers from `first` on stand in some bytes, before a protocol identifier of 0. */
+/** How many of the first identifiers from `first` on stand in the bytes, each before a protocol 0. */
 function transactionsIn(heard: Uint8Array, first: number, many: number): number {
   const text = Buffer.from(heard.buffer, heard.byteOffset, heard.length);
   const isThere = (id: number) => text.indexOf(Uint8Array.of(id >> 8, id & 0xff, 0, 0)) >= 0;
@@ -214,7 +214,7 @@ async function connections(bench: Bench): Promise<Judged> {
 const RECONNECTS = 6;
 const RECONNECT_PAUSES = [1200, 2500, 6000];
 
-/** Closes, connects and reads, six times without a pause; where that fails, looks for the pause that cures it. */
+/** Closes, connects and reads, six times without a pause; after a failure looks for the pause that cures. */
 async function reconnects(bench: Bench): Promise<Judged> {
   const { asker } = bench;
   const lost: Exchange[] = [];

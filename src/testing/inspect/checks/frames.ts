@@ -90,7 +90,7 @@ function isBehind(exchange: Exchange): boolean {
   return hasOtherQuantity(exchange) || exchange.oddities.includes('earlier transaction');
 }
 
-/** Of the replies to one and to two registers in turns, all are wrong if the server is behind, and half if it is odd. */
+/** With one and two registers in turns, all reads are wrong if a server is behind, and half if it is odd. */
 const BEHIND = 0.7;
 
 /** Says how requests were lost: `7 of them without a reply and 6 with exception 06`. */
@@ -119,7 +119,7 @@ async function sameValue(bench: Bench): Promise<Judged> {
   return repeats(bench, READS, 1);
 }
 
-/** Reads the same registers again and again: nobody writes them, so they keep their values unless they live. */
+/** Reads the same registers again and again: nobody writes them, so values that don't live stay the same. */
 async function repeats(bench: Bench, times: number, quantity: number): Promise<Judged> {
   const code = bench.read?.code ?? 3;
   if (code < 3) return unsupported('the server has no registers');
@@ -455,7 +455,8 @@ async function gaps(bench: Bench): Promise<Judged> {
   const most = Math.max(0, ...replies.map((each) => gapOf(each).ms));
   if (wide.length >= FEWEST) {
     const text = `gaps of up to ${timeText(most)} inside a reply, where t1.5 is ${timeText(t15(target.baudRate))}`;
-    // An adapter and a busy machine make gaps anywhere; a server that makes one after the same byte of each reply does it itself.
+    // An adapter and a busy machine make gaps anywhere; a server that makes one after the same byte of each
+    // reply does it itself.
     const isAlways =
       long.every((each) => gapOf(each).ms > limit) &&
       new Set(long.map((each) => gapOf(each).after)).size === 1;
@@ -474,7 +475,7 @@ async function gaps(bench: Bench): Promise<Judged> {
 /** What an adapter with a latency timer of 1 ms may add to a gap, in ms. */
 const ADAPTER_MS = 2.5;
 
-/** The largest gap between the pieces of a reply in ms, without the time of the characters, and the bytes before it. */
+/** The largest gap within a reply in ms, less the time of the characters, and how many bytes precede it. */
 function longestGap(
   { chunks }: Exchange,
   character: number,
@@ -572,7 +573,7 @@ interface ReplyTimes {
   readonly lost: number;
 }
 
-/** The first reply of a connection takes longer when it takes this many times the median, and this many ms more. */
+/** The first reply of a connection takes longer at this many times the median, and this many ms more. */
 const FIRST_TIMES = 4;
 const FIRST_MS = 100;
 

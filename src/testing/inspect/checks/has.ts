@@ -302,7 +302,7 @@ async function follow(bench: Bench, first: number): Promise<Judged> {
   return blame(`the chain does not end within ${MOST_MODELS} models`);
 }
 
-/** What is wrong with the length of a model; undefined for models of vendors, and where a group may be repeated. */
+/** What is wrong with a model's length; undefined for models of vendors, and for groups that may repeat. */
 function wrongLength(id: number, length: number): string | undefined {
   const model = findSunspecModel(id);
   if (!model.ok) return length > 0 ? undefined : 'has no registers';

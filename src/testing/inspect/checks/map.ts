@@ -121,7 +121,7 @@ async function halves(bench: Bench): Promise<Judged> {
   );
 }
 
-/** Reads over holes of the map: blocks that begin and end with values, and have addresses between that are refused alone. */
+/** Reads over holes of the map: blocks between two values, with addresses inside that are refused alone. */
 async function holes(bench: Bench): Promise<Judged> {
   if (bench.order.map?.hasHoles) return unsupported('the map says how holes are answered (manners.holes)');
   const values = valuesIn(bench);
@@ -179,7 +179,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
     : inconclusive('no write to a read-only register was refused with exception 02, 03 or 04');
 }
 
-/** Writes values beyond the limits of the map, which have to be refused. What is taken is put back at the end. */
+/** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
 async function limits(bench: Bench): Promise<Judged> {
   await scratchRegister(bench);
   const span = bench.order.scratch.holding as AddressSpan;

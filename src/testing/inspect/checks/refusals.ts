@@ -45,8 +45,8 @@ async function addressUnknown(bench: Bench): Promise<Judged> {
 const FIGURES = { 1: 11, 2: 12, 3: 13, 4: 14 } as const;
 
 /**
- * Asks a wrong quantity at an address that is not there. Its code tells the order only where the server refuses the
- * same quantity at a good address with another code than the address.
+ * Asks a wrong quantity at an address that is not there. Its code tells the order only where the server
+ * refuses the same quantity at a good address with another code than the address.
  */
 async function orderOfChecks(bench: Bench): Promise<Judged> {
   const absent = await absentAddress(bench);

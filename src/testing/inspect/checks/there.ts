@@ -10,8 +10,8 @@ const TCP_HINT =
   'try the unit identifier (1, 255 or 0), the port, and whether another client holds the only connection';
 
 /**
- * Looks for a read that is answered. Where the first request of a connection gets lost, the next connection waits
- * before it asks; that pause is kept from then on.
+ * Looks for a read that is answered. Where the first request of a connection gets lost, the next connection
+ * waits before it asks; that pause is kept from then on.
  */
 async function answers(bench: Bench): Promise<Judged> {
   const { asker } = bench;

@@ -22,7 +22,7 @@ const A = 'Application Protocol V1.1b3';
 /** How many registers, or coils, one request puts back. */
 const AT_ONCE = 100;
 
-/** Returns the scratch register. Before its first use, the values of the whole range are kept to be put back. */
+/** Returns the scratch register. Before its first use, the whole range is read, to be put back. */
 export async function scratchRegister(bench: Bench): Promise<number> {
   const span = bench.order.scratch.holding ?? { first: 0, last: 0 };
   await keep(bench, 3, span);
@@ -192,8 +192,8 @@ async function readBack(bench: Bench): Promise<Judged> {
 }
 
 /**
- * Sends a malformed write, which has to be refused and must not be executed. The buffer of the server is filled
- * before with values that would be noticed.
+ * Sends a malformed write, which has to be refused and must not be executed. The buffer of the server is
+ * filled before with values that would be noticed.
  */
 async function malformed(
   bench: Bench,
