@@ -187,7 +187,7 @@ export class Changes {
     let wanted: WantedLine | undefined;
     let refusal: ChangeRefusal | undefined;
     const changed = await line.change(async (now) => {
-      const read = await this.#wantedLine(now, change, findings);
+      const read = await this.#wantedLine(now, change, findings, new Set([now.name]));
       if (!read) return undefined;
       if ('error' in read) refusal = read;
       else wanted = read;
@@ -210,17 +210,18 @@ export class Changes {
     const findings = new Findings();
     const definitions: LineDefinition[] = [];
     let refusal: ChangeRefusal | undefined;
+    const changed = new Set(changes.map(({ line }) => line.name));
     for (const { line, change } of changes) {
-      const read = await this.#wantedLine(line.definition, change, findings);
+      const read = await this.#wantedLine(line.definition, change, findings, changed);
       if (read && 'error' in read) refusal = read;
       else if (read) definitions.push(read.definition);
     }
     const { lines, devices } = this.#plant;
-    const changed = refusal ?? (findings.count > 0 ? undefined : await changeTogether(lines, definitions));
+    const outcome = refusal ?? (findings.count > 0 ? undefined : await changeTogether(lines, definitions));
     for (const definition of definitions) this.#wanted.delete(definition);
     this.lineRevision++;
     devices.keepCopies(this.#devicesInUse());
-    return changed ?? { ok: false, error: findings };
+    return outcome ?? { ok: false, error: findings };
   }
 
   /**
@@ -460,14 +461,12 @@ export class Changes {
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
-    const check = (line: LineDefinition) => reportSharedEndpoint(line, this.#definitions, at);
-    const wanted = await this.#readLine(name, at, check);
+    const wanted = await this.#readLine(name, at, new Set());
     if (!wanted) return { ok: false, error: findings };
     if ('error' in wanted) return wanted;
     this.#wanted.delete(wanted.definition);
     // Other lines may have been added while the devices of this one were made.
-    check(wanted.definition);
-    const late = findings.count > 0 ? { ok: false as const, error: findings } : this.#whyNoLine(name);
+    const late = this.#whyNoLine(name);
     if (late) {
       this.#plant.devices.keepCopies(this.#devicesInUse());
       return late;
@@ -503,32 +502,35 @@ export class Changes {
     this.#plant.devices.keepCopies(this.#devicesInUse());
   }
 
-  /** The changed line, with the copies that it needs; undefined after reporting the mistakes. */
+  /** The changed line, with the copies that it needs; undefined after reporting the mistakes. @see #readLine */
   #wantedLine(
     now: LineDefinition,
     change: LineSource,
     findings: Findings,
+    changed: ReadonlySet<string>,
   ): Promise<WantedLine | ChangeRefusal | undefined> {
-    return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings));
+    return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings), changed);
   }
 
   /**
    * Reads the line at `at`, and builds the copies that it needs in slices; undefined after reporting the
    * mistakes. The returned line is among the wanted lines, so that nobody removes what it needs before it is
    * there.
-   * @param check reports further mistakes of the line
+   * @param changed the names of the lines that are changed together: others may have their ports
    */
   async #readLine(
     name: string,
     at: At,
-    check?: (definition: LineDefinition) => void,
+    changed: ReadonlySet<string>,
   ): Promise<WantedLine | ChangeRefusal | undefined> {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
     for (const { values } of devices.valued.values())
       values.wrong('is for files: set the values of the copy once it is there');
     if (definition) {
-      check?.(definition);
+      const staying = this.#definitions.filter((line) => !changed.has(line.name));
+      const coming = Array.from(this.#wanted).filter((line) => line.name !== name);
+      reportSharedEndpoint(definition, [...staying, ...coming], at);
       this.#reportTooManyHosts(definition, at);
     }
     if (definition === undefined || at.findings.count > 0) return undefined;

@@ -47,8 +47,8 @@ export function defectText({ message }: Error): string {
   return `${message} (a defect of this program)`;
 }
 
-/** The outcome of a removal that was made, perhaps by REST before. */
-const GONE: Outcome<null> = { ok: true, value: null };
+/** The outcome of a change that was made before, perhaps by REST. */
+const MADE: Outcome<null> = { ok: true, value: null };
 
 /** The result of reading the configuration again. */
 interface Reloaded extends Pick<Readonly<Changes>, 'done' | 'refused'> {
@@ -82,7 +82,7 @@ export async function reload(
   // take their ports.
   if (configureRules(context, after.faults)) changes.done.push('faults');
   for (const { name } of wanted.goneLines) {
-    const remove = () => (context.simulator.lines.has(name) ? removeLine(context, { line: name }) : GONE);
+    const remove = () => (context.simulator.lines.has(name) ? removeLine(context, { line: name }) : MADE);
     if (await changes.make(`line ${name}`, remove)) lines.delete(name);
   }
   for (const device of wanted.newDevices) {
@@ -112,7 +112,7 @@ export async function reload(
   }
   const stay = await removeDevices(context, wanted.goneDevices);
   for (const { name } of wanted.goneDevices)
-    if (await changes.make(`device ${name}`, () => stay.get(name) ?? GONE)) devices.delete(name);
+    if (await changes.make(`device ${name}`, () => stay.get(name) ?? MADE)) devices.delete(name);
   const { done, refused } = changes;
   const configuration = {
     ...before,
@@ -207,10 +207,20 @@ export async function restoreSimulator(
     copies: new Map(copies.filter(isPlaced).map(({ name, copyOf }) => [name, copyOf])),
   });
   for (const { name } of [...added, ...copies])
-    await changes.make(`device ${name}`, () => (isPlaced({ name }) ? (left.get(name) ?? GONE) : OTHER_FILE));
-  for (const { name, fingerprint, change } of lines.changed) {
-    const isSame = simulator.lines.has(name) && lineInFile.get(name) === fingerprint;
-    const makeChange = () => (isSame ? changeLine(context, { line: name, settings: change }) : OTHER_FILE);
+    await changes.make(`device ${name}`, () => (isPlaced({ name }) ? (left.get(name) ?? MADE) : OTHER_FILE));
+  const settings = new Map(
+    lines.changed
+      .filter(({ name, fingerprint }) => simulator.lines.has(name) && lineInFile.get(name) === fingerprint)
+      .map(({ name, change }) => [name, { line: name, settings: change }]),
+  );
+  // Together, because lines may have exchanged their ports; one by one where one of them can't be restored.
+  const areChanged = await changeLines(context, [...settings.values()]).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  for (const { name } of lines.changed) {
+    const change = settings.get(name);
+    const makeChange = () => (change ? (areChanged ? MADE : changeLine(context, change)) : OTHER_FILE);
     if (await changes.make(`line ${name}`, makeChange)) restored.add(name);
   }
   for (const { name, source } of lines.added)
@@ -221,7 +231,7 @@ export async function restoreSimulator(
   const stay = await removeDevices(context, toRemove.filter(isPlaced));
   for (const { name } of toRemove)
     await changes.make(`removal of device ${name}`, () =>
-      isPlaced({ name }) ? (stay.get(name) ?? GONE) : OTHER_FILE,
+      isPlaced({ name }) ? (stay.get(name) ?? MADE) : OTHER_FILE,
     );
   if (known) {
     for (const [i, rule] of faults.rules.entries()) {

@@ -528,5 +528,29 @@ describe('after any sequence of changes', () => {
         { name: 'apply what runs' },
       ],
     ],
+    [
+      'lines of which the second was to have the port of the first',
+      ['lan', 'many'].map((line) => ({
+        name: 'line.change',
+        input: { line, settings: { udp: { port: 15_023 }, each: null } },
+      })),
+    ],
+    [
+      'lines that have exchanged their addresses',
+      [
+        { name: 'line.change', input: { line: 'lan', settings: { tcp: { port: 15_022 } } } },
+        {
+          name: 'line.change',
+          input: { line: 'many', settings: { tcp: { port: 15_020, hosts: null }, each: null } },
+        },
+        {
+          name: 'line.change',
+          input: {
+            line: 'lan',
+            settings: { tcp: { port: 15_021, host: null, hosts: '127.1.0.1-127.1.0.2' } },
+          },
+        },
+      ],
+    ],
   ])('so are %s', (_, steps) => play(steps));
 });
