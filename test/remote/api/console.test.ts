@@ -46,6 +46,21 @@ describe('the pages of the console', () => {
     expect([statusCode, body]).toEqual([200, (await get(open, '/')).body]);
   });
 
+  test.each([
+    ['if-match', '"another one"'],
+    ['if-unmodified-since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+  ])('refuse a condition that they do not meet in the documented shape: %s', async (name, value) => {
+    for (const url of ['/', `/assets/${script}`]) {
+      const answer = await get(open, url, 'GET', { [name]: value });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toEqual({
+        result: 'error',
+        error: expect.stringContaining('Precondition Failed'),
+      });
+      expect(answer.headers['cache-control']).toBe('no-cache');
+    }
+  });
+
   test('keep their files for ever, because their names have hashes', async () => {
     const { statusCode, headers } = await get(guarded, `/assets/${script}`);
     expect(statusCode).toBe(200);

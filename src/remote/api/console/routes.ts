@@ -1,8 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { packageFile } from '../../../common/package.js';
+import { refusal } from '../../../simulator/commands/refusal.js';
+import { refuse } from '../answers.js';
 import { ASSETS, VIEW_NAMES } from './paths.js';
 
 /** The output of `scripts/ready.mjs build` for `src/remote/web`. */
@@ -29,7 +32,10 @@ export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
       // 14.2).
       acceptRanges: false,
     });
-    return reply.code(statusCode).headers(headers).send(stream);
+    if (statusCode < 400) return reply.code(statusCode).headers(headers).send(stream);
+    // Its body would be a page of the library's own.
+    reply.header('cache-control', ASK_EACH_TIME);
+    return refuse(request, reply, refusal('request.invalid', '', `${STATUS_CODES[statusCode]}`));
   };
   // One route for each file, so every other path does not exist. `hide` keeps them out of the OpenAPI
   // document.
