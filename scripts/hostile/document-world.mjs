@@ -60,6 +60,6 @@ export function restoring() {
     ...Object.entries(LINES).map(([name, line]) => ask('POST', '/lines', { name, ...line })),
     ask('POST', '/faults/reset'),
     ask('DELETE', '/traffic/file'),
-    ...['slow', 'r1', 'r2', 'r.3', 'restapi'].map((rule) => ask('DELETE', `/faults/${rule}`)),
+    ...['slow', 'r1', 'r2', 'r.3', 'restapi-calls'].map((rule) => ask('DELETE', `/faults/${rule}`)),
   ];
 }

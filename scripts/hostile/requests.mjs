@@ -519,9 +519,12 @@ export function requestsOf(document, world, seed) {
         typeof body.when === 'object' && body.when !== null && !Array.isArray(body.when) ? body.when : {};
       return { ...body, when: { ...wanted, line: line() } };
     }
-    // What is simulated there is for all lines: it may only be a short delay.
-    if (key === 'post /restapi/calls' && body.submit === 'Simulate')
-      return { ...body, response_type: 0, response_cr: 0, split_delay: 0, response_delay: of([0, 0.01]) };
+    // What is simulated there is for all lines: it may only be a short delay. To name `response_split` or `response_cr` is to ask
+    // for it, and a `split_delay` of 0 is a second.
+    if (key === 'post /restapi/calls' && body.submit === 'Simulate') {
+      const { response_split: _, response_cr: __, ...rest } = body;
+      return { ...rest, response_type: 0, split_delay: 0, response_delay: of([0, 0.01]) };
+    }
     if (RUNS.has(key)) return { ...body, line: line() };
     return body;
   };
