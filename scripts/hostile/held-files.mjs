@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { startProgram } from '../../test/support/program.mjs';
+import { until } from './hostile-broker.mjs';
 
 /** Open files of the program. As many connections as that go to its lines, and REST is asked beside them. */
 const LIMIT = 300;
@@ -11,14 +12,16 @@ const LINES = ['a', 'b', 'c', 'd'];
 const REQUESTS = 30;
 const PATIENCE_MS = 20_000;
 
-/** Clients hold all connections that four lines give them. REST is answered all the same. @param {string} directory */
+/** Clients hold all connections that four lines give them. REST is answered and the state is written all the same. @param {string} directory */
 export async function holdFiles(directory) {
   const node = join(directory, 'node');
   writeFileSync(node, `#!/bin/sh\nulimit -n ${LIMIT}\nexec "${process.execPath}" "$@"\n`, { mode: 0o755 });
+  const state = join(directory, 'state');
   const program = await startProgram({
     node,
+    args: ['--state', state],
     config: {
-      devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+      devices: { meter: { registers: { holding: [{ address: 0, write: true }] } } },
       lines: Object.fromEntries(LINES.map((line) => [line, { tcp: { port: 0 }, units: { 1: 'meter' } }])),
     },
   });
@@ -36,7 +39,17 @@ export async function holdFiles(directory) {
     );
     const answered = (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled');
     assert.equal(answered.length, REQUESTS, 'requests of REST were not answered');
-    return `${held.length} connections with ${LIMIT} files, ${REQUESTS} requests of REST beside them answered`;
+    const changes = [{ table: 'holding', address: 0, value: 4711 }];
+    const changed = await fetch(`${program.restUrl()}/api/v1/devices/meter/registers`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ changes }),
+    });
+    assert.equal(changed.status, 200);
+    const isWritten = () =>
+      existsSync(state) && readdirSync(state).some((name) => /^device-meter.*json$/.test(name));
+    await until(isWritten, 'the state is written');
+    return `${held.length} connections with ${LIMIT} files, ${REQUESTS} requests of REST beside them answered, the state written`;
   } finally {
     for (const socket of held) socket.destroy();
     await program.stop();

@@ -15,6 +15,7 @@ const CONNACK = Buffer.from([0x20, 2, 0, 0]);
 const OTHER_VERSION = Buffer.from([0x20, 2, 0, 1]);
 const PINGRESP = Buffer.from([0xd0, 0]);
 export const TOPIC = 'modbus-sim/b';
+const ANSWERS_TO = 'modbus-sim/answers';
 const LIMIT_MS = 60_000;
 /** What a program may take more while a broker floods it. */
 const MORE_MB = 120;
@@ -161,6 +162,55 @@ export function neverRelease() {
     for (let id = 1; id < 0xffff; id++) yield publish(`${TOPIC}/devices/meter/set/level`, payload, id);
   };
   return flooded(chunks(), /it has not released \d+ messages[^"]*/);
+}
+
+const PINGS = 400;
+const LONG_CORRELATION = 'x'.repeat(2 ** 20);
+
+/** What an answer has to carry is kept until it is there. A program in a small heap gets 400 MB of it, and goes on. */
+export async function pingAtLength() {
+  /** @type {string[]} */
+  const answers = [];
+  let isSending = false;
+  const script = (
+    /** @type {Packet} */ { type, flags, body },
+    /** @type {import('node:net').Socket} */ socket,
+  ) => {
+    if (type === TYPES.publish) {
+      const end = 2 + body.readUInt16BE(0);
+      if ((flags & 6) !== 0) socket.write(Buffer.from([0x40, 2, body[end] ?? 0, body[end + 1] ?? 0]));
+      if (body.toString('utf8', 2, end) === ANSWERS_TO) answers.push(body.toString('utf8', end));
+    }
+    if (type !== TYPES.subscribe || isSending) return;
+    isSending = true;
+    const ping = (/** @type {string} */ correlation) => {
+      const request = { responseTopic: ANSWERS_TO, correlation, input: {} };
+      return publish(`${TOPIC}/command/program.ping`, Buffer.from(JSON.stringify(request)));
+    };
+    const long = ping(LONG_CORRELATION);
+    let sent = 0;
+    const send = () => {
+      while (!socket.destroyed && sent < PINGS) {
+        sent++;
+        if (!socket.write(long)) return;
+      }
+      socket.off('drain', send).write(ping('short'));
+    };
+    socket.on('drain', send);
+    send();
+  };
+  const devices = { meter: { registers: { holding: [{ address: 0 }] } } };
+  const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
+  const env = { NODE_OPTIONS: '--max-old-space-size=256' };
+  return withBroker(script, { commands: 'all' }, { devices, lines, env }, async (program) => {
+    const before = residentMb(program.pid);
+    await until(() => answers.length > 0, 'the last ping is answered');
+    const more = residentMb(program.pid) - before;
+    assert.match(answers.join(''), /"correlation":"short"/);
+    assert.equal(answers.length, 1, 'a long correlation was kept');
+    assert.doesNotMatch(program.output.stderr, /thread of REST/);
+    return `${PINGS} pings with a MB of correlation refused, the next one answered; ${more.toFixed(0)} MB more`;
+  });
 }
 
 export async function takeTheName() {

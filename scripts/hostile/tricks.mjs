@@ -6,7 +6,7 @@ import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { checkByBroker, reloadLarge } from './dear-files.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
 import { holdFiles } from './held-files.mjs';
-import { holdBack, neverRelease, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
+import { holdBack, neverRelease, pingAtLength, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
 import { beginAndCallOff, learnMuch } from './small-heap.mjs';
 
 /*
@@ -53,6 +53,7 @@ export const TRICKS = [
   { name: '2,100 examinations are called off in a heap of 256 MB', play: beginAndCallOff },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },
+  { name: '400 pings by MQTT with a MB of correlation in a heap of 256 MB', play: pingAtLength },
   { name: 'a broker on which another client has the same identifier', play: takeTheName },
   { name: 'a broker that acknowledges nothing while much is to be said', play: holdBack },
 ];

@@ -5,7 +5,7 @@ import { Broker } from '../../../src/remote/mqtt/broker.js';
 const CONNECT = 1;
 
 /** A broker of a few bytes: `answer` gets the level of the protocol (4 is MQTT 3.1.1, 5 is MQTT 5) of each connection. */
-async function fakeBroker(answer: (level: number, socket: Socket) => void) {
+async function fakeBroker(answer: (level: number, socket: Socket, connect: Buffer) => void) {
   const levels: number[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -15,7 +15,7 @@ async function fakeBroker(answer: (level: number, socket: Socket) => void) {
       if ((data[0] as number) >> 4 !== CONNECT) return;
       const level = data[8] as number;
       levels.push(level);
-      answer(level, socket);
+      answer(level, socket, data);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -79,6 +79,20 @@ describe('the connection to a broker', () => {
     await expect.poll(() => broker.status.connected).toBe(true);
     expect([...new Set(levels)]).toEqual([5, 4]);
     expect(lines.at(-1)).toBe('connected: on the broker 127.0.0.1:PORT by MQTT 3.1.1');
+  });
+
+  it('says by MQTT 5 how long a packet may be, and how many messages may wait for their acknowledgement', async () => {
+    const connects: Buffer[] = [];
+    const { url } = await fakeBroker((level, socket, connect) => {
+      connects.push(connect);
+      socket.write(accepted(level));
+    });
+    const { broker } = brokerAt(url);
+    await expect.poll(() => broker.status.connected).toBe(true);
+    const [connect = Buffer.alloc(0)] = connects;
+    // Maximum Packet Size (MQTT 5, 3.1.2.11.4) and Receive Maximum (3.1.2.11.3), in any order.
+    expect(connect.includes(Buffer.from([0x27, 0, 0x20, 0, 0]))).toBe(true);
+    expect(connect.includes(Buffer.from([0x21, 0, 64]))).toBe(true);
   });
 
   it('says once that the broker is away, and once that it is back', async () => {

@@ -74,6 +74,16 @@ describe('a device that is added over REST', () => {
       400,
       /^registers\.holding\[0\]\.signal\.expression: unknown name "metre\.power", did you mean "meter\.power"\?/,
     ],
+    [
+      {
+        name: 'a',
+        registers: {
+          holding: [{ address: 26, quantity: 10 }, { address: 27 }, { address: 0, quantity: 100 }],
+        },
+      },
+      400,
+      /^registers\.holding\[2\]: address 26 is defined by registers\.holding\[0\] already/,
+    ],
     [{ name: 'a', pymodbus: '/etc/passwd' }, 400, /^pymodbus: a pymodbus file is read at the start only/],
     [{ name: 'meter', registers: {} }, 409, 'there is a device meter already'],
   ])('is refused, and nothing is added: %j', async (body, status, message) => {
