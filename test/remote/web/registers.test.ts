@@ -284,6 +284,30 @@ describeInBrowser('the view of the registers', () => {
     expect(Math.max(...asked)).toBeLessThan(400);
   });
 
+  test('a key that comes while the address of the page follows the one before is not undone', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?as=unsigned');
+    const followed: string[] = [];
+    await page.exposeFunction('follows', (address: string) => void followed.push(address));
+    // The first key comes when the address of the page has followed, and the page is not yet drawn with it.
+    await page.evaluate(() => {
+      const replace = history.replaceState.bind(history);
+      let isFirst = true;
+      history.replaceState = (data, unused, address) => {
+        replace(data, unused, address);
+        (window as unknown as { follows(address: string): void }).follows(String(address));
+        const home = new KeyboardEvent('keydown', { key: 'Home', ctrlKey: true, bubbles: true });
+        if (isFirst) queueMicrotask(() => document.querySelector('[role=grid]')?.dispatchEvent(home));
+        isFirst = false;
+      };
+    });
+    await cell(page, 13).click();
+    await expect.poll(() => followed.length, { timeout: 60_000 }).toBe(2);
+    expect(followed[0]).toBe('/registers/meter/holding?as=unsigned&from=13');
+    expect(followed[1]).toBe('/registers/meter/holding?as=unsigned');
+    await page.locator('[data-address="0"].selected').waitFor();
+  });
+
   test('copies a range of cells as text', async () => {
     const page = await open(await serve(SETUP), '/registers/meter/holding?as=unsigned');
     await cell(page, 1).click();

@@ -2,7 +2,7 @@ import { computed, type Signal, signal } from '@preact/signals';
 import { pathOf } from '../../../../common/rest-client/client.js';
 import type { ChangeRequest, RegisterView } from '../../../../simulator/commands/schemas/value.js';
 import { ask, mayWrite } from '../../api.js';
-import { go, route } from '../../route.js';
+import { go, hrefOf, route } from '../../route.js';
 import { timeOfDay } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
 import { parseText } from './formats.js';
@@ -15,7 +15,9 @@ import {
   format,
   known,
   refusal,
+  rowStarts,
   selected,
+  size,
   target,
   type WordTable,
 } from './state.js';
@@ -170,6 +172,8 @@ export function writerText({ lastWriter }: RegisterView): string {
 const SETTLED_MS = 400;
 
 let settled: ReturnType<typeof setTimeout> | undefined;
+/** The address of the page that follows the selection; it selects nothing itself. */
+let following = '';
 
 /** Selects a register for keys, and keeps it in the address of the page. */
 export function select(address: number, isRange = false): void {
@@ -182,8 +186,20 @@ export function select(address: number, isRange = false): void {
   settled = setTimeout(() => {
     const now = route.peek();
     if (now.view !== view || now.parts.join('\n') !== parts.join('\n')) return;
-    go(addressOf({ from: selected.peek() }), 'replace');
+    following = addressOf({ from: selected.peek() });
+    go(following, 'replace');
   }, SETTLED_MS);
+}
+
+/** Selects the register that the address of the page names, or the first one, when a user has gone there. */
+export function selectFromAddress(): void {
+  const { view, parts, query } = route.peek();
+  // A page is drawn later than its address changes, and a key may have selected another register meanwhile.
+  if (hrefOf(view, parts, query) === following) return;
+  following = '';
+  const wanted = Number(query.get('from') ?? rowStarts.peek()[0] ?? 0);
+  if (Number.isInteger(wanted) && wanted >= 0 && wanted !== selected.peek())
+    select(Math.min(wanted, size.peek() - 1));
 }
 
 /**

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { route } from '../../route.js';
 import { followSize } from '../../ui/element.js';
-import { beginEdit, commitEdit, editSelected, select } from './editing.js';
+import { beginEdit, commitEdit, editSelected, select, selectFromAddress } from './editing.js';
 import { flashes } from './flashes.js';
 import { type Cell, cellStart, moved, ROW_HEIGHT, rowCells, rowOf } from './layout.js';
 import {
@@ -31,11 +31,7 @@ export function Grid({ label }: { readonly label: string }) {
   }, []);
   const starts = rowStarts.value;
   useSignalEffect(() => show(self.current, rowOf(rowStarts.value, columns.value, selected.value)));
-  useEffect(() => {
-    const wanted = Number(route.value.query.get('from') ?? starts[0] ?? 0);
-    if (Number.isInteger(wanted) && wanted >= 0 && wanted !== selected.peek())
-      select(Math.min(wanted, size.peek() - 1));
-  }, [route.value, starts.length > 0]);
+  useEffect(selectFromAddress, [route.value, starts.length > 0]);
 
   const { first, end } = visibleRows.value;
   const selectedRow = rowOf(starts, columns.value, selected.value);
