@@ -1,3 +1,5 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -117,6 +119,14 @@ const notAsked = (): never => {
   throw new Error('Fastify has asked for a compiler that was not set yet');
 };
 
+/**
+ * Has Node hand over in JavaScript what clients send. Otherwise its HTTP parser reads the sockets itself, and
+ * aborts the whole program when the thread is ended while requests come in.
+ */
+function readInJavaScript(server: Server, isTls: boolean): void {
+  server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => socket.on('data', () => {}));
+}
+
 /** Builds the REST application without listening, so that tests can inject requests. */
 export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
   const { credentials } = rules;
@@ -152,6 +162,7 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
   });
   // Node would answer an unknown expectation with 417 and no body. A server may ignore it (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  readInJavaScript(app.server, rules.credentials !== undefined);
   const endConnections = limitConnections(app.server, rules.maxConnections);
   app.addHook('preClose', async () => endConnections());
   const methods = new Methods(app);

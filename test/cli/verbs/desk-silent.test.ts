@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { expectReplaced, isServed, startWithMortalDesk } from './mortal-desk.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
+import { compute, expectReplaced, isServed, RestClients, startWithMortalDesk } from './mortal-desk.js';
 
 it('a desk that is silent is replaced, and the lines go on', () =>
   expectReplaced('SIGWINCH', 'the thread of REST is silent and is replaced'));
@@ -15,4 +16,34 @@ it('the desk of a program that was stopped for a while is not replaced', async (
   expect(await isServed(program)).toBe(true);
   expect(await program.stop()).toBe(0);
   expect(program.output.stdout + program.output.stderr).not.toContain('replaced');
+});
+
+it('a program that is asked to end while requests to REST come in ends, and does not abort', async () => {
+  const program = await startWithMortalDesk();
+  const clients = new RestClients(program);
+  await clients.ask();
+  await compute(program, 1400);
+  process.kill(program.pid, 'SIGTERM');
+  await until(() => program.output.stderr.includes('line stopped'), 'the line has stopped');
+  await delay(200);
+  // The desk computes, and finds the order to end and these requests at once.
+  await clients.ask();
+  const code = await program.exited;
+  clients.end();
+  expect(program.output.stderr).not.toContain('FATAL ERROR');
+  expect(code).toBe(0);
+});
+
+it('a desk that computes without end is replaced while requests come in, and the program does not abort', async () => {
+  const program = await startWithMortalDesk();
+  const clients = new RestClients(program);
+  await clients.ask();
+  await compute(program, Number.POSITIVE_INFINITY);
+  await clients.ask();
+  await until(() => /served again|FATAL/.test(program.output.stderr), 'REST is served again');
+  clients.end();
+  expect(program.output.stderr).toContain('the thread of REST is silent and is replaced');
+  expect(program.output.stderr).not.toContain('FATAL ERROR');
+  expect(await isServed(program)).toBe(true);
+  expect(await program.stop()).toBe(0);
 });

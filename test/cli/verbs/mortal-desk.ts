@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,8 +13,9 @@ import { METER, TCP_LINE } from './plant.js';
 const READ = Buffer.from('000100000006010300000001', 'hex');
 
 /**
- * A program whose desk dies on SIGUSR2. On SIGWINCH the side of the lines hears no more of it, as if it were silent. The
- * desk is asked whether it lives every half second, not every two, so that nobody waits so long.
+ * A program whose desk dies on SIGUSR2. On SIGWINCH the side of the lines hears no more of it, as if it were silent. A
+ * request with the header `X-Compute` has it compute for so many ms. The desk is asked whether it lives every half second,
+ * not every two, so that nobody waits so long.
  */
 export async function startWithMortalDesk(): Promise<RunningProgram> {
   const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-desk-'));
@@ -26,6 +29,16 @@ export async function startWithMortalDesk(): Promise<RunningProgram> {
      process.on('SIGWINCH', () => {
        desk.removeAllListeners('message');
      });
+     if (!require('node:worker_threads').isMainThread) {
+       const { Server } = require('node:http');
+       const compute = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); };
+       const { emit } = Server.prototype;
+       Server.prototype.emit = function (name, request, ...rest) {
+         const ms = name === 'request' ? Number(request.headers['x-compute']) : 0;
+         if (ms > 0) setTimeout(() => Promise.resolve().then(() => compute(ms)));
+         return emit.call(this, name, request, ...rest);
+       };
+     }
      const every = setInterval;
      globalThis.setInterval = (call, ms, ...rest) => every(call, ms === 2000 ? 500 : ms, ...rest);`,
   );
@@ -40,6 +53,29 @@ export async function isServed(program: RunningProgram): Promise<boolean> {
     return (await fetch(`${program.restUrl()}/healthz`)).ok;
   } catch {
     return false;
+  }
+}
+
+/** Connections of clients of REST whose requests come together. */
+export class RestClients {
+  readonly #sockets: readonly Socket[];
+  readonly #isConnected: Promise<unknown>;
+
+  constructor(program: RunningProgram) {
+    const { port, hostname } = new URL(program.restUrl());
+    this.#sockets = Array.from({ length: 48 }, () => connect(Number(port), hostname));
+    for (const socket of this.#sockets) socket.on('error', () => {}).resume();
+    this.#isConnected = Promise.all(this.#sockets.map((socket) => once(socket, 'connect')));
+  }
+
+  /** Sends a request of each client. */
+  async ask(): Promise<void> {
+    await this.#isConnected;
+    for (const socket of this.#sockets) socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  }
+
+  end(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 }
 
@@ -71,4 +107,10 @@ export async function expectReplaced(signal: 'SIGUSR2' | 'SIGWINCH', reason: str
   expect(events.length).toBeGreaterThan(2);
   client.socket.destroy();
   expect(await program.stop()).toBe(0);
+}
+
+/** Has the desk compute for a time in ms. Resolves when it has begun. */
+export async function compute(program: RunningProgram, ms: number): Promise<void> {
+  void fetch(`${program.restUrl()}/healthz`, { headers: { 'x-compute': `${ms}` } }).catch(() => {});
+  await delay(300);
 }
