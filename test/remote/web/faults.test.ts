@@ -115,6 +115,25 @@ describeInBrowser('the view of the faults', () => {
     await page.getByRole('heading', { name: 'No fault rules' }).waitFor();
   });
 
+  test('leaves a switch where it was put when rules are read before the answer', async () => {
+    const served = await serve();
+    served.addRule({ name: 'slow', do: [{ delay: 1 }] });
+    const page = await openPage(served, '/faults');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/faults/slow', (route) => released.then(() => route.continue()));
+    const isOn = page.getByRole('checkbox', { name: 'Rule slow is on' });
+    await isOn.uncheck();
+    served.addRule({ name: 'other', do: [{ delay: 1 }] });
+    await page.getByRole('article', { name: 'Rule other' }).waitFor();
+    expect(await isOn.isChecked()).toBe(false);
+    release();
+    await page.getByRole('article', { name: 'Rule slow' }).getByText('off', { exact: true }).waitFor();
+    expect(await isOn.isChecked()).toBe(false);
+  });
+
   test('previews a new rule with the newest request that it is for', async () => {
     const served = await serve();
     const client = await serialMaster(served.path('bus'), 9600);

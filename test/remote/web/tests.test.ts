@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { READY_SCENARIOS } from '../../../src/remote/web/views/tests/scenarios.js';
 import { bytesOf } from '../../modbus/protocol/hex.js';
@@ -29,6 +30,25 @@ steps:
   - name: waits
     wait: 1h
 `;
+
+/** Types into a field in the moment in which it comes into the page, before the page is drawn. */
+function typeAtOnce(page: Page, label: string, text: string): Promise<void> {
+  return page.evaluate(
+    ([wanted, value]) => {
+      const observer = new MutationObserver(() => {
+        const field = [...document.querySelectorAll('label')].find(
+          ({ textContent }) => textContent === wanted,
+        );
+        if (!(field?.control instanceof HTMLInputElement)) return;
+        observer.disconnect();
+        field.control.value = value;
+        field.control.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    },
+    [label, text] as const,
+  );
+}
 
 describeInBrowser('the view of the tests', () => {
   test('runs a scenario step by step, says why one fails, and hands out the report', async () => {
@@ -111,9 +131,9 @@ describeInBrowser('the view of the tests', () => {
     }, 25);
     onTestFinished(() => clearInterval(polling));
     const page = await openPage(served, '/tests');
+    await typeAtOnce(page, 'moves', 'none');
     await page.getByRole('button', { name: 'Shake', exact: true }).click();
     const form = page.getByRole('form', { name: 'Shake a client' });
-    await form.getByLabel('moves', { exact: true }).fill('none');
     await form.getByRole('button', { name: 'Shake the client' }).click();
     await form.locator('.field.wrong', { hasText: 'moves' }).waitFor();
     expect(await form.getByText('replay').count()).toBe(0);

@@ -372,8 +372,15 @@ const TONES: Readonly<Record<ReturnType<typeof stateOf>, Tone>> = {
 function RuleRow({ rule }: { readonly rule: RuleView }) {
   const { name, enabled, hits, matches, lastHit, remaining, warnings = [] } = rule;
   const state = stateOf(rule);
+  /** Where the switch was put, until the answer comes: rules that are read meanwhile do not turn it back. */
+  const isPut = useSignal<boolean | undefined>(undefined);
   const act = async (done: string, ...request: Parameters<typeof change>) =>
     sayAnswer(await change(...request), `Rule ${name} was ${done}.`);
+  const turn = async (isOn: boolean) => {
+    isPut.value = isOn;
+    await act(isOn ? 'switched on' : 'switched off', 'PATCH', [name], { enabled: isOn });
+    if (isPut.peek() === isOn) isPut.value = undefined;
+  };
   return html`<article class="rule panel columns" aria-label=${`Rule ${name}`}>
     <div class="flow">
       <h3 class="long">${name}</h3>
@@ -389,9 +396,8 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <div><dt>last</dt><dd>${lastHit === null ? '–' : timeOfDay(Date.parse(lastHit))}</dd></div>
     </dl>
     <div class="flow">
-      <label class="switch"><input type="checkbox" checked=${enabled} disabled=${!mayWrite()}
-        aria-label=${`Rule ${name} is on`}
-        onChange=${switched((isOn) => void act(isOn ? 'switched on' : 'switched off', 'PATCH', [name], { enabled: isOn }))} />on</label>
+      <label class="switch"><input type="checkbox" checked=${isPut.value ?? enabled} disabled=${!mayWrite()}
+        aria-label=${`Rule ${name} is on`} onChange=${switched((isOn) => void turn(isOn))} />on</label>
       <a href=${hrefOf('faults', [], { edit: name })} aria-label=${`Edit ${name}`}>Edit</a>
       <${Button} label=${`Rearm ${name}`} disabled=${!mayWrite() || !enabled}
         onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>

@@ -141,8 +141,12 @@ function inspectionContent(inspection: InspectionView): RunContent {
   };
 }
 
+let readings = 0;
+
 /** Reads the findings of a run with their frames. */
 export async function readFindings({ id, kind }: ShownRun): Promise<void> {
+  const mine = ++readings;
   const answer = await ask<{ report: { findings: FindingView[] } }>('GET', pathOf(kind, id));
-  if (answer.ok) findings.value = { id, list: answer.value.report.findings };
+  // The answer to a later request, which has more, may have arrived first.
+  if (answer.ok && mine === readings) findings.value = { id, list: answer.value.report.findings };
 }

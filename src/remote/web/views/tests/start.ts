@@ -1,6 +1,6 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer } from '../../../../common/rest-client/client.js';
 import type {
   ExaminationSummary,
@@ -110,13 +110,11 @@ function formOf({
     useEffect(schema.follow, []);
     useEffect(() => offered?.follow(), []);
     const shape = schema.current.value;
-    const draft = useSignal<Draft>({});
     const { isBusy, refusal, send } = useRequest();
     // The lines may become known after the schema.
     const isReady = shape !== undefined && summary.value !== undefined;
-    useEffect(() => {
-      if (shape) draft.value = draftOf(shape, begin());
-    }, [isReady]);
+    // Not in an effect: it would come after the paint, and replace what was typed by then.
+    const draft = useMemo(() => signal<Draft>(shape ? draftOf(shape, begin()) : {}), [isReady]);
     const submit = async () => {
       if (!shape) return;
       const order = readDraft(shape, draft.value) as object;

@@ -1,4 +1,4 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { signal, useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RemoteRefusal } from '../../../../common/rest-client/client.js';
@@ -118,10 +118,8 @@ const NONE = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Record<Fil
 /** The filters of the API. A field takes effect when it is left, or on Enter. */
 function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
   const text = filter.toString();
-  const values = useSignal(valuesOf(filter));
-  useEffect(() => {
-    values.value = valuesOf(filter);
-  }, [text]);
+  // Not in an effect: it would come after the paint, and replace what was typed by then.
+  const values = useMemo(() => signal(valuesOf(filter)), [text]);
   const set = FILTERS.filter((name) => filter.has(name));
   const problemOf = (name: FilterName) => refusal?.problems.find(({ path }) => path === name)?.message;
   const offers = { ...HINTS, line: summary.value?.lines.map(({ name }) => name) ?? [] };
