@@ -25,9 +25,12 @@ export async function rtuOverTcpMaster(port: number): Promise<Master> {
   return master;
 }
 
+/** A net for a reply that never comes. A test that waits for one sets a shorter time itself. */
+const PATIENCE_MS = 30_000;
+
 function newMaster(): Master {
   const master = new modbusSerial.default();
-  master.setTimeout(2000);
+  master.setTimeout(PATIENCE_MS);
   master.setID(1);
   // One whose connection is gone never calls back.
   onTestFinished(async () => {
