@@ -16,9 +16,9 @@ if (!existsSync(join(dist, 'main.js')))
   throw new Error(`${dist} has no program: run \`npm run build\` first`);
 
 /** Long enough for a busy machine; a program that is not ready by then is reported with what it printed. */
-const START_LIMIT_MS = 30_000;
-/** The program promises 2 s. */
-const STOP_LIMIT_MS = 5000;
+const START_LIMIT_MS = 60_000;
+/** Long enough for a busy machine, too: the program itself ends late work after 1.5 s. */
+const STOP_LIMIT_MS = 60_000;
 
 /**
  * @typedef {object} ProgramOptions
@@ -41,7 +41,7 @@ const STOP_LIMIT_MS = 5000;
  * @property {(line: string) => string} serialPath The port that a client of this serial line opens.
  * @property {(line: string) => number} tcpPort The port of this Modbus TCP line.
  * @property {() => string} restUrl Where REST is, without a slash at the end.
- * @property {() => Promise<number | null>} stop Asks it to end, after 5 s kills it; the exit code.
+ * @property {() => Promise<number | null>} stop Asks it to end, after a minute kills it; the exit code.
  */
 
 /** A new directory; whoever asks for it removes it. */

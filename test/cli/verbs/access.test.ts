@@ -147,7 +147,7 @@ api: {${api}}
       stderr: expect.stringContaining(`warning: api.token: ${warning}`),
     });
     const program = await started({}, { MODBUS_SIM_TOKEN: 'short' });
-    expect(program.output.stderr).toContain(`warning: MODBUS_SIM_TOKEN: ${warning}`);
+    await expect.poll(() => program.output.stderr).toContain(`warning: MODBUS_SIM_TOKEN: ${warning}`);
   });
 });
 
@@ -175,12 +175,21 @@ it('bodies of 10 MB and a thousand wrong tokens leave REST as it was', async () 
   );
   expect(await big).toBe(413);
   const statuses = new Map<number, number>();
+  const begunAt = performance.now();
   for (let i = 0; i < 1000; i++) {
     const response = await fetch(url, { headers: { authorization: `Bearer wrong-${i}` } });
     await response.text();
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
   }
-  expect(Object.fromEntries(statuses)).toEqual({ 401: 10, 429: 990 });
+  // Ten a minute; on a busy machine, a thousand may take longer.
+  const windows = Math.ceil((performance.now() - begunAt) / 60_000);
+  const { 401: tried = 0, 429: refused = 0 } = Object.fromEntries(statuses);
+  expect(tried).toBeGreaterThanOrEqual(10);
+  expect(tried).toBeLessThanOrEqual(10 * windows);
+  expect(tried + refused).toBe(1000);
   expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
-  expect(program.output.stderr.match(/wrong tokens/g) ?? []).toHaveLength(1);
+  expect(await program.stop()).toBe(0);
+  const told = program.output.stderr.match(/wrong tokens/g) ?? [];
+  expect(told.length).toBeGreaterThanOrEqual(1);
+  expect(told.length).toBeLessThanOrEqual(windows);
 });

@@ -21,22 +21,21 @@ const METER = {
   manners: { most: { registers: 6 }, pauseBefore: 15 },
 };
 
-async function medianOf(port: number, pause: number): Promise<number> {
+/** The shortest of 21 reply times, in ms. A busy machine makes any of them longer, and none shorter. */
+async function shortestOf(port: number, pause: number): Promise<number> {
   const client = newClient({ kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' });
-  const times: number[] = [];
-  for (let i = 0; i < 41; i++) {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 21; i++) {
     await new Promise((resolve) => setTimeout(resolve, pause));
-    const outcome = await client.ask({ unitId: 1, pdu: READ, timeout: 1000 });
-    if (outcome.kind === 'answered') times.push(outcome.ms);
+    const outcome = await client.ask({ unitId: 1, pdu: READ, timeout: 30_000 });
+    if (outcome.kind !== 'answered') throw new Error(`request ${i} had no answer: ${outcome.kind}`);
+    shortest = Math.min(shortest, outcome.ms);
   }
   await client.close();
-  expect(times).toHaveLength(41);
-  return times.sort((a, b) => a - b)[20] as number;
+  return shortest;
 }
 
-it('reads a late device that needs pauses, never writes, and its clone is as late', {
-  timeout: 120_000,
-}, async () => {
+it('reads a late device that needs pauses, never writes, and its clone is as late', async () => {
   const original = await startProgram({
     config: {
       devices: { meter: METER },
@@ -62,6 +61,7 @@ it('reads a late device that needs pauses, never writes, and its clone is as lat
     const written = parse(readFileSync(file, 'utf8')) as {
       devices: { 'unit-1': { manners: { most: object; pauseBefore: number } } };
       lines: { lan: { tcp: { port: number } } };
+      faults: { name: string; do: { delay: { ms: number; jitter?: number } }[] }[];
     };
     const { manners } = written.devices['unit-1'];
     expect(manners.most).toEqual({ registers: 6, otherwise: 3 });
@@ -69,11 +69,12 @@ it('reads a late device that needs pauses, never writes, and its clone is as lat
     expect([10, 20]).toContain(manners.pauseBefore);
     written.lines.lan.tcp.port = 0;
     const again = await startProgram({ config: written });
-    const [before, after] = [await medianOf(port, 25), await medianOf(again.tcpPort('lan'), 25)];
-    console.log(
-      `median reply time of the device ${before.toFixed(1)} ms, of its clone ${after.toFixed(1)} ms`,
-    );
-    expect(Math.abs(after - before)).toBeLessThan(15);
+    const late = written.faults.find(({ name }) => name === 'unit-1-reply-time');
+    const { ms, jitter = 0 } = late?.do[0]?.delay ?? expect.fail('the clone is not late');
+    // The device is late by 30 ms, and a busy machine by more. Half a minute would be another unit.
+    expect(ms).toBeGreaterThanOrEqual(30);
+    expect(ms).toBeLessThan(1000);
+    expect(await shortestOf(again.tcpPort('lan'), 25)).toBeGreaterThanOrEqual(ms - jitter);
     await again.stop();
     const traffic = await fetch(`${original.restUrl()}/api/v1/traffic?kind=request&limit=1000`);
     const { events } = (await traffic.json()) as { events: { function: number }[] };

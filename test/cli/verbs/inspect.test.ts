@@ -112,7 +112,18 @@ it('puts the values of scratch addresses back when Ctrl-C ends it in the middle 
   const scratch = ['--scratch', 'holding:0-9', '--checks', 'fc06-echo,fc16-echo,write-read-back'];
   const child = spawn(
     process.execPath,
-    [join(dist, 'main.js'), 'inspect', '--tcp', place('plain'), '--seed', '1', ...scratch],
+    // The pause keeps each written value there for as long, and this machine may be busy.
+    [
+      join(dist, 'main.js'),
+      'inspect',
+      '--tcp',
+      place('plain'),
+      '--seed',
+      '1',
+      '--pause',
+      '200ms',
+      ...scratch,
+    ],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   const client = newClient({

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/cli/verbs/log.js';
 import { hex } from '../../../src/modbus/protocol/bytes.js';
 import { dist, type RunningProgram, startProgram } from '../../support/program.mjs';
@@ -67,9 +67,11 @@ describe('the log', () => {
     child.stdout.on('data', (chunk: Buffer) => {
       shown += chunk.toString();
     });
-    await vi.waitFor(() => expect(shown).toContain('ready'), { timeout: 30_000 });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    // Standard error may lag behind standard output.
+    await expect.poll(() => shown).toMatch(/^(?=.*ready)(?=.*owned\?\?gnp\.json)/s);
     child.kill('SIGTERM');
-    expect(shown).toContain('owned??gnp.json');
+    await ended;
     for (const hidden of ['\u202e', '\u001b]0;']) expect(shown).not.toContain(hidden);
   });
 
