@@ -123,7 +123,7 @@ say(
 );
 
 const effects = [];
-const heaps = async () => (await heapMb(probe, 'lines')) + (await heapMb(probe, 'desk'));
+const heaps = async () => (await heapMb(probe, 'lines')).used + (await heapMb(probe, 'desk')).used;
 /** @type {{line: string, before: number, rested: number, heapBefore: number, heapRested: number}[]} */
 const rests = [];
 for (const target of attacked) {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { setFlagsFromString, writeHeapSnapshot } from 'node:v8';
+import { getHeapCodeStatistics, setFlagsFromString, writeHeapSnapshot } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
@@ -7,7 +7,7 @@ import { isMainThread } from 'node:worker_threads';
  * Loaded into the program with `node --import`. On SIGUSR2 it throws the garbage away, so that memory the program
  * holds is told from memory that Node has not looked through yet: that comes and goes by tens of MB at any load.
  * Whoever connects to HOSTILE_PROBE with `.lines` or `.desk` behind it has the garbage of that thread thrown away, and is
- * told what its heap holds then, in bytes. What is sent before is the path of a heap snapshot, which is written.
+ * told what its heap holds then, and how much of this is code that V8 has compiled, in bytes. What is sent before is the path of a heap snapshot, which is written.
  */
 
 setFlagsFromString('--expose-gc');
@@ -26,8 +26,9 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
   socket.on('end', () => {
     collectAll();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
+    const { code_and_metadata_size: machine, bytecode_and_metadata_size: bytes } = getHeapCodeStatistics();
     if (path !== '') writeHeapSnapshot(path);
-    socket.end(JSON.stringify({ heapUsed, arrayBuffers }));
+    socket.end(JSON.stringify({ heapUsed, arrayBuffers, code: machine + bytes }));
   });
 });
 server.on('error', () => {});

@@ -14,6 +14,7 @@ const SHORT_MS = 10;
  * @typedef {object} Part
  * @property {number} memory MB when the garbage is gone
  * @property {{lines: number, desk: number}} heap of each side, the same
+ * @property {{lines: number, desk: number}} code the part of the heap that is code which V8 has compiled
  * @property {number} descriptors
  * @property {number} lost
  * @property {number} rest requests to REST
@@ -70,8 +71,9 @@ export function partsTable(parts) {
     row('memory, MB', ({ memory }) => memory.toFixed(1)),
     row(
       'heap of the lines, of the desk, MB',
-      ({ heap }) => `${heap.lines.toFixed(1)}, ${heap.desk.toFixed(1)}`,
+      ({ heap }) => `${heap.lines.toFixed(2)}, ${heap.desk.toFixed(2)}`,
     ),
+    row('compiled code in it, MB', ({ code }) => `${code.lines.toFixed(2)}, ${code.desk.toFixed(2)}`),
     row('descriptors', ({ descriptors }) => String(descriptors)),
     row('requests lost', ({ lost }) => String(lost)),
     row('requests to REST', ({ rest }) => String(rest)),

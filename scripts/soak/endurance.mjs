@@ -50,10 +50,16 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
     }
     const seen = clients.map((client) => client.take());
     const heap = { lines: 0, desk: 0 };
-    for (const side of SIDES)
-      heap[side] = await heapMb(probe, side, snapshots && `${snapshots}/${part + 1}-${side}.heapsnapshot`);
+    const code = { lines: 0, desk: 0 };
+    for (const side of SIDES) {
+      const snapshot = snapshots && `${snapshots}/${part + 1}-${side}.heapsnapshot`;
+      const held = await heapMb(probe, side, snapshot);
+      heap[side] = held.used;
+      code[side] = held.code;
+    }
     parts.push({
       heap,
+      code,
       memory: await heldMb(program.pid),
       descriptors: openDescriptors(program.pid),
       lost: seen.reduce((sum, { lost }) => sum + lost, 0),
@@ -62,7 +68,7 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
     });
     const { memory, descriptors, lost } = /** @type {import('./drift.mjs').Part} */ (parts.at(-1));
     say(
-      `part ${part + 1} of ${PARTS}: heap of the lines ${heap.lines.toFixed(1)}, of the desk ${heap.desk.toFixed(1)}, memory ${memory.toFixed(1)} MB; ${descriptors} descriptors, ${lost} lost, ${counts.rest} requests to REST, ${counts.failed.length} of all failed`,
+      `part ${part + 1} of ${PARTS}: heap of the lines ${heap.lines.toFixed(2)} (code ${code.lines.toFixed(2)}), of the desk ${heap.desk.toFixed(2)} (code ${code.desk.toFixed(2)}), memory ${memory.toFixed(1)} MB; ${descriptors} descriptors, ${lost} lost, ${counts.rest} requests to REST, ${counts.failed.length} of all failed`,
     );
   }
   stopped.abort();

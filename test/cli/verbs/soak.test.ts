@@ -5,6 +5,7 @@ const line = { requests: 1000, median: 1, p99: 40 };
 const part = {
   memory: 150,
   heap: { lines: 20, desk: 30 },
+  code: { lines: 5, desk: 6 },
   descriptors: 37,
   lost: 0,
   rest: 500,
@@ -67,7 +68,8 @@ describe('the judge of an endurance run', () => {
         '| part of the time | 1 | 2 |',
         '| --- | --- | --- |',
         '| memory, MB | 150.0 | 150.0 |',
-        '| heap of the lines, of the desk, MB | 20.0, 30.0 | 20.0, 30.0 |',
+        '| heap of the lines, of the desk, MB | 20.00, 30.00 | 20.00, 30.00 |',
+        '| compiled code in it, MB | 5.00, 6.00 | 5.00, 6.00 |',
         '| descriptors | 37 | 37 |',
         '| requests lost | 0 | 1 |',
         '| requests to REST | 500 | 500 |',
