@@ -11,7 +11,7 @@ const READERS = 10;
  * @typedef {object} BusyWith
  * @property {string} what
  * @property {() => (() => Promise<string>)[]} begin begins it; each function ends a part, and tells what that part was
- * @property {boolean} [withoutBudget] nobody asked for so much
+ * @property {boolean} [withoutBudget] true when no budget was asked for
  */
 
 /**

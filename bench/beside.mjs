@@ -17,7 +17,7 @@ const SETTLE_MS = 700;
 const ASKED = { pause: 2, transactions: 200 };
 /** Enough for a capture of 10 MB. */
 const EVENTS = 120_000;
-/** A test of so many steps has a report of 5 MB: each keeps 40 frames, and REST takes no longer scenario. */
+/** The steps of a test with a report of 5 MB: each keeps 40 frames, and REST takes no longer scenario. */
 const STEPS = 250;
 
 /** The lines that are measured, one after the other. */

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 /*
  * event-readers.mjs URL READERS
  *
- * Follows the traffic and the summaries as so many pages of the console do, and throws away what comes. Says when all of
+ * Follows the traffic and the summaries as a number of pages of the console do, and throws away what comes. Says when all of
  * them are connected, and when it is ended how many events and MB came in a second. The events of the first one are
  * counted; all are told the same.
  */

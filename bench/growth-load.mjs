@@ -12,7 +12,7 @@ const ANSWER_LENGTH = 9 + 2 * READ;
  * @typedef {object} Load
  * @property {readonly number[]} ports of the lines that are asked
  * @property {number} units they are asked one after the other, from 1
- * @property {number} addresses the first of a read is one of so many
+ * @property {number} addresses how many addresses a read may begin at
  */
 
 /**

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /*
  * paced-load.mjs PORT PER_SECOND
  *
- * Function 3, 10 registers from address 0 of unit 1, so many times a second over ten connections, until it is told to
+ * Function 3, 10 registers from address 0 of unit 1, at the given rate over ten connections, until it is told to
  * end. It says so when it begins, and at the end how many were answered a second.
  */
 const [, , port, perSecond] = process.argv;

@@ -1,5 +1,5 @@
 /*
- * The share of replies that came later than so many ms after t3.5, both axes logarithmic: the right end of a line is its
+ * The share of replies that came later than a number of ms after t3.5, both axes logarithmic: the right end of a line is its
  * tail, which a median hides.
  */
 

@@ -53,7 +53,7 @@ const LONG_SECONDS = 3600;
 export const hasCompiler = spawnSync('cc', ['--version'], { stdio: 'ignore' }).error === undefined;
 
 /**
- * Compiles the TCP clients. `load` measures for so long; `begin` loads a port until what it gives is called, which tells
+ * Compiles the TCP clients. `load` measures for a given time; `begin` loads a port until what it gives is called, which tells
  * what was reached. `end` removes them.
  * @returns {{
  *   load: (server: Server, how: {connections: number, depth?: number, seconds: number}) => Promise<Load>,

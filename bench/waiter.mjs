@@ -3,7 +3,7 @@ import { fromSource } from './from-source.mjs';
 /*
  * waiter.mjs turns|loop|kernel|none
  *
- * When told `{t35, lines, waits}`, waits so often in this way, on all lines at once, and tells how late each wait ended
+ * When told `{t35, lines, waits}`, waits that often in this way, on all lines at once, and tells how late each wait ended
  * (ms) and the processor time for one of them (ms).
  */
 const [, , way] = process.argv;

@@ -15,9 +15,9 @@ import { BAUD_RATE, CLIENTS } from './cards/clients.mjs';
  * Examines clients of others, each on RTU on a virtual line that paces its bytes and on Modbus TCP, and writes
  * cards/CLIENT-LINE.json and .html: what docs/report-cards.md was made from. What a client that breaks down leaves
  * unexamined is examined with a new one, CLIENT-LINE-2 and so on. What is not installed is left out.
- * --together N examines so many at a time. With --realtime, as root, simulators and clients go before everything else
+ * --together N examines N at a time. With --realtime, as root, simulators and clients go before everything else
  * on the machine (chrt --rr 20), so that its load says less about the clients. Exits with 1 when one was not examined.
- * With --shake, each client is shaken for so long in place of that, with the seeds from --seed on, at most --limit each, and by turns
+ * With --shake, each client is shaken instead, for that many minutes, with the seeds from --seed on, at most --limit each, and by turns
  * with what it has read (odd seeds) and without: a run ends with the first failure.
  */
 

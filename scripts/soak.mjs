@@ -14,7 +14,7 @@ import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
  * Runs the built program with eight paced virtual lines at once, 9600 and 115200 baud with each way in which adapters
  * hand over bytes, and a master on each that reads and writes. Exits with 1 when a request was lost, or answered wrong
  * or before t3.5. With --mutated, damaged frames are fed to the framers instead: 1 when one of them was executed, or a
- * good frame between them was lost. With --minutes, lines of all kinds are used for so long, by clients that come and go,
+ * good frame between them was lost. With --minutes, lines of all kinds are used that long, by clients that come and go,
  * beside fault rules and REST: 1 when a request was lost, or memory, descriptors or times grew.
  */
 

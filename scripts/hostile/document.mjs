@@ -14,14 +14,14 @@ import { requestsOf } from './requests.mjs';
 const POLL_MS = 5;
 /** A poll without an answer by then is lost. */
 const PATIENCE_MS = 3000;
-/** An answer that goes on is read for so long, or so many bytes of it. */
+/** How long an answer that goes on is read, and how many bytes of it. */
 const READ_MS = 60;
 const READ_BYTES = 4_000_000;
 const NO_ANSWER_MS = 60_000;
-/** After so many requests the longest turn is asked for. */
+/** How many requests are sent before the longest turn is asked for. */
 const BATCH = 40;
 const AT_ONCE = 8;
-/** After so many batches what was there at the beginning is put back. */
+/** How many batches are sent before what was there at the beginning is put back. */
 const BATCHES_PER_ROUND = 25;
 export const TURN_LIMIT_MS = 5;
 const TRIES_AGAIN = 3;
@@ -29,7 +29,7 @@ const TRIES_AGAIN = 3;
 /**
  * Plays generated requests of every operation against the built program, beside a client that polls every 5 ms.
  * @param {{requests: number, seed: number, from?: number, seconds?: number, say: (text: string) => void}} options
- *   `from`: so many requests of the seed are left out, to play a part of it again
+ *   `from`: how many requests of the seed are left out, to play a part of it again
  */
 export async function playDocument({ requests, seed, from = 0, seconds = Number.POSITIVE_INFINITY, say }) {
   const directory = makeTempDir();

@@ -88,7 +88,7 @@ const report = {
   findings: [finding],
 };
 const problem = { path: laden('path'), message: laden('message') };
-/** For tests and examinations. @type {Answers} */
+/** Answers for tests and examinations. @type {Answers} */
 const RUNS = [
   ...REFUSALS,
   [json(null), 'this is no modbus-sim'],

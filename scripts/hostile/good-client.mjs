@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { SerialPort } from 'serialport';
 import { adu, READ, READ_RESPONSE, UNIT } from './frames.mjs';
 
-/** Between an answer and the next request, in ms. */
+/** The pause between an answer and the next request, in ms. */
 const PAUSE_MS = 6;
 /** An answer that has not come by then is lost. */
 const PATIENCE_MS = 3000;

@@ -9,7 +9,7 @@ import { hangUp } from './sinks.mjs';
 /** @type {readonly Target['kind'][]} */
 const REST = ['rest'];
 
-/** Requests are sent on so many connections at a time. */
+/** On how many connections requests are sent at a time. */
 const AT_ONCE = 4;
 /** More than the program lets in. */
 const CROWD = 300;
@@ -370,7 +370,7 @@ async function unread(target, { ms }) {
   return `${CROWD} connections`;
 }
 
-/** A client leaves so many ms after it has asked. */
+/** How many ms after it has asked a client leaves. */
 const LEAVES_AFTER_MS = 10;
 
 /** Lists of many registers, and the client leaves in the midst of it. @type {Attack['run']} */
@@ -420,7 +420,7 @@ async function noHttp({ port }, { ms }) {
   return `${CROWD} connections`;
 }
 
-/** A device of so many expressions takes more than a MB. */
+/** How many expressions make a device of more than a MB. */
 const EXPRESSIONS = 40;
 
 /** Adds devices as long as there is room and time, and removes them. @type {Attack['run']} */

@@ -40,7 +40,7 @@ export class Siege {
   #pid;
   #probe;
   #clients;
-  /** At rest: right after an attack its last connection may still wait to be accepted. @type {number | undefined} */
+  /** How many there are at rest: right after an attack its last connection may still wait. @type {number | undefined} */
   #descriptors;
   #attacker = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
 

@@ -10,7 +10,7 @@ import { randomNumbers } from './requests.mjs';
 const PARTS = 6;
 
 /**
- * Seven lines of all kinds with a client each that comes and goes, one that asks for anything, and all of REST, for so long.
+ * Seven lines of all kinds with a client each that comes and goes, one that asks for anything, and all of REST.
  * @param {number} minutes
  * @param {number} seed
  * @param {{broker?: string | undefined, snapshots?: string | undefined, say?: (text: string) => void}} [options] `broker`: the URL of one that the program

@@ -26,7 +26,7 @@ const GUEST = {
 };
 const GUEST_LINE = { name: 'guest', tcp: { port: 0 }, units: { 1: 'guest' } };
 const SCENARIO = { name: 'soak', steps: [{ name: 'a while', wait: '30ms' }] };
-/** Between two requests to REST. */
+/** The pause between two requests to REST. */
 const PAUSE_MS = 20;
 /** How long a stream is read before its reader leaves. */
 const READS_MS = 150;

@@ -3,7 +3,7 @@ import { frame } from './frame.mjs';
 import { newImages, ownRequests, readAll } from './own-units.mjs';
 import { randomNumbers } from './requests.mjs';
 
-/** A missing answer is one that is not there after so long, in ms; the machine may be busy, and this is no timing test. */
+/** After how many ms an answer is missing; the machine may be busy, and this is no timing test. */
 const PATIENCE_MS = 3000;
 
 /**

@@ -44,7 +44,7 @@ export class Wire {
     this.#port.write(bytes);
   }
 
-  /** Nobody says anything for so long. @param {number} ms */
+  /** Lets this much time pass in which nobody says anything. @param {number} ms */
   async rest(ms) {
     await delay(this.#freeAt - performance.now() + ms);
   }

@@ -14,6 +14,7 @@ import type {
 import { pointsByName, valueFinder } from '../files/config/native/dependencies.js';
 import { newClient } from '../modbus/client/client.js';
 import { systemClock } from '../modbus/transport/clock.js';
+import type { RunningConfiguration } from './as-file/written-configuration.js';
 import { Changes } from './changes.js';
 import { Devices } from './devices.js';
 import type { Line, LineTools } from './line.js';
@@ -21,7 +22,6 @@ import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
 import { RealLines } from './proxy/bridge.js';
 import { TrafficStream } from './traffic/stream.js';
-import type { RunningConfiguration } from './written/written-configuration.js';
 
 /** The fault rules of a simulator: the configured rules, and rules that were added at run time. */
 export class FaultControl {

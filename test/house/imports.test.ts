@@ -482,7 +482,7 @@ function readSources(): Sources {
   return Object.fromEntries(paths.map((path) => [`src/${path}`, readFileSync(`src/${path}`, 'utf8')]));
 }
 
-/** With more, a verdict comes about in so many places that nobody sees all of them. */
+/** The most places where a verdict may come about: nobody sees all of more. */
 const MOST_FLOORS = 5;
 
 describe('the wings of src', () => {

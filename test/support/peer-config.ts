@@ -18,7 +18,7 @@ export const AT = {
   bigFloat: 10,
   /** float32 -1.5, low word first; writable. */
   littleFloat: 12,
-  /** In the input registers: int32 -123456, low word first. */
+  /** The input registers with the int32 -123456, low word first. */
   littleInt: 10,
   /** 16 coils and 16 registers to write into, all 0 at first. */
   scratch: 32,

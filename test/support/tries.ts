@@ -1,14 +1,14 @@
 const ALL = process.env.MODBUS_SIM_ALL_TRIES === '1';
 
 /**
- * How often a property is tried: `npm run test:full` tries it so often, `npm test` a tenth as often. For properties that take
+ * How often a property is tried: `npm run test:full` tries it as often as is given here, `npm test` a tenth as often. For properties that take
  * long; vitest.config.ts names their files, so that the full tier runs them too.
  */
 export function tries(full: number): number {
   return ALL ? full : Math.ceil(full / 10);
 }
 
-/** Every so many of a list in `npm test`, all of it in `npm run test:full`. */
+/** Every n-th of a list in `npm test`, all of it in `npm run test:full`. */
 export function some<T>(all: readonly T[], every: number): readonly T[] {
   return ALL ? all : all.filter((_, i) => i % every === 0);
 }

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { version } from '../../common/package.js';
+import { configurationText } from '../as-file/written-configuration.js';
 import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { FrameCounts, LineCounters } from '../traffic/counters.js';
 import { micros, thousandths } from '../traffic/words.js';
-import { configurationText } from '../written/written-configuration.js';
 import type { CommandContext } from './context.js';
 import type { FunctionsOf } from './declared.js';
 import { done, type Outcome } from './refusal.js';

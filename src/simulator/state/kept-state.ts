@@ -8,8 +8,8 @@ import type { Configuration, DeviceDefinition, LineDefinition } from '../../file
 import { lineSource, sourceChange } from '../../files/config/native/line-source.js';
 import { mannersSchema } from '../../files/config/native/manners-schema.js';
 import { copiesAt } from '../../files/config/native/units.js';
-import { flow } from '../written/flow.js';
-import { type RunningConfiguration, ruleSource, whyUnusable } from '../written/written-configuration.js';
+import { flow } from '../as-file/flow.js';
+import { type RunningConfiguration, ruleSource, whyUnusable } from '../as-file/written-configuration.js';
 
 /**
  * The files of a state. They are read as carefully as a file of somebody else: an SD card, an editor or

@@ -1,6 +1,6 @@
+import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import { configurationText } from '../../simulator/written/written-configuration.js';
 import { type Finding, overallVerdict, type Report, type RunAbout, versions } from '../report/report.js';
 import { sentence } from '../report/words.js';
 import { type ClientFacts, foundText, parametersOf } from './heard/found.js';

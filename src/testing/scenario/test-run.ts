@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
+import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import { captureLines } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../simulator/traffic/reading.js';
-import { configurationText } from '../../simulator/written/written-configuration.js';
 import { type Finding, overallVerdict, type Report, type Verdict, versions } from '../report/report.js';
 import { closedText, lastReplies } from '../tested-line.js';
 import { Actions } from './actions.js';

@@ -1,8 +1,8 @@
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { atOnce, type Work } from '../../common/work.js';
+import { flow } from '../../simulator/as-file/flow.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { flow } from '../../simulator/written/flow.js';
 import type { ClientOrder } from '../examine/examination-order.js';
 import { readingSteps } from '../scenario/read-scenario.js';
 import type { ScenarioStep } from '../scenario/scenario.js';

@@ -1,9 +1,9 @@
 import { type Misbehaviour, readCatalogue } from '../../files/config/catalogue.js';
 import { addressRanges } from '../../modbus/protocol/pdu.js';
+import { flow } from '../../simulator/as-file/flow.js';
+import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import { flow } from '../../simulator/written/flow.js';
-import { configurationText } from '../../simulator/written/written-configuration.js';
 import type { Question } from '../examine/heard/exchange.js';
 import { unevenText } from '../examine/heard/watching.js';
 import { type Finding, type Report, type Verdict, versions } from '../report/report.js';

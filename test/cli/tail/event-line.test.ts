@@ -15,7 +15,7 @@ const view = (more: Partial<TrafficView>): TrafficView => ({
   ...more,
 });
 
-/** Without the time of day, which depends on the time zone, and without the spaces of columns. */
+/** The line without its time of day, which depends on the time zone, and without the spaces of columns. */
 function shown(more: Partial<TrafficView>, hex = false): string {
   const line = eventLine(view(more), { hex, paint: plain, nameWidth: 3 });
   expect(line).toMatch(/^\d\d:\d\d:07\.000250 {2}/);

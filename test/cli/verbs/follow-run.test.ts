@@ -4,7 +4,7 @@ import { failure, success } from '../../../src/common/result.js';
 
 const NEVER = new Promise<never>(() => {});
 
-/** A simulator with a run that is over after so many questions, or when it is stopped; the questions after `lost` fail. */
+/** A simulator with a run that is over after this many questions, or when stopped; those after `lost` fail. */
 function simulatorWith({ over, lost = Number.POSITIVE_INFINITY }: { over: number; lost?: number }) {
   const asked: string[] = [];
   let isOver = false;

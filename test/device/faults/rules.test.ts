@@ -45,7 +45,7 @@ function acts(when: object, facts: RequestFacts): boolean {
   return rulesWith({ when }).match(facts).length > 0;
 }
 
-/** On which of `count` equal requests, counted from 1, a rule acts. */
+/** The numbers of the requests on which a rule acts, of `count` equal ones, counted from 1. */
 function turns(when: object, count: number, seed = 1): number[] {
   const rules = rulesWith({ when, seed });
   return Array.from({ length: count }, (_, i) => i + 1).filter(() => rules.match(factsOf()).length > 0);

@@ -4,7 +4,7 @@
  */
 
 interface Thread {
-  /** Below https://github.com/. */
+  /** The path of the thread on https://github.com/. */
   readonly thread: string;
   readonly what: string;
   readonly log: string;

@@ -53,7 +53,7 @@ function start(target = SERIAL, opens: () => Promise<string | undefined> = () =>
     closings: () => closings,
     heard: (bytes: Uint8Array) => listener?.heard(bytes),
     lost: (reason: string) => listener?.lost(reason),
-    /** Lets what is due happen, for so many ms. */
+    /** Lets what is due in this many ms happen. */
     pass: async (ms: number) => {
       await turn();
       for (let i = 0; i < ms; i++) {

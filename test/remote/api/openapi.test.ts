@@ -139,9 +139,9 @@ describe('openapi.json', () => {
 });
 
 interface Changes {
-  /** In place of the example of each parameter in the path. */
+  /** Stands in place of the example of each parameter in the path. */
   readonly name?: string;
-  /** In place of the example of the body. */
+  /** Stands in place of the example of the body. */
   readonly payload?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -327,7 +327,7 @@ function said(value: object): number {
   return Object.values(value).filter((each) => each !== null).length;
 }
 
-/** Of a list in an example, so many elements stand there. */
+/** How many elements of a list stand in an example. */
 const MOST_LISTED = 2;
 
 /** The same value without what is different in each run: moments, times, ports and paths. */

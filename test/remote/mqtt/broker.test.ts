@@ -43,7 +43,7 @@ function brokerAt(url: string, client?: string) {
 }
 
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
-/** By the level of the protocol: one of MQTT 5 has properties. */
+/** The CONNACK for a level of the protocol: one of MQTT 5 has properties. */
 const accepted = (level: number) => (level === 5 ? Buffer.from([0x20, 3, 0, 0, 0]) : ACCEPTED);
 
 /** A message as a broker sends it, with topic `t` and no properties. */

@@ -55,7 +55,7 @@ export async function serve(
   return { ...running, url };
 }
 
-/** Between two requests of `poll`: a page on a busy machine keeps up with it. */
+/** The pause between two requests of `poll`: a page on a busy machine keeps up with it. */
 const POLL_PAUSE_MS = 5;
 
 /** A client of a line that asks again and again. */

@@ -7,7 +7,7 @@ import { accessibilityFaults, BENCH, openPage, poll, type Served, serve } from '
 import { describeInBrowser } from './chromium.js';
 
 const TOKEN = 'the-token-that-may-do-everything';
-/** As long as a name may be, of letters that no font breaks, and of text that means something elsewhere. */
+/** A name of the greatest length, of letters that no font breaks, and of text that means something elsewhere. */
 const LONGEST = `${'W'.repeat(40)}<img src=x>&amp;"'\`ü`;
 
 const rowCount = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;

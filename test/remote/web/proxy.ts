@@ -27,7 +27,7 @@ export class Network {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
-  /** All connections are cut after so many bytes of answers, wherever that is; others may come about at once. */
+  /** Cuts all connections after this many bytes of answers, wherever that is; others may begin at once. */
   cutAfter(bytes: number): void {
     this.#left = bytes;
   }

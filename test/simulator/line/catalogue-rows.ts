@@ -44,7 +44,7 @@ export class Master {
     return said(this.client.readHoldingRegisters(address, quantity).then(({ data }) => data.join(', ')));
   }
 
-  /** Reads register 0 so many times, one after the other. */
+  /** Reads register 0 this many times, one after the other. */
   async times(count: number): Promise<string[]> {
     const seen: string[] = [];
     for (let i = 0; i < count; i++) seen.push(await this.read(0));
@@ -89,7 +89,7 @@ export interface Row {
   readonly robust?: Deed;
   /** Modbus TCP, unless it is said. */
   readonly wire?: Wire;
-  /** In place of manners and rules that are about hours. */
+  /** What is played in place of manners and rules that are about hours. */
   readonly played?: {
     readonly manners?: object;
     readonly faults?: readonly Record<string, unknown>[];
@@ -102,7 +102,7 @@ const read =
   (address: number, quantity = 1, timeout = 5000) =>
   async (master: Master) =>
     (await master.connect(timeout)).read(address, quantity);
-/** A first connection, and the last of so many reads of register 0. */
+/** A first connection, and the last of its reads of register 0. */
 const nth =
   (count: number, timeout = 5000) =>
   async (master: Master) =>

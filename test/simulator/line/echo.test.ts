@@ -8,7 +8,7 @@ import { holding, type RunningSimulator, startSimulator } from '../../support/si
 const CHUNKS = [1, 8, 16, 'usb'] as const;
 /** Longer than the longest discard gap here, and than any echo is under way: what goes on by itself shows in it. */
 const SILENCE = 120;
-/** For what has to come, on a machine that is busy. */
+/** How long what has to come may take, on a machine that is busy. */
 const PATIENCE = { timeout: 3000, interval: 5 };
 
 const RESTORED = encodeRtu(1, Uint8Array.of(22, 0, 1, 0xff, 0xff, 0, 0));

@@ -3,7 +3,7 @@ import { rtu } from '../../device/faults/plans.js';
 import { exchangesOf } from '../../support/exchanges.js';
 import { type Bench, CHARACTER, LAZY, SerialClient, sentPieces, startBench, T35 } from './faults-bench.js';
 
-/** Between two pieces, in ms. */
+/** The gap between two pieces, in ms. */
 const GAP = 60;
 /** What adding times up may lose, in ms. */
 const ROUNDING = 1e-6;

@@ -43,7 +43,7 @@ const LOST = 'line lost, waiting for it to come back';
 const OPEN = 'line open';
 const NOT_YET = 'line not back yet';
 
-/** Resolves when the log has this message so many times. */
+/** Resolves when the log has this message as often as wanted. */
 function logged(running: RunningSimulator, message: string, times: number): Promise<void> {
   return vi.waitFor(() => expect(entries(running, message)).toHaveLength(times), { timeout: NOTICED_MS });
 }

@@ -128,7 +128,7 @@ describe.each(WAYS)('the line $line', ({ line, framing, open }) => {
     return peer;
   }
 
-  /** What comes back for a request; for so long as `length` says, or a little while when nothing should come. */
+  /** What comes back for a request: `length` bytes, or what comes in a little while when nothing should. */
   async function ask(peer: Peer, request: Uint8Array, length: number): Promise<string> {
     peer.send(request);
     const giveUpAt = performance.now() + (length > 0 ? LIMIT_MS : SILENCE_MS);

@@ -9,6 +9,7 @@ import { parseText } from '../../../src/files/config/text/parse-text.js';
 import { COMMANDS } from '../../../src/remote/rpc/declared.js';
 import { carryOut } from '../../../src/remote/rpc/line-end.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
+import { ruleSource, whyUnusable } from '../../../src/simulator/as-file/written-configuration.js';
 import { inputSchema, meantBy } from '../../../src/simulator/commands/declared.js';
 import { unservedDevices, unservedUnits } from '../../../src/simulator/commands/faults.js';
 import { configuration } from '../../../src/simulator/commands/program.js';
@@ -16,7 +17,6 @@ import type { RegisterView } from '../../../src/simulator/commands/schemas/value
 import { listValues } from '../../../src/simulator/commands/values.js';
 import { Simulator } from '../../../src/simulator/simulator.js';
 import { hasSignals } from '../../../src/simulator/state/device-state.js';
-import { ruleSource, whyUnusable } from '../../../src/simulator/written/written-configuration.js';
 import { newTestContext } from '../../../src/testing/commands.js';
 import { tries } from '../../support/tries.js';
 import { keep, stateDirectory } from './kept.js';
@@ -319,7 +319,7 @@ async function request(simulator: Simulator, { name, input }: Command): Promise<
   });
 }
 
-/** Without what a file does not say, or what begins anew with it. */
+/** What a simulator serves, without what a file does not say, or what begins anew with it. */
 function asWritten(simulator: Simulator) {
   return serves(simulator, ({ device, view, signal: placed, isMoving }) => {
     // A counter goes on from what it has.

@@ -9,7 +9,7 @@ import { inVirtualTime } from './virtual-bench.js';
 
 inVirtualTime();
 
-/** Of each subject. `MODBUS_SIM_RATES=200` measures what docs/error-rates.md says; the file gets the table, after each round. `_CHECKS` names the only checks and groups that are run. */
+/** How often each subject is examined. `MODBUS_SIM_RATES=200` measures what docs/error-rates.md says; the file gets the table, after each round. `_CHECKS` names the only checks and groups that are run. */
 const EXAMINATIONS = Number(process.env.MODBUS_SIM_RATES ?? 1);
 const {
   MODBUS_SIM_RATES_FILE: file,

@@ -3,7 +3,7 @@ import { written } from './observers.js';
 import { habitsOf, type Subject } from './subjects.js';
 import { examineModel } from './virtual-bench.js';
 
-/** Timers, rounds and bytes are late by up to so much, in ms: one of these in each examination. */
+/** By how much timers, rounds and bytes are late at most, in ms: one of these in each examination. */
 export const JITTERS = [0, 1, 2, 5, 10, 20, 35, 50];
 const LIMIT_MS = 10 * 3_600_000;
 

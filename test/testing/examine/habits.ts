@@ -47,18 +47,18 @@ export interface Habits {
    */
   readonly rhythm: 'after' | 'grid' | 'uneven' | 'queue';
   readonly periodMs: number;
-  /** Between two questions of a round. */
+  /** The pause between two questions of a round. */
   readonly betweenMs: number;
-  /** From the end of its request. */
+  /** How long it waits for a reply, from the end of its request. */
   readonly timeoutMs: number;
   /** Each request is given up to this much more, by chance. */
   readonly timeoutSpreadMs: number;
   /** `reply`: a complete reply must be there by the time-out. `first byte`: the rest may come later. */
   readonly timeoutIsFor: 'reply' | 'first byte';
   readonly attempts: number;
-  /** Before the second attempt, the third, and so on; 0 where there is none. */
+  /** The pauses before the second attempt, the third, and so on; 0 for none. */
   readonly pausesMs: readonly number[];
-  /** Before asking again after exceptions 5 and 6; with undefined it does not. */
+  /** The pause before it asks again after exceptions 5 and 6; undefined if it does not. */
   readonly busyPauseMs: number | undefined;
   /** Each round begins late by up to this, evenly distributed and always the same. */
   readonly jitterMs: number;
@@ -66,9 +66,9 @@ export interface Habits {
   readonly latenessMs: number;
   /** What it does about a complete reply that it can't take: waits for another, or is done with this attempt. */
   readonly atBadReply: 'waits' | 'gives up at once' | 'connects anew';
-  /** Before a program that has ended at a bad reply is back. */
+  /** The time until a program that has ended at a bad reply is back. */
   readonly restartMs: number;
-  /** Of its random numbers. */
+  /** The seed of its random numbers. */
   readonly seed: number;
   /** TCP: closes the connection on a time-out and connects anew for the next request. */
   readonly reconnectsOnTimeout: boolean;

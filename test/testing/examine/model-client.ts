@@ -28,7 +28,7 @@ const EXCEPTION = 0x80;
 const BUSY: readonly number[] = [5, 6];
 /** First words of replies that stand for no value, and those that a tired device gives. */
 const NO_VALUES: readonly number[] = [0x7fc0, 0x7fff, 0x8000, 0xffff];
-/** In place of a request: no frame of a serial line, no header of TCP. */
+/** Bytes in place of a request: no frame of a serial line, no header of TCP. */
 const NO_REQUEST = Uint8Array.of(0x55, 0xaa, 0x55, 0xaa, 0x13, 0x88, 0x01);
 const T35_MS = 2;
 /** A client without an end to its repetitions still takes a breath. */
@@ -45,7 +45,7 @@ export class ModelClient {
   #lastByteAt = Number.NEGATIVE_INFINITY;
   #transaction = 0;
   #isStopped = false;
-  /** Of the program: goes up when it ends at a bad reply and is started again. */
+  /** The number of the program, which goes up when it ends at a bad reply and is started again. */
   #life = 1;
   /** The last complete reply in what was received could not be taken. */
   #isBad = false;

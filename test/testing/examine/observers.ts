@@ -13,7 +13,7 @@ export function written(_: ModelClient, { simulator }: VirtualBench): Observer {
   return observer.value;
 }
 
-/** In place of a page or a command: shows what the client has read, scaled, and some time later. */
+/** An observer in place of a page or a command: shows what the client has read, scaled, and some time later. */
 export function shownLater(delayMs: number): (client: ModelClient, bench: VirtualBench) => Observer {
   return ({ history }, { clock }) => ({
     name: 'http://localhost/values',

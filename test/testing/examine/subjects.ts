@@ -86,7 +86,7 @@ interface Mutant {
   readonly mistakes?: readonly Mistake[];
   readonly habits?: Partial<Habits>;
   readonly on?: readonly ('serial' | 'tcp')[];
-  /** Under these rhythms; all when absent. */
+  /** The rhythms that count; all when absent. */
   readonly rhythms?: readonly string[];
   readonly observed?: readonly boolean[];
   readonly checks: readonly string[];

@@ -111,7 +111,7 @@ interface Wanted {
   /** Checks to choose from; those of the program when absent. */
   readonly table?: readonly Check[];
   readonly unitId?: number;
-  /** Of bytes on each way, as on a busy machine. */
+  /** How late bytes are on each way, as on a busy machine. */
   readonly lateness?: Lateness;
   readonly limitMs?: number;
   readonly seed?: number;

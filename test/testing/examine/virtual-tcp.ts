@@ -20,7 +20,7 @@ import type { Lateness } from './virtual-port.js';
 const ON_THE_WAY_MS = 0.05;
 
 const HEADER = 6;
-/** Of an ADU, in bytes. */
+/** The lengths of an ADU, in bytes. */
 const LIMITS = { shortest: 8, longest: 260 };
 const BY_CLIENT = 'closed by the client';
 

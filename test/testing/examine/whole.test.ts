@@ -131,7 +131,7 @@ it.each(some(JUDGED_WRONGLY, 4))(
   },
 );
 
-/** Of the clients of the error rates, these stand for all in each run; `error-rates.test.ts` examines them all. */
+/** One in this many clients of the error rates is examined here; `error-rates.test.ts` examines them all. */
 const EVERY = 400 / tries(25);
 
 it('passes no mistake and fails no faultless client, for some clients with jitter', {

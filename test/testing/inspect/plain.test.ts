@@ -11,7 +11,7 @@ const { MODBUS_SIM_INSPECTIONS: many = '3', MODBUS_SIM_INSPECTIONS_FILE: file } 
 const SEEDS = Array.from({ length: Number(many) }, (_, i) => i + 1);
 const SCRATCH = { holding: { first: 0, last: 129 }, coils: { first: 0, last: 1999 } };
 
-/** Up to 20 ms on each way, as on a busy machine. */
+/** Delays of up to 20 ms on each way, as on a busy machine. */
 const JITTER = (random: { next(): number }) => 20 * random.next() ** 3;
 
 /** How often each verdict came, by line; `inconclusive` with the check. */

@@ -14,7 +14,7 @@ export interface Played {
 
 /** Requests in good order between two moves. */
 const REST = 8;
-/** More than any of these clients needs for so many requests. */
+/** More time than any of these clients needs for its requests. */
 const PATIENCE_MS = 60_000;
 const OUTAGE_MS = 1500;
 

@@ -8,7 +8,7 @@ import { noRates, ratesText, shakeFaultless, shakePlanted } from './shaken.js';
 inVirtualTime();
 
 /**
- * Without `MODBUS_SIM_SHAKES` every fifth client is shaken, with one seed. With it each is, with so many; `_FROM` is the first seed,
+ * Without `MODBUS_SIM_SHAKES` every fifth client is shaken, with one seed. With it each is, with that many seeds; `_FROM` is the first seed,
  * `_OF` a part of the names of the only clients, `_MOVES` how many moves each faultless one gets, `_KIND` only `planted` or `faultless`.
  * The file gets the rates after each round.
  */
@@ -20,7 +20,7 @@ const {
   MODBUS_SIM_SHAKES_KIND: kind = '',
   MODBUS_SIM_SHAKES_FILE: file,
 } = process.env;
-/** Of a hundred runs, so many may find nothing, or not the shortest schedule. */
+/** How many runs of a hundred may find nothing, or not the shortest schedule. */
 const MOST_MISSES = 5;
 const EVERY = 5;
 

@@ -7,7 +7,7 @@ import { shakeModel } from './shake-bench.js';
 /** What became of clients that were shaken with several seeds each. */
 export interface ShakenRates {
   planted: number;
-  /** Of these: found, and shrunk to at most one move more than was planted. */
+  /** How many of these were found, and shrunk to at most one move more than was planted. */
   found: number;
   shrunk: number;
   faultless: number;
@@ -47,7 +47,7 @@ export async function shakePlanted(rates: ShakenRates, planted: Planted, seed: n
   else rates.misses.push(`${textOf(planted, seed)}: not shrunk. ${conclusions.join(' ')}`);
 }
 
-/** @param mostMoves so many are tried */
+/** @param mostMoves how many are tried at most */
 export async function shakeFaultless(
   rates: ShakenRates,
   client: (typeof FAULTLESS_CLIENTS)[number],

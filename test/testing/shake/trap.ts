@@ -86,7 +86,7 @@ function beginnings(): (experience: Experience) => boolean {
 
 /**
  * A mistake that shows when these effects were felt in this order, each begun by a move of its own.
- * @param within so many requests from one to the next
+ * @param within how many requests there may be from one to the next
  */
 export function inOrder(steps: readonly Feeling[], within: number, deed: Deed): Trap {
   const begins = beginnings();

@@ -12,7 +12,7 @@ function fileOf(entries: readonly string[]): string {
   return `devices:\n  m:\n    registers:\n      holding:\n${holding}lines:\n  lan: {tcp: {port: 0}, units: {1: m}}\n`;
 }
 
-/** How often the reader looks at a part of a file of so many entries. */
+/** How often the reader looks at a part of a file, by the number of its entries. */
 function looksAt(entries: number, entry: (i: number) => string): number {
   const looks = vi.spyOn(At.prototype, 'key');
   nativeMistakes(fileOf(Array.from({ length: entries }, (_, i) => entry(i))));

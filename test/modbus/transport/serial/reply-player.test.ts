@@ -4,7 +4,7 @@ import { ReplyPlayer } from '../../../../src/modbus/transport/serial/reply-playe
 import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const T35 = 4;
-/** Of an adapter with a FIFO of 16. */
+/** How long an adapter with a FIFO of 16 holds bytes back. */
 const INPUT_HOLD = 20;
 const FIRST = Uint8Array.of(1);
 const SECOND = Uint8Array.of(2);
@@ -20,7 +20,7 @@ interface PlayerOptions {
   readonly wireTime?: number;
   /** What the driver says of what was written; without it, it tells nothing. */
   readonly isSending?: () => boolean;
-  /** A break takes so much longer than asked for, in ms. */
+  /** How much longer a break takes than asked for, in ms. */
   readonly overrun?: number;
 }
 

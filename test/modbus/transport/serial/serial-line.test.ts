@@ -74,7 +74,7 @@ function echoingPort(listener: PortListener, latency: number): BytePort {
   }, ADAPTER);
 }
 
-/** As long as an echo that goes on would need for many rounds. */
+/** How long an echo that goes on would need for many rounds. */
 const ROUNDS_MS = 1200;
 
 async function echoing(latency: number, lead = 0) {

@@ -164,7 +164,7 @@ test('10,000 connections opened and closed leave no file descriptors behind, and
   expect(count('client-gone')).toBe(10_000);
 }, 120_000);
 
-/** A line in a process that may have so many descriptors more, beside the 64 that are kept for REST and files. */
+/** A line in a process that may have this many descriptors more, beside the 64 that REST and files keep. */
 async function lineWithDescriptors(more: number, settings: Parameters<typeof openLine>[0] = {}) {
   const limit = lowestFreeDescriptor() + more + 64;
   line = await openLine({ ...settings, descriptors: limit });

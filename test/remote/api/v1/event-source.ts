@@ -38,7 +38,7 @@ export class EventSource {
     });
   }
 
-  /** As the next connection should tell it. */
+  /** The identifier that the next connection should tell. */
   get lastEventId(): string | undefined {
     return this.messages.findLast(({ id }) => id !== undefined)?.id;
   }
