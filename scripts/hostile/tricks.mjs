@@ -22,6 +22,9 @@ const VIRTUAL = { serial: { path: 'virtual' }, units: UNITS };
 /** Another user than root and than us. */
 const SOMEBODY = 12_345;
 
+/** Clients that write at once, a register each. */
+const WRITERS = 24;
+
 /** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
 /** @typedef {{name: string, play: (directory: string) => Promise<string>}} Trick */
 
@@ -36,6 +39,7 @@ export const TRICKS = [
     name: 'a register defined, a clock stopped without power, a device in place of another, and a restart',
     play: keepAll,
   },
+  { name: 'a stop while 24 clients write over REST, and a restart', play: stopAmidWrites },
   { name: 'a file of entries that take the addresses of each other', play: overlap },
   { name: 'a file of 2.8 MB is read again', play: reloadLarge },
   { name: 'a broker has small files checked that say much', play: checkByBroker },
@@ -103,6 +107,43 @@ async function changeState(directory) {
     assert.match(next.output.stdout, /1 file set aside/);
     await next.stop();
     return said(next, /state set aside: [^"]*checksum[^"]*/);
+  });
+}
+
+/** What REST has answered is there after the restart, of each client. @param {string} directory */
+async function stopAmidWrites(directory) {
+  const options = {
+    config: {
+      ...CONFIG,
+      devices: { meter: { registers: { holding: [{ address: 0, quantity: WRITERS }] } } },
+    },
+    args: ['--state', directory],
+  };
+  /** @type {number[]} */
+  const answered = Array(WRITERS).fill(0);
+  const program = await startProgram(options);
+  const write = async (/** @type {number} */ address) => {
+    for (let value = 1; ; value++) {
+      const changes = [{ table: 'holding', address, value }];
+      const { status } = await rest(program, 'devices/meter/registers', 'PATCH', { changes });
+      if (status === 200) answered[address] = value;
+    }
+  };
+  const writers = Promise.allSettled(answered.map((_, address) => write(address)));
+  await delay(2000);
+  const code = await program.stop();
+  assert.equal(code, 0, `it ended with ${code}: ${program.output.stderr.match(/FATAL.*/)?.[0]}`);
+  await writers;
+  return withProgram(options, async (next) => {
+    const path = `devices/meter/registers?table=holding&from=0&to=${WRITERS - 1}`;
+    const { registers } = await (await rest(next, path)).json();
+    const lost = answered.filter((value, address) => registers[address].value < value);
+    assert.equal(
+      lost.length,
+      0,
+      `writes that were answered are lost: ${lost.length} of ${WRITERS} registers`,
+    );
+    return `${answered.reduce((sum, value) => sum + value)} writes answered, the last ones kept`;
   });
 }
 
