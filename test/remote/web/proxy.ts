@@ -27,7 +27,7 @@ export class Network {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
-  /** Cuts all connections after this many bytes of answers, wherever that is; others may begin at once. */
+  /** Cuts all connections after this many bytes of answers, wherever that is; no other begins until `mend`. */
   cutAfter(bytes: number): void {
     this.#left = bytes;
   }
@@ -72,6 +72,7 @@ export class Network {
       this.#left -= bytes.length;
       if (this.#left > 0) return;
       this.#left = Number.POSITIVE_INFINITY;
+      this.#isDown = true;
       // What was written before still arrives.
       for (const [each, other] of this.#pairs) each.end(() => other.destroy());
     });

@@ -172,6 +172,8 @@ describeInBrowser('the view of the registers', () => {
     const master = await tcpMaster(served.port('lan'));
     await type(page, 1, '50');
     await text(page, 1, '50');
+    // A field that is open takes the key to undo for itself.
+    await page.getByLabel('Register 1').waitFor({ state: 'detached' });
     await page.route('**/registers', async (route) => {
       if (route.request().method() === 'PATCH') await master.writeRegister(1, 99);
       await route.continue();
