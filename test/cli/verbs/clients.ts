@@ -62,6 +62,15 @@ export async function openSocket(port: number) {
   return socket;
 }
 
+/**
+ * A pause in steps: a process that stands still for all of it would send the next bytes before it reads those before, as its
+ * timers run first. So at most one step is lost, and a silence of that length is one for both ends.
+ */
+export async function quiet(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= STEP_MS) await pause(Math.min(left, STEP_MS));
+}
+const STEP_MS = 10;
+
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -289,12 +289,12 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'sleeps',
-    played: { manners: { sleeps: { after: 200, wakes: 1 } } },
+    played: { manners: { sleeps: { after: 2000, wakes: 1 } } },
     naive: [
-      'asks after a pause (of 0.3 s here, with sleep after 0.2 s)',
+      'asks after a pause (of 2.2 s here, with sleep after 2 s)',
       async (m) => {
         await read(0)(m);
-        await pause(300);
+        await pause(2200);
         m.client.setTimeout(150);
         return m.read(0);
       },
@@ -630,13 +630,19 @@ export const ROWS: readonly Row[] = [
   {
     id: 'gap-in-frame',
     wire: 'RTU',
-    naive: ['takes what one read gives for a frame', atOnce, 'CRC error'],
+    played: { faults: [{ name: 'gap', do: { gap: { after: 5, characters: 200 } } }] },
+    naive: ['takes what one read gives for a frame (with a gap of 2 s here)', atOnce, 'CRC error'],
     robust: ['collects bytes until a frame is there', inPieces, '10'],
   },
   {
     id: 'last-byte-apart',
     wire: 'RTU',
-    naive: ['takes what one read gives for a frame', atOnce, 'Data length error, expected 7 got 3'],
+    played: { faults: [{ name: 'apart', do: { split: { at: 'middle', gap: 2000 } } }] },
+    naive: [
+      'takes what one read gives for a frame (in pieces 2 s apart here)',
+      atOnce,
+      'Data length error, expected 7 got 3',
+    ],
     robust: ['collects bytes until a frame is there', inPieces, '10'],
   },
   { id: 'echo', wire: 'RTU', naive: ['reads one register', read(0), 'CRC error'] },

@@ -1,7 +1,14 @@
 import { SerialPort } from 'serialport';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
-import { openRawClient, pause, readReply, readRequest, writeRequest } from '../../cli/verbs/clients.js';
+import {
+  openRawClient,
+  pause,
+  quiet,
+  readReply,
+  readRequest,
+  writeRequest,
+} from '../../cli/verbs/clients.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { holding, type RunningSimulator, startSimulator } from '../../support/simulator.js';
 
@@ -9,7 +16,7 @@ const CHUNKS = [1, 8, 16, 'usb'] as const;
 /** Longer than the longest discard gap here, and than any echo is under way: what goes on by itself shows in it. */
 const SILENCE = 120;
 /** How long what has to come may take, on a machine that is busy. */
-const PATIENCE = { timeout: 3000, interval: 5 };
+const PATIENCE = { timeout: 30_000, interval: 5 };
 
 const RESTORED = encodeRtu(1, Uint8Array.of(22, 0, 1, 0xff, 0xff, 0, 0));
 const COIL = encodeRtu(1, Uint8Array.of(5, 0, 0, 0xff, 0));
@@ -29,20 +36,29 @@ const ORDERS: readonly (readonly [string, readonly Uint8Array[]])[] = [
 /** So long in ms that no stall of this machine can make an echo come too late: the echo window is longer. */
 const GAP = 5000;
 
-/** A line on which somebody else speaks, and one whose adapter does not hear what it sends. */
+/** Lines on which somebody else speaks, and one whose adapter does not hear what it sends. */
 const SHARED = 'shared';
+const SLOW = 'slow';
 const SILENT = 'silent';
 
 let running: RunningSimulator;
 const lineOf = (chunk: (typeof CHUNKS)[number], order: string) => `${chunk} ${order}`.replaceAll(' ', '-');
 beforeAll(async () => {
+  const baudRate = 19200;
   const echoing = CHUNKS.flatMap((chunk) =>
-    ORDERS.map(([name]) => ({ chunk, line: lineOf(chunk, name), echo: 'yes', timing: { gap: GAP } })),
+    ORDERS.map(([name]) => ({
+      chunk,
+      line: lineOf(chunk, name),
+      echo: 'yes',
+      timing: { gap: GAP },
+      baudRate,
+    })),
   );
   const lines = [
     ...echoing,
-    { chunk: 8, line: SHARED, echo: 'auto', timing: {} },
-    { chunk: 8, line: SILENT, echo: 'no', timing: {} },
+    { chunk: 8, line: SHARED, echo: 'auto', timing: {}, baudRate },
+    { chunk: 8, line: SLOW, echo: 'auto', timing: {}, baudRate: 1200 },
+    { chunk: 8, line: SILENT, echo: 'no', timing: {}, baudRate },
   ];
   const device = {
     registers: {
@@ -57,10 +73,10 @@ beforeAll(async () => {
     nativeSetup({
       devices: { meter: device },
       lines: Object.fromEntries(
-        lines.map(({ chunk, line, echo, timing }) => [
+        lines.map(({ chunk, line, echo, timing, baudRate }) => [
           line,
           {
-            serial: { path: 'virtual', baudRate: 19200, parity: 'none', pacing: { chunk } },
+            serial: { path: 'virtual', baudRate, parity: 'none', pacing: { chunk } },
             echo,
             timing,
             units: { 1: 'meter' },
@@ -100,6 +116,7 @@ describe.each(CHUNKS)('an adapter that hears what it sends, at %s bytes a chunk'
       client.send(request);
       const reply = request[1] === 3 ? readReply(1, 42) : request;
       await vi.waitFor(() => expect(client.received.length).toBeGreaterThanOrEqual(reply.length), PATIENCE);
+      await vi.waitFor(() => expect(counters(line).echoes).toBe(i + 1), PATIENCE);
       await pause(SILENCE);
       expect(client.received).toEqual([...reply]);
       expect(counters(line)).toMatchObject({
@@ -127,17 +144,18 @@ describe('a line with echo: no', () => {
 });
 
 describe('a paced line on which somebody else speaks too', () => {
-  const line = SHARED;
   const found = (message: RegExp) => running.log.filter(({ msg }) => message.test(msg)).length;
 
   it('counts and logs a collision when bytes come while a reply is on the wire', async () => {
-    const client = await openRawClient(running.path(line));
-    // The reply is on the wire for 70 ms.
+    const client = await openRawClient(running.path(SLOW));
+    // The reply is on the wire for a second.
     client.send(readRequest(1, 100, 60));
     expect((await client.receive(8)).length).toBeGreaterThan(0);
     client.send(Uint8Array.of(0x55, 0xaa));
-    await vi.waitFor(() => expect(counters(line).collisions).toBe(1), PATIENCE);
-    await pause(SILENCE);
+    await vi.waitFor(() => expect(counters(SLOW).collisions).toBe(1), PATIENCE);
+    // Until the reply is over, and what came meanwhile.
+    await vi.waitFor(() => expect(counters(SLOW).replies).toBe(1), PATIENCE);
+    await quiet(8 * SILENCE);
     expect(found(/^collision:/)).toBe(1);
     client.take();
     client.send(readRequest(1, 2));
@@ -145,6 +163,7 @@ describe('a paced line on which somebody else speaks too', () => {
   });
 
   it("counts and logs another device's answer to a request to our unit", async () => {
+    const line = SHARED;
     const client = await openRawClient(running.path(line));
     client.send(readRequest(1, 2));
     expect(await client.receive(7)).toEqual(readReply(1, 42));

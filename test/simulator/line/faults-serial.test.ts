@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rtu } from '../../device/faults/plans.js';
+import { until } from '../../modbus/transport/socket/raw-client.js';
 import { exchangesOf } from '../../support/exchanges.js';
 import { type Bench, CHARACTER, LAZY, SerialClient, sentPieces, startBench, T35 } from './faults-bench.js';
 
@@ -254,7 +255,9 @@ describe('while a reply is pending', () => {
   it('a later request ends it, which the traffic tells', async () => {
     bench.use([{ delay: 2000 }], { when: { count: 1 } });
     const sentAt = client.send(READ);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    // The line has read it, and a real device has answered it.
+    await until(() => bench.simulator.lines.get('bench')?.oldestPending !== undefined, 'it is pending');
+    await new Promise((resolve) => setTimeout(resolve, 300));
     const other = rtu('01 03 0002 0001');
     const otherReply = rtu('01 03 02 0506');
     expect(await ask(other, otherReply)).toBe(otherReply);

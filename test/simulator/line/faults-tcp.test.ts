@@ -306,7 +306,7 @@ describe('a reply that waits for the next one', () => {
     const client = await Client.open();
     bench.use([{ coalesce: true }], { when: { count: 1 } });
     client.send(bytesOf(request('0001')));
-    await sleep(30);
+    await until(hasMatched, 'the request has come');
     bench.use([{ silence: true }], { when: { count: 200 } });
     client.send(bytesOf(Array(200).fill(request('0002')).join('')));
     client.send(bytesOf(request('0003')));

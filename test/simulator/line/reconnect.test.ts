@@ -118,17 +118,22 @@ describe.concurrent('a line whose port goes away', () => {
     await unplug(link, wire);
     // Something else takes the name for a while.
     writeFileSync(link, '');
-    await logged(running, NOT_YET, 2);
+    await vi.waitFor(() => expect(entries(running, NOT_YET).length).toBeGreaterThanOrEqual(2), {
+      timeout: NOTICED_MS,
+    });
     const next = await plugIn(link);
     context.onTestFinished(next.hangUp);
     await logged(running, OPEN, 2);
 
     const waiting = (inMs: number) => ({
+      msg: NOT_YET,
       line: 'wire',
       reason: `${link}: is not a character device, so it is no serial port; tried again in ${inMs} ms`,
       level: 20,
     });
-    expect(running.log.filter(({ msg }) => [LOST, OPEN, NOT_YET].includes(msg))).toEqual([
+    const told = running.log.filter(({ msg }) => [LOST, OPEN, NOT_YET].includes(msg));
+    // Another one comes where this machine was late with the adapter.
+    expect([...told.slice(0, 4), told.at(-1)]).toEqual([
       expect.objectContaining({ msg: OPEN, line: 'wire', place: link, level: 30 }),
       expect.objectContaining({
         msg: LOST,
@@ -140,6 +145,7 @@ describe.concurrent('a line whose port goes away', () => {
       expect.objectContaining(waiting(1000)),
       expect.objectContaining({ msg: OPEN, line: 'wire', place: link, level: 30 }),
     ]);
+    expect(told.slice(4, -1).filter(({ msg }) => msg !== NOT_YET)).toEqual([]);
   });
 
   it('sends no reply that was pending to whoever is there after its return', async (context) => {

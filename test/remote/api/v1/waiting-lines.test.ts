@@ -14,7 +14,8 @@ import { takenPort } from '../masters.js';
 stopAfterEach();
 
 const REPLY_LENGTH = 7;
-const SERVED_MS = 2000;
+/** A net; the line looks after its port every 0.5 s, and more seldom after a while. */
+const SERVED_MS = 30_000;
 
 /** A line that has lost its adapter, and waits for it under the name `link`. */
 async function waiting() {
