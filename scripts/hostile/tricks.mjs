@@ -136,8 +136,9 @@ async function stopAmidWrites(directory) {
   await writers;
   return withProgram(options, async (next) => {
     const path = `devices/meter/registers?table=holding&from=0&to=${WRITERS - 1}`;
-    const { registers } = await (await rest(next, path)).json();
-    const lost = answered.filter((value, address) => registers[address].value < value);
+    const answer = /** @type {{registers: {value: number}[]}} */ (await (await rest(next, path)).json());
+    const { registers } = answer;
+    const lost = answered.filter((value, address) => (registers[address]?.value ?? 0) < value);
     assert.equal(
       lost.length,
       0,
