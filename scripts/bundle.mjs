@@ -1,12 +1,13 @@
 /**
  * Bundles the program of `src` for Node: node scripts/bundle.mjs FOLDER
- * Writes FOLDER/main.js (the command), FOLDER/desk-thread.js (its second thread), FOLDER/work-thread.js (threads for long work), FOLDER/library.js, FOLDER/make-at-build.js
- * and the parts that they share. Node takes longer to find and read many small modules than to run them, so the program
- * starts sooner from a few files, and so do the packages of INSIDE, each of which has a hundred modules
+ * Writes FOLDER/main.js (the command), FOLDER/desk-thread.js (its second thread), FOLDER/work-thread.js (threads for long work),
+ * FOLDER/library.js, FOLDER/make-at-build.js and the parts that they share: functions of CommonJS, which FOLDER/parts.js loads with
+ * the code that FOLDER/keep-code.js keeps of them. Node takes longer to find and read many small modules than to run them, so the
+ * program starts sooner from a few files, and so do the packages of INSIDE, each of which has a hundred modules
  * (docs/decisions/0034-bundled.md).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const [folder] = process.argv.slice(2);
@@ -20,6 +21,7 @@ const INSIDE = [
   'yaml',
   'zod',
   'jsep',
+  'pbf',
   'asn1js',
   '@serialport/parser-inter-byte-timeout',
 ];
@@ -82,7 +84,10 @@ const ENTRIES = [
   'src/cli/verbs/make-at-build.ts',
 ];
 
-/** @type {import('esbuild').BuildOptions & {metafile: true}} */
+/** The entries whose compiled code is kept: the two threads of a start. */
+const KEPT = ['src/main.ts', 'src/cli/verbs/desk-thread.ts'];
+
+/** @type {import('esbuild').BuildOptions & {metafile: true, outdir: string}} */
 const OPTIONS = {
   entryPoints: ENTRIES,
   outdir: folder,
@@ -91,29 +96,86 @@ const OPTIONS = {
   chunkNames: 'part-[hash]',
   bundle: true,
   splitting: true,
-  // Packages in CommonJS ask for Node's modules by `require`, which a module has not.
-  banner: {
-    js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
-  },
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
+  define: { 'import.meta.url': 'partUrl' },
   logLevel: 'warning',
   metafile: true,
 };
 
+// What loads the parts, and what keeps their code, are modules: Node loads them itself.
+await build({
+  entryPoints: ['src/cli/verbs/parts.ts', 'src/cli/verbs/keep-code.ts'],
+  outdir: folder,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  logLevel: 'warning',
+});
 const { metafile } = await build({ ...OPTIONS, write: false, plugins: [later, packages] });
-const built = await build({ ...OPTIONS, plugins: [together(metafile.inputs), later, packages] });
+const built = await build({
+  ...OPTIONS,
+  write: false,
+  plugins: [together(metafile.inputs), later, packages],
+});
 
-// With one character beyond ASCII, V8 keeps two bytes for each character of a file. They are in comments, texts and regular
-// expressions, where an escape means the same.
-for (const file of Object.keys(built.metafile.outputs)) {
-  const text = readFileSync(file, 'utf8');
-  const escaped = text.replace(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+/** @param {string} file of an entry or of a part: the name of the part that is made of it */
+const partOf = (file) => basename(file, '.js').replace(/^(?!part-)/, 'part-');
+
+/** The imports of a file as esbuild writes them: the name of the default or of all, other names, and where from. */
+const IMPORT = /^import (?:(?:(?:\* as )?([\w$]+)(?:, )?)?(?:\{([^}]*)\})? from )?"([^"\n]+)";$/gm;
+const EXPORT = /^export \{([^}]*)\};$/m;
+
+for (const { path, text } of built.outputFiles) {
+  const { entryPoint, exports = [] } = built.metafile.outputs[relative('.', path)] ?? {};
+  const part = partOf(path);
+  const statements = [...text.matchAll(IMPORT)];
+  const needed = statements.flatMap(([, , , from = '']) => (from.startsWith('./') ? [partOf(from)] : []));
+  // Constants, because a name that is asked of an object at each use costs the lines 10 % of a request. Parts never need each other
+  // in a circle: what a part needs is used by every entry that uses the part, and esbuild makes one file of what the same entries use.
+  const constants = statements.map(([, all, names, from = '']) => {
+    const required = `require("${from.startsWith('./') ? `./${partOf(from)}` : from}")`;
+    const bound = [all, names && `{${names.replaceAll(' as ', ': ')}}`].filter(Boolean);
+    return bound.length === 0
+      ? `${required};`
+      : `const ${bound.map((name) => `${name} = ${required}`).join(', ')};`;
+  });
+  const exported = (EXPORT.exec(text)?.[1] ?? '').replace(/([\w$]+) as ([\w$]+)/g, '$2: $1');
+  const code = text
+    .replace(/^#!.*/, '')
+    .replace(IMPORT, '')
+    .replace(EXPORT, '')
+    .replace(/\bimport\("(?:\.\/([\w-]+)\.js|[^"]+)"\)/g, (all, file) =>
+      file ? `loadLater("${partOf(file)}")` : all.replace('import', 'loadLater'),
+    );
+  if (/^import [^"]*"|^export \{/m.test(code)) throw new Error(`${path}: an import that is not understood`);
+  // What src/cli/verbs/parts.ts calls: it takes the first line as the parts that this one needs.
+  const whole = `//${needed.join(' ')}
+(function (exports, require, module, partUrl, loadLater) {"use strict";
+${constants.join('\n')}
+${code}
+Object.assign(exports, {${exported}});
+})`;
+  // With one character beyond ASCII, V8 keeps two bytes for each character of a file. They are in comments, texts and regular
+  // expressions, where an escape means the same.
+  writeFileSync(
+    join(folder, `${part}.js`),
+    whole.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
-  if (escaped !== text) writeFileSync(file, escaped);
+  // A part that is loaded later is an entry to esbuild, too.
+  if (!ENTRIES.includes(entryPoint ?? '')) continue;
+  const names = exports.join(', ');
+  writeFileSync(
+    join(folder, basename(path)),
+    [
+      ...(basename(path) === 'main.js' ? ['#!/usr/bin/env node'] : []),
+      "import { loadEntry } from './parts.js';",
+      `${names && `export const { ${names} } = `}loadEntry('${part}'${KEPT.includes(entryPoint ?? '') ? ', true' : ''});`,
+      '',
+    ].join('\n'),
+  );
 }
 
 /**

@@ -146,13 +146,14 @@ function compile(sources) {
   }
   run('bundling', process.execPath, ['scripts/bundle.mjs', fresh], cleanUp);
   run('making documents of REST', process.execPath, [`${fresh}/make-at-build.js`], cleanUp);
-  rmSync(`${fresh}/make-at-build.js`);
+  for (const file of ['make-at-build.js', 'part-make-at-build.js']) rmSync(`${fresh}/${file}`);
   mkdirSync('schema', { recursive: true });
   for (const path of SCHEMAS) {
     const made = readFileSync(`${fresh}/remote/api/openapi/made/${basename(path)}`, 'utf8');
     writeFileSync(path, `${JSON.stringify(JSON.parse(made), null, 2)}\n`);
   }
   run('the build of the console', process.execPath, ['scripts/console.mjs', `${fresh}/web`], cleanUp);
+  run('keeping compiled code', process.execPath, [`${fresh}/keep-code.js`], cleanUp);
   const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
   for (const path of made) {
     mkdirSync(dirname(path), { recursive: true });

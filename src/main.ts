@@ -27,6 +27,10 @@ setFlagsFromString('--max-semi-space-size=2');
 keepYoungGenerations();
 optimizeLate(true);
 
-const { main } = await import('./cli/verbs/run.js');
-const { writtenOut } = await import('./cli/verbs/standard.js');
-process.exit(await writtenOut(await main(process.argv.slice(2), process.env)));
+void begin();
+
+async function begin(): Promise<void> {
+  const { main } = await import('./cli/verbs/run.js');
+  const { writtenOut } = await import('./cli/verbs/standard.js');
+  process.exit(await writtenOut(await main(process.argv.slice(2), process.env)));
+}

@@ -8,14 +8,18 @@ import { loadConfiguration } from '../../files/config/load.js';
 import { MADE_AT_BUILD, MADE_DIRECTORY } from '../../remote/api/made.js';
 import { newLocalSimulator } from '../library/local-simulator.js';
 
-const loaded = loadConfiguration({ kind: 'demo' });
-if (!loaded.ok) throw new Error('the demo is wrong');
-const log = pino({ level: 'silent' });
-const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log);
-mkdirSync(MADE_DIRECTORY, { recursive: true });
-for (const [file, path] of Object.entries(MADE_AT_BUILD)) {
-  const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers: { host: 'localhost' } });
-  if (statusCode !== 200) throw new Error(`${path}: ${body}`);
-  writeFileSync(new URL(file, MADE_DIRECTORY), body);
+async function make(): Promise<void> {
+  const loaded = loadConfiguration({ kind: 'demo' });
+  if (!loaded.ok) throw new Error('the demo is wrong');
+  const log = pino({ level: 'silent' });
+  const { app } = newLocalSimulator(loaded.configuration, loaded.configuration.api, log);
+  mkdirSync(MADE_DIRECTORY, { recursive: true });
+  for (const [file, path] of Object.entries(MADE_AT_BUILD)) {
+    const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers: { host: 'localhost' } });
+    if (statusCode !== 200) throw new Error(`${path}: ${body}`);
+    writeFileSync(new URL(file, MADE_DIRECTORY), body);
+  }
+  await app.close();
 }
-await app.close();
+
+void make();
