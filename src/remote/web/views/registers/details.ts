@@ -52,11 +52,14 @@ function SignalForm({ device, about }: SignalFormProps) {
   const written = now === moving?.[0] ? moving[1] : undefined;
   const shown = draft.value ?? (kind && draftOf(kind.shape, written)) ?? '';
   const settle = async (method: 'PUT' | 'DELETE', body: object | undefined, done: string) => {
+    const [kindSent, draftSent] = [chosen.peek(), draft.peek()];
     const answer = await send(ask(method, pathOf('devices', device, 'signals', name), body));
     if (!answer.ok) return;
-    [chosen.value, draft.value] = [undefined, undefined];
     say(done);
     await readNow();
+    // What was chosen or typed meanwhile stays.
+    if (chosen.peek() === kindSent && draft.peek() === draftSent)
+      [chosen.value, draft.value] = [undefined, undefined];
   };
   const put = (next = shown) =>
     kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `The signal of ${name} is ${now}.`);

@@ -66,7 +66,8 @@ export class Feed {
 
   /** Shows the events around one of them, and stops following. */
   async goToEvent(seq: number): Promise<Event | undefined> {
-    await this.#begin({ after: Math.max(0, seq - CHUNK), limit: PAGE });
+    // Somebody may have gone elsewhere before the answer.
+    if (!(await this.#begin({ after: Math.max(0, seq - CHUNK), limit: PAGE }))) return undefined;
     const index = this.rows.indexOf(seq);
     const row = index === undefined ? undefined : this.rows.rows(index, index + 1)[0];
     return isEvent(row) ? row : undefined;
