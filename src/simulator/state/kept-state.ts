@@ -106,12 +106,16 @@ function replacer(_: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
   if (Number.isNaN(value)) return '.nan';
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
-  return Object.is(value, -0) ? '-0' : value;
+  return Object.is(value, -0) ? MINUS_ZERO : value;
 }
+
+/** Stands for -0, which JSON has, and which `JSON.stringify` writes as 0. */
+const MINUS_ZERO = '\u0000-0';
+const MINUS_ZERO_IN_JSON = JSON.stringify(MINUS_ZERO);
 
 /** What was written in a file, as JSON that means the same when it is read. */
 export function jsonOf(written: unknown, indent?: number): string {
-  return JSON.stringify(written, replacer, indent);
+  return JSON.stringify(written, replacer, indent).replaceAll(MINUS_ZERO_IN_JSON, '-0');
 }
 
 /** Known fingerprints. Definitions never change. */

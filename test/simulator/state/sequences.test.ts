@@ -529,6 +529,18 @@ describe('after any sequence of changes', () => {
       ],
     ],
     [
+      'settings of -0, which JSON has',
+      [
+        { name: 'device.clock', input: { device: 'meter', speed: -0 } },
+        { name: 'value.define', input: { device: 'meter', table: 'discrete', address: -0 } },
+        {
+          name: 'device.add',
+          input: { name: 'extra', registers: { holding: [{ address: -0, type: 'float32', value: -0 }] } },
+        },
+        { name: 'line.change', input: { line: 'lan', settings: { tcp: { port: -0 } } } },
+      ],
+    ],
+    [
       'lines of which the second was to have the port of the first',
       ['lan', 'many'].map((line) => ({
         name: 'line.change',
