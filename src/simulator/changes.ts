@@ -7,7 +7,7 @@ import type { FaultRule } from '../device/faults/rule.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
+import type { ApiDefinition, DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
 import { type DependentPoint, findingProblems } from '../files/config/native/dependencies.js';
 import { MAX_HOSTS, reportSharedEndpoint } from '../files/config/native/endpoints.js';
 import { nativeLine } from '../files/config/native/line.js';
@@ -101,6 +101,8 @@ interface Plant {
   readonly devices: Devices;
   readonly lines: Lines;
   readonly rules: FaultRules;
+  /** Where REST is. */
+  readonly api: ApiDefinition;
   readonly log: Logger;
   /** The directory in which relative paths begin. */
   readonly directory: string;
@@ -530,7 +532,7 @@ export class Changes {
     if (definition) {
       const staying = this.#definitions.filter((line) => !changed.has(line.name));
       const coming = Array.from(this.#wanted).filter((line) => line.name !== name);
-      reportSharedEndpoint(definition, [...staying, ...coming], at);
+      reportSharedEndpoint(definition, [...staying, ...coming], this.#plant.api, at);
       this.#reportTooManyHosts(definition, at);
     }
     if (definition === undefined || at.findings.count > 0) return undefined;

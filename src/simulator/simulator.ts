@@ -161,7 +161,7 @@ export class Simulator {
 
   /** @param tools makes the transports of lines, and the clients of real devices; tests pass their own */
   constructor(configuration: Configuration, log: Logger, tools?: LineTools) {
-    const { devices, lines, faults, directory, traffic } = configuration;
+    const { devices, lines, faults, directory, traffic, api } = configuration;
     this.#configuration = configuration;
     this.directory = directory;
     this.traffic = new TrafficStream(traffic);
@@ -182,7 +182,7 @@ export class Simulator {
     const { rules } = this.faults;
     const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
     this.#lines = new Lines(lines, this.#devices, context);
-    this.changes = new Changes({ devices: this.#devices, lines: this.#lines, rules, log, directory });
+    this.changes = new Changes({ devices: this.#devices, lines: this.#lines, rules, api, log, directory });
   }
 
   get lines(): ReadonlyMap<string, Line> {

@@ -39,6 +39,7 @@ function textOf(text: string): string {
 function numberOf(number: number): string {
   if (Number.isNaN(number)) return '.nan';
   if (!Number.isFinite(number)) return number > 0 ? '.inf' : '-.inf';
-  // YAML would read -0 as the integer 0. Readers of values accept text as a number.
-  return Object.is(number, -0) ? '"-0"' : String(number);
+  // YAML would read -0 as the integer 0, and integers that a number may not hold exactly as others than numbers.
+  if (Object.is(number, -0)) return '-0.0';
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? number.toExponential() : String(number);
 }

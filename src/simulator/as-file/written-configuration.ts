@@ -1,5 +1,5 @@
 import { isMapping } from '../../common/schema/parts.js';
-import { quote } from '../../common/schema/problem.js';
+import { pathText, quote } from '../../common/schema/problem.js';
 import type { Device } from '../../device/device.js';
 import type { FaultLine } from '../../device/faults/kind.js';
 import { type FindValue, THEN, usableRule } from '../../device/faults/rule.js';
@@ -13,6 +13,7 @@ import type {
   TrafficDefinition,
 } from '../../files/config/configuration.js';
 import { lineSource } from '../../files/config/native/line-source.js';
+import { mannersProblems, usableManners } from '../../files/config/native/manners-schema.js';
 import { copiesAt } from '../../files/config/native/units.js';
 import { sourceWith } from '../devices.js';
 import { flow, key } from './flow.js';
@@ -41,13 +42,20 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
   yield 'devices:\n';
   const copies = new Set(running.lines.flatMap(({ definition }) => copiesAt(definition)));
-  const untouched = new Set(running.devices.filter(isUntouched).map(({ definition }) => definition.name));
+  const lines = running.lines.map(({ definition }) => definition);
+  const untouched = new Set<string>();
+  for (const written of running.devices) {
+    if (isUntouched(written) && mannersLeftOut(written, lines).length === 0)
+      untouched.add(written.definition.name);
+    // There is nothing to write yet, but time has passed.
+    yield '';
+  }
   for (const device of running.devices) {
     const { name, copyOf } = device.definition;
     // Its line makes it again, as its source is then.
     const isMadeAgain = copies.has(name) && untouched.has(name) && untouched.has(copyOf ?? '');
     if (isMadeAgain) yield '';
-    else yield* deviceText(device);
+    else yield* deviceText(device, lines);
   }
   yield 'lines:\n';
   for (const line of running.lines) yield lineText(line);
@@ -150,7 +158,8 @@ interface WrittenDevice {
 }
 
 /** The present entry of a device in a native file, in pieces that each take little time. */
-function* deviceText({ definition, device }: WrittenDevice): Generator<string> {
+function* deviceText(written: WrittenDevice, lines: readonly LineDefinition[]): Generator<string> {
+  const { definition, device } = written;
   yield `  ${key(device.name)}:\n`;
   const source = definition.source ?? identitySource(definition);
   const { defined } = device;
@@ -160,13 +169,28 @@ function* deviceText({ definition, device }: WrittenDevice): Generator<string> {
   if (isUnchanged) yield `    pymodbus: ${flow(pymodbus)}\n`;
   if (isUnchanged && deviceInFile !== undefined) yield `    device: ${flow(deviceInFile)}\n`;
   for (const [name, value] of Object.entries(others)) yield `    ${key(name)}: ${flow(value)}\n`;
-  if (device.manners) yield `    manners: ${flow(device.manners)}\n`;
+  for (const text of mannersLeftOut(written, lines)) yield `    # ${text}\n`;
+  const shown = mannersShown(written, lines);
+  if (shown) yield `    manners: ${flow(shown)}\n`;
   yield clockText(device, clock);
   if (isUnchanged) return;
   const entries = sourceWith(source, defined)?.registers;
   if (!isMapping(entries)) yield* differences(definition, device);
   yield* registersText((table) =>
     isMapping(entries) ? nativeEntries(device, table, entries[table]) : plainEntries(device, table),
+  );
+}
+
+function mannersShown({ device }: WrittenDevice, lines: readonly LineDefinition[]) {
+  const { name, manners, real } = device;
+  return manners && usableManners(manners, { name, isReal: real !== undefined }, lines);
+}
+
+/** Why manners of a device are left out, in words. */
+function mannersLeftOut({ device }: WrittenDevice, lines: readonly LineDefinition[]): string[] {
+  const { name, manners = {}, real } = device;
+  return mannersProblems(manners, { name, isReal: real !== undefined }, lines).map(
+    ({ path, message }) => `manners.${pathText(path)} ${message}: ${flow(manners)}`,
   );
 }
 

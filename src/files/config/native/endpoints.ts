@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import type { At } from '../../../common/schema/at.js';
 import { expectedMessage, type Path } from '../../../common/schema/problem.js';
-import type { LineDefinition } from '../configuration.js';
+import type { ApiDefinition, LineDefinition } from '../configuration.js';
 
 /**
  * The most addresses of a line. Each needs a socket, and a file descriptor for the socket and for each
@@ -98,13 +98,21 @@ export function portEndpoints(
 }
 
 /**
- * Reports when another line has the endpoint of a new line. Two lines with one link would take the link from
- * each other.
- * @param at the entry of the new line
+ * Reports when another line, or REST, has the endpoint of a line that is added or changed. Two lines with one
+ * link would take the link from each other.
+ * @param at the entry of the line
  */
-export function reportSharedEndpoint(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
-  const users = new Map(others.flatMap((other) => endpointsOf(other).map(({ key }) => [key, other.name])));
+export function reportSharedEndpoint(
+  line: LineDefinition,
+  others: readonly LineDefinition[],
+  api: ApiDefinition,
+  at: At,
+): void {
+  const users = new Map(
+    others.flatMap((other) => endpointsOf(other).map(({ key }) => [key, `line ${other.name}`])),
+  );
+  for (const { key } of portEndpoints('tcp', api, [])) users.set(key, 'REST');
   const endpoint = endpointsOf(line).find(({ key }) => users.has(key));
   if (endpoint)
-    at.below(endpoint.path).wrong(`${endpoint.what} is used by line ${users.get(endpoint.key)} already`);
+    at.below(endpoint.path).wrong(`${endpoint.what} is used by ${users.get(endpoint.key)} already`);
 }

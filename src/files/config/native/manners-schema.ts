@@ -212,3 +212,17 @@ export function mannersProblems(
     code: 'manners.no_connection',
   }));
 }
+
+/** The manners that these lines can show. Lines may have changed since a device got them. @see mannersProblems */
+export function usableManners(
+  manners: Manners,
+  device: { readonly name: string; readonly isReal: boolean },
+  lines: readonly LineDefinition[],
+): Manners {
+  const left = new Set(mannersProblems(manners, device, lines).map(({ path: [key] }) => key));
+  const usable: Manners = Object.fromEntries(Object.entries(manners).filter(([key]) => !left.has(key)));
+  const locks = manners.locksUp?.on.filter((lock) => typeof lock !== 'object') ?? [];
+  return manners.locksUp && left.has('locksUp') && locks.length > 0
+    ? { ...usable, locksUp: { ...manners.locksUp, on: locks } }
+    : usable;
+}

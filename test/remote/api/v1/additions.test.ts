@@ -181,6 +181,20 @@ describe('a line that is added over REST', () => {
     );
   });
 
+  it.each([
+    ['is added', 'POST', '/lines', { name: 'more', units: { 1: 'meter' } }],
+    ['is stopped and changed', 'PUT', '/lines/lan', {}],
+  ] as const)('is refused the port of REST when it %s', async (_, method, url, more) => {
+    const running = await start();
+    await send(running, 'POST', '/lines/lan/stop');
+    const { port } = running.simulator.running.api;
+    const answer = await send(running, method, url, { ...more, tcp: { port }, start: 'waiting' });
+    expect(answer).toMatchObject({
+      status: 400,
+      error: `tcp.port: 127.0.0.1:${port} is used by REST already`,
+    });
+  });
+
   it('is one of at most 64', async () => {
     const running = await start();
     const add = (name: string) =>

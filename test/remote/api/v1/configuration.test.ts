@@ -344,6 +344,56 @@ describe('GET /api/v1/configuration', () => {
     expect([...simulatorOf(text).simulator.lines.keys()]).toEqual(['bench']);
   });
 
+  it('leaves out manners that need a connection where only serial lines are left, and says so', async () => {
+    const registers = { holding: [{ address: 0, value: 1 }] };
+    const rest = new Rest(
+      nativeSetup({
+        devices: {
+          a: { registers },
+          b: { registers, manners: { connectPause: '1s', holes: 'silence' } },
+        },
+        lines: {
+          lan: { tcp: { port: 0 }, units: { 1: 'a', 2: 'b' } },
+          bench: { serial: { path: 'virtual' }, units: { 1: 'a' } },
+        },
+      }),
+    );
+    await change(rest, 'PUT', '/devices/a/manners', {
+      connectPause: '1s',
+      locksUp: { on: ['address', { reconnect: 1000 }], for: 'power' },
+      firstReply: { slow: 5, on: 'connect' },
+      writes: 'single',
+    });
+    await change(rest, 'PUT', '/lines/bench', { units: { 1: 'a', 2: { copyOf: 'b' } } });
+    await change(rest, 'DELETE', '/lines/lan');
+    const text = await written(rest);
+    expect(text).toMatch(/# manners\.connectPause needs a line with connections, and bench is serial: \{/);
+    const { devices } = simulatorOf(text).simulator;
+    expect(devices.get('a')?.manners).toEqual({
+      writes: 'single',
+      locksUp: { on: ['address'], for: 'power' },
+    });
+    expect(devices.get('b-2')?.manners).toEqual({ holes: 'silence' });
+  });
+
+  it('has every number as a number, -0 and integers beyond 2^53 too', async () => {
+    const rest = new Rest(nativeSetup(SETUP));
+    const signal = { triangle: { period: '1s', amplitude: 2 ** 53 + 2, offset: -1e20, phase: 1e300 } };
+    await change(rest, 'PUT', '/devices/meter%201/signals/voltage', signal);
+    // JSON writes -0 as 0.
+    const clock = rest.app.inject({
+      method: 'POST',
+      url: '/api/v1/devices/other/clock',
+      headers: { host: 'localhost', 'content-type': 'application/json' },
+      payload: '{"speed":-0,"pause":true}',
+    });
+    expect((await clock).statusCode).toBe(200);
+    const { devices } = simulatorOf(await written(rest)).simulator;
+    const voltage = devices.get('meter 1')?.points.named.get('voltage');
+    expect(voltage?.placedSignal?.definition.written).toEqual(signal.triangle);
+    expect(devices.get('other')?.clock.settings).toEqual({ speed: -0, paused: true });
+  });
+
   it('writes all registers of four large tables, in entries of many', async () => {
     const quantity = tries(65536);
     const whole = [{ address: 0, quantity, value: 1, write: true }];
