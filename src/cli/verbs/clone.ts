@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failure, type Result, success } from '../../common/result.js';
+import { failure, type Result } from '../../common/result.js';
 import { cloneDevices } from '../../files/clone/clone.js';
 import { writeClone } from '../../files/clone/write.js';
 import { keyOf } from '../../files/config/native/real.js';
@@ -52,11 +52,11 @@ function readMap(file: string): Result<Imported> {
   const read = readDecoded(file);
   if (!read.ok) return read;
   const imported = importText(read.value.text, file, undefined);
-  if (typeof imported === 'string') return failure(`${file}: ${imported}`);
-  const isByAddress = imported.lines.some(({ devices }) => devices.some(({ values }) => values.length > 0));
-  return isByAddress
-    ? success(imported)
-    : failure(`${file}: ${imported.what} has no values by their addresses`);
+  if (!imported.ok) return failure(`${file}: ${imported.error}`);
+  const isByAddress = imported.value.lines.some(({ devices }) =>
+    devices.some(({ values }) => values.length > 0),
+  );
+  return isByAddress ? imported : failure(`${file}: ${imported.value.what} has no values by their addresses`);
 }
 
 /** Shows progress: on a terminal in one line that is replaced, elsewhere now and then in a new line. */

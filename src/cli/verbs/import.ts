@@ -24,12 +24,13 @@ export function importFile(command: ImportCommand): number {
     if (!other.ok) return complain(other.error);
     others.push([path, other.value.text]);
   }
-  const imported = importText(read.value.text, file, from, {
+  const result = importText(read.value.text, file, from, {
     packages: others,
     substitutions: new Map(command.substitutions.map((each) => splitOnce(each))),
     inUnits: command.defaults === 'units',
   });
-  if (typeof imported === 'string') return complain(`${file}: ${imported}`);
+  if (!result.ok) return complain(`${file}: ${result.error}`);
+  const imported = result.value;
   const misplaced = placeProblem(imported, place);
   if (misplaced !== undefined) return complain(misplaced);
   const { text, notes, summary, values } = writeNative(imported, file, place);

@@ -35,8 +35,9 @@ export async function learn(command: LearnCommand): Promise<number> {
     contents.push(read.value);
   }
   const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');
-  const learned = learnFiles(contents, source);
-  if (typeof learned === 'string') return complain(`${source}: ${learned}`);
+  const result = learnFiles(contents, source);
+  if (!result.ok) return complain(`${source}: ${result.error}`);
+  const learned = result.value;
   note([learned.summary, ...learned.notes].join('\n'));
   const { verify = learned.learned.conversation.exchanges.length < MANY_REQUESTS } = command;
   if (verify) note(checkText(checkOf(learned)).join('\n'));

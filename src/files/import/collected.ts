@@ -1,4 +1,5 @@
 import { compact } from '../../common/compact.js';
+import { failure, type Result, success } from '../../common/result.js';
 import { type Issue, type Path, pathText } from '../../common/schema/problem.js';
 import { CELLS_PER_VALUE, type Order, type ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
@@ -179,16 +180,16 @@ export class Collector {
     if (all && this.#values > before) this.#known.set(key, all.length - 1);
   }
 
-  /** Ends the collection. @returns everything that was collected */
-  end(what: string, preview: readonly string[] = []): Imported {
+  /** Ends the collection. @returns everything that was collected: an import that went well */
+  end(what: string, preview: readonly string[] = []): { readonly ok: true; readonly value: Imported } {
     const rest = this.#unlisted;
     const last = rest > 0 ? [{ location: 'and', message: `${rest} more that are not listed` }] : [];
-    return {
+    return success({
       what,
       preview,
       lines: [...this.#lines].map(([original, devices]) => ({ original, devices: [...devices.values()] })),
       notes: [...this.notes, ...last],
-    };
+    });
   }
 
   #deviceOf(line: string, unit: number, name: string): OpenDevice {
@@ -230,19 +231,19 @@ export interface YamlFile {
 /** The most values of a YAML file, with aliases followed. */
 const MOST_PARSED = 300_000;
 
-/** Reads the text of a YAML file. @returns what is wrong with it, as a sentence */
-export function readYaml(text: string): YamlFile | string {
+/** Reads the text of a YAML file. */
+export function readYaml(text: string): Result<YamlFile> {
   const parsed = parseText(text, MOST_PARSED, true);
   if (!parsed.ok) {
     const [{ line, message } = { line: undefined, message: '' }] = parsed.problems;
-    return `is no YAML: ${line === undefined ? '' : `line ${line}: `}${message}`;
+    return failure(`is no YAML: ${line === undefined ? '' : `line ${line}: `}${message}`);
   }
   const { value, locate } = parsed.source;
   const locationOf = (path: Path) => {
     const line = locate([{ path, message: '' }])[0]?.line;
     return line === undefined ? pathText(path) : `line ${line}`;
   };
-  return { value, tags: parsed.tags ?? [], locationOf };
+  return success({ value, tags: parsed.tags ?? [], locationOf });
 }
 
 /** The table that a function reads; undefined for a function that reads none. */

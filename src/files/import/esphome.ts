@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order, ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
@@ -52,20 +53,20 @@ interface EsphomePart {
 
 /**
  * Reads an ESPHome configuration, or a package of one.
- * @returns what is wrong with the text, as a sentence
  */
 export function importEsphome(
   text: string,
   _device: string,
   { packages = [], substitutions: given = new Map() }: ImportExtras = {},
-): Imported | string {
+): Result<Imported> {
   const parts: EsphomePart[] = [];
   for (const [name, each] of [['', text] as const, ...packages]) {
     const prefix = name === '' ? '' : `${name}, `;
-    const file = readYaml(each);
-    if (typeof file === 'string') return prefix + file;
-    const [root = {}] = sectionsOf(file.value);
-    parts.push({ prefix, root, locationOf: file.locationOf });
+    const read = readYaml(each);
+    if (!read.ok) return failure(prefix + read.error);
+    const { value, locationOf } = read.value;
+    const [root = {}] = sectionsOf(value);
+    parts.push({ prefix, root, locationOf });
   }
   const substitutions = new Map<string, string>();
   // What stands in a configuration takes precedence over its packages.
@@ -169,15 +170,15 @@ function addEntity(
   const isBit = isOfBits(table);
   const offset = numberOf(entity.offset ?? entity.byte_offset) ?? 0;
   if (!isBit && offset % 2 !== 0) return `offset ${offset} begins inside a register`;
-  const what = isBit ? { type: 'bit' as const } : registersOf(entity, platform);
-  if (typeof what === 'string') return what;
+  const what = isBit ? success({ type: 'bit' as const }) : registersOf(entity, platform);
+  if (!what.ok) return what.error;
   if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not followed`);
   collector.add('', unit, id, {
     table,
     // The offset counts the bytes of registers, and coils one by one.
     address: start + (isBit ? offset : offset / 2),
     location,
-    ...what,
+    ...what.value,
     name,
     write: WRITTEN.has(platform),
     scale: scaleOf(entity),
@@ -198,28 +199,26 @@ type Registers = Pick<ImportedValue, 'type'> & {
 };
 
 /** The registers of an entity. @returns what is not known, as a sentence */
-function registersOf(entity: Section, platform: string): Registers | string {
+function registersOf(entity: Section, platform: string): Result<Registers> {
   const count = numberOf(entity.register_count);
   if (platform === 'text_sensor') {
-    return {
-      type: 'string',
-      length: count ?? Math.max(1, Math.ceil((numberOf(entity.response_size) ?? 2) / 2)),
-    };
+    const length = count ?? Math.max(1, Math.ceil((numberOf(entity.response_size) ?? 2) / 2));
+    return success({ type: 'string', length });
   }
   const bitmask = numberOf(entity.bitmask);
   if (platform === 'binary_sensor' || platform === 'switch') {
-    return bitmask === undefined ? { type: 'uint16' } : { type: 'uint16', part: `bitmask ${hex(bitmask)}` };
+    return success({ type: 'uint16', ...(bitmask !== undefined && { part: `bitmask ${hex(bitmask)}` }) });
   }
   const text = wordOf(entity.value_type) ?? 'U_WORD';
   const [, word = '', order = ''] = /^(\w+?)(_RS?|_SR?)?$/.exec(text) ?? [];
   const type = TYPES.get(word);
-  if (type === undefined) return `value_type ${quote(text)} is not known`;
-  if (bitmask !== undefined && type.endsWith('16')) return { type, part: `bitmask ${hex(bitmask)}` };
-  return {
+  if (type === undefined) return failure(`value_type ${quote(text)} is not known`);
+  if (bitmask !== undefined && type.endsWith('16')) return success({ type, part: `bitmask ${hex(bitmask)}` });
+  return success({
     type,
     ...(order.includes('R') && { wordOrder: 'little' as const }),
     ...(order.includes('S') && { byteOrder: 'little' as const }),
-  };
+  });
 }
 
 /**

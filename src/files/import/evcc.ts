@@ -1,3 +1,4 @@
+import { failure, type Result } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
@@ -42,8 +43,8 @@ interface Line {
   readonly comment: string;
 }
 
-/** Reads a template of evcc. @returns what is wrong with the text, as a sentence */
-export function importEvcc(text: string, device: string): Imported | string {
+/** Reads a template of evcc. */
+export function importEvcc(text: string, device: string): Result<Imported> {
   const lines = linesOf(text);
   const collector = new Collector();
   const name = lines.find(({ key, indent }) => key === 'template' && indent === 0)?.value || device;
@@ -60,7 +61,7 @@ export function importEvcc(text: string, device: string): Imported | string {
     const problem = addRegister(lines, i, unit, name, collector);
     if (problem !== undefined) collector.note(location, problem);
   }
-  if (found === 0) return 'an evcc template without source: modbus has no registers';
+  if (found === 0) return failure('an evcc template without source: modbus has no registers');
   return collector.end('a template of evcc', [
     'all branches of its conditions are read',
     ...(unit === 1 ? ['it says no unit identifier: 1'] : []),

@@ -1,3 +1,4 @@
+import type { Result } from '../../common/result.js';
 import { describeFound, type Path, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
@@ -325,12 +326,11 @@ function withMerged(entity: Section): Section {
 
 /**
  * Reads a Home Assistant configuration, or only its part `modbus:`.
- * @returns what is wrong with the text, as a sentence
  */
-export function importHomeAssistant(text: string): Imported | string {
-  const file = readYaml(text);
-  if (typeof file === 'string') return file;
-  const { value, tags, locationOf } = file;
+export function importHomeAssistant(text: string): Result<Imported> {
+  const read = readYaml(text);
+  if (!read.ok) return read;
+  const { value, tags, locationOf } = read.value;
   const hubs = hubsOf(value);
   const collector = new Collector();
   for (const { path, message } of tags) {

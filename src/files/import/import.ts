@@ -18,12 +18,8 @@ interface FileKind {
   readonly name: string;
   /** True when a text looks like a file of this kind. */
   fits(text: string, file: string): boolean;
-  /**
-   * Reads the file.
-   * @param device the name for a device that has none in the file
-   * @returns what is wrong with the text, as a sentence
-   */
-  read(text: string, device: string, extras?: ImportExtras): Imported | string;
+  /** Reads the file. @param device the name for a device that has none in the file */
+  read(text: string, device: string, extras?: ImportExtras): Result<Imported>;
 }
 
 const KINDS: readonly FileKind[] = [
@@ -132,28 +128,27 @@ export function decodedText(bytes: Uint8Array): Result<{ readonly text: string; 
 /**
  * Reads a file of another program.
  * @param from the kind of file; without it, the content decides
- * @returns what is wrong, as a sentence
  */
 export function importText(
   text: string,
   file: string,
   from: string | undefined,
   extras: ImportExtras = {},
-): Imported | string {
+): Result<Imported> {
   const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
   const name = (file.split(/[/\\]/).at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
   const kinds = KINDS.map((each) => each.name);
   if (kind === undefined) {
-    if (from !== undefined) return unknownName('kind of file', from, kinds);
+    if (from !== undefined) return failure(unknownName('kind of file', from, kinds));
     const [, what = 'its content does not say what it is'] = NOT_READ.find(([fits]) => fits.test(text)) ?? [];
-    return `${what}; --from may be ${kinds.join(', ')}`;
+    return failure(`${what}; --from may be ${kinds.join(', ')}`);
   }
   const isOfEsphome = (extras.packages?.length ?? 0) > 0 || (extras.substitutions?.size ?? 0) > 0;
   if (isOfEsphome && kind.name !== 'esphome')
-    return `is read as ${kind.name}; further files and --set are for ESPHome`;
+    return failure(`is read as ${kind.name}; further files and --set are for ESPHome`);
   const imported = kind.read(text, name, extras);
-  if (typeof imported === 'string') return imported;
-  return imported.lines.length > 0 ? imported : `no registers found; ${noteList(imported)}`;
+  if (!imported.ok || imported.value.lines.length > 0) return imported;
+  return failure(`no registers found; ${noteList(imported.value)}`);
 }
 
 function noteList({ what, notes }: Imported): string {

@@ -1,3 +1,4 @@
+import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { Order } from '../../device/registers/cell-type.js';
 import {
@@ -28,12 +29,13 @@ const ORDERS: ReadonlyMap<string, { readonly wordOrder?: Order; readonly byteOrd
   ['yolo', { wordOrder: 'little' }],
 ]);
 
-/** Reads a configuration of modbus_exporter. @returns what is wrong with the text, as a sentence */
-export function importModbusExporter(text: string): Imported | string {
-  const file = readYaml(text);
-  if (typeof file === 'string') return file;
+/** Reads a configuration of modbus_exporter. */
+export function importModbusExporter(text: string): Result<Imported> {
+  const read = readYaml(text);
+  if (!read.ok) return read;
+  const file = read.value;
   const modules = sectionOf(file.value)?.modules;
-  if (!Array.isArray(modules)) return 'expected modules: of modbus_exporter';
+  if (!Array.isArray(modules)) return failure('expected modules: of modbus_exporter');
   const collector = new Collector();
   for (const [i, module] of sectionsOf(modules).entries()) {
     const name = wordOf(module.name) ?? `module${i + 1}`;

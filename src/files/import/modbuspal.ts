@@ -1,3 +1,4 @@
+import type { Result } from '../../common/result.js';
 import { Collector, type Imported, numberOf } from './collected.js';
 
 /**
@@ -11,8 +12,8 @@ const ATTRIBUTE = /([a-z_]+)\s*=\s*"([^"]*)"/gi;
 /** A slave: `7`, or `127.0.0.1(7)` when it answers only to one address. */
 const SLAVE_ID = /(?:^|\()(\d{1,3})\)?$/;
 
-/** Reads a project. @returns what is wrong with the text, as a sentence */
-export function importModbuspal(text: string): Imported | string {
+/** Reads a project. */
+export function importModbuspal(text: string): Result<Imported> {
   const collector = new Collector();
   const lines = new LineCounter(text);
   let slave: { readonly unit: number; readonly name: string } | undefined;

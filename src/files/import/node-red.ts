@@ -1,3 +1,4 @@
+import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { TableName } from '../../device/tables.js';
 import {
@@ -31,12 +32,13 @@ const WRITES = /^modbus-write$/;
 /** Nodes whose addresses come with messages, or from another file. */
 const BY_MESSAGE = /^modbus-(?:flex-(?:getter|write|sequencer|fc)|io-config)$/;
 
-/** Reads a flow. @returns what is wrong with the text, as a sentence */
-export function importNodeRed(text: string): Imported | string {
-  const file = readYaml(text);
-  if (typeof file === 'string') return file;
+/** Reads a flow. */
+export function importNodeRed(text: string): Result<Imported> {
+  const read = readYaml(text);
+  if (!read.ok) return read;
+  const file = read.value;
   const list = Array.isArray(file.value) ? file.value : sectionOf(file.value)?.flows;
-  if (!Array.isArray(list)) return 'expected a list of nodes, as Node-RED exports it';
+  if (!Array.isArray(list)) return failure('expected a list of nodes, as Node-RED exports it');
   const path = Array.isArray(file.value) ? [] : ['flows'];
   const nodes = list.map((each) => sectionOf(each) ?? {});
   const clients = new Map(

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import {
@@ -42,12 +43,14 @@ interface Reader {
   codeOf(register: number): number;
 }
 
-/** Reads an inverter definition. @returns what is wrong with the text, as a sentence */
-export function importSolarman(text: string, device: string): Imported | string {
-  const file = readYaml(text);
-  if (typeof file === 'string') return file;
+/** Reads an inverter definition. */
+export function importSolarman(text: string, device: string): Result<Imported> {
+  const read = readYaml(text);
+  if (!read.ok) return read;
+  const file = read.value;
   const root = sectionOf(file.value);
-  if (root?.parameters === undefined) return 'expected parameters: of a Solarman inverter definition';
+  if (root?.parameters === undefined)
+    return failure('expected parameters: of a Solarman inverter definition');
   const requests = sectionsOf(root.requests);
   const usual = readingCode(sectionOf(root.default)?.code) ?? 3;
   const codeOf = (register: number) => {
@@ -103,8 +106,8 @@ function addValue(
   const isBit = isOfBits(table);
   const write = WRITING.test(wordOf(item.platform) ?? '') || item.configurable !== undefined;
   const common = { table, location, write: write && table !== 'input' && table !== 'discrete' };
-  const what = isBit ? { type: 'bit' as const } : registersOf(rule, addresses);
-  if (typeof what === 'string') {
+  const what = isBit ? success({ type: 'bit' as const }) : registersOf(rule, addresses);
+  if (!what.ok) {
     for (const [i, address] of addresses.entries())
       collector.add('', UNIT, device, {
         ...common,
@@ -112,19 +115,19 @@ function addValue(
         type: 'uint16',
         name: i === 0 ? name : undefined,
       });
-    return `${what}, so its registers are served as they are`;
+    return `${what.error}, so its registers are served as they are`;
   }
   const scale = numberOf(item.scale);
   const { min, max } = sectionOf(item.validation) ?? {};
   collector.add('', UNIT, device, {
     ...common,
-    ...what,
+    ...what.value,
     address: Math.min(...addresses),
     part: partOf(item),
     name,
     unit: wordOf(item.uom),
     scale,
-    value: middleOf(what.type, numberOf(min), numberOf(max), scale),
+    value: middleOf(what.value.type, numberOf(min), numberOf(max), scale),
     description: labelsOf(item.lookup),
   });
   const offset = numberOf(item.offset);
@@ -136,17 +139,19 @@ function addValue(
 type Registers = Pick<ImportedValue, 'type' | 'length' | 'wordOrder'>;
 
 /** The type of registers by the number of a rule. @returns why that is not known */
-function registersOf(rule: number, addresses: readonly number[]): Registers | string {
+function registersOf(rule: number, addresses: readonly number[]): Result<Registers> {
   const kind = RULES.get(rule);
-  if (kind === undefined) return `rule ${rule} has no type here`;
+  if (kind === undefined) return failure(`rule ${rule} has no type here`);
   const { length } = addresses;
   const rises = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) + 1);
   const falls = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) - 1);
-  if (!rises && !falls) return 'its registers are not side by side';
-  if (kind === 'string') return rises ? { type: 'string', length } : 'its text runs backwards';
-  if (length !== 1 && length !== 2 && length !== 4) return `a number of ${length} registers has no type here`;
+  if (!rises && !falls) return failure('its registers are not side by side');
+  if (kind === 'string')
+    return rises ? success({ type: 'string', length }) : failure('its text runs backwards');
+  if (length !== 1 && length !== 2 && length !== 4)
+    return failure(`a number of ${length} registers has no type here`);
   const type = `${kind}${16 * length}` as ValueType;
-  return { type, ...(rises && length > 1 && { wordOrder: 'little' as const }) };
+  return success({ type, ...(rises && length > 1 && { wordOrder: 'little' as const }) });
 }
 
 function partOf({ mask, bit }: Section): string | undefined {

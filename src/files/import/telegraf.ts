@@ -1,4 +1,5 @@
 import { parse } from 'smol-toml';
+import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { TableName } from '../../device/tables.js';
 import {
@@ -20,16 +21,16 @@ import { NUMBER_TYPES, orderOf } from './data-types.js';
 
 const DEEPEST = 64;
 
-/** Reads a Telegraf configuration. @returns what is wrong with the text, as a sentence */
-export function importTelegraf(text: string): Imported | string {
+/** Reads a Telegraf configuration. */
+export function importTelegraf(text: string): Result<Imported> {
   let root: Section;
   try {
     root = parse(text, { maxDepth: DEEPEST, integersAsBigInt: 'asNeeded' });
   } catch (error) {
-    return `is no TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`;
+    return failure(`is no TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`);
   }
   const plugins = sectionsOf(sectionOf(root.inputs)?.modbus);
-  if (plugins.length === 0) return 'expected [[inputs.modbus]] of Telegraf';
+  if (plugins.length === 0) return failure('expected [[inputs.modbus]] of Telegraf');
   const collector = new Collector();
   for (const [i, plugin] of plugins.entries()) readPlugin(plugin, `inputs.modbus[${i}]`, collector);
   return collector.end('Telegraf inputs.modbus', []);

@@ -1,3 +1,4 @@
+import { failure, type Result } from '../../common/result.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { ValueType } from '../../device/registers/cell-type.js';
 import type { TableName } from '../../device/tables.js';
@@ -49,15 +50,16 @@ const FORMATS: ReadonlyMap<string, ValueType> = new Map([
   ['double', 'float64'],
 ]);
 
-/** Reads a template of wb-mqtt-serial. @returns what is wrong with the text, as a sentence */
-export function importWirenBoard(text: string, name: string): Imported | string {
-  if (/\{%|\{\{/.test(text)) return 'is a Jinja template; import the JSON that is made of it';
-  const file = readYaml(withoutComments(text));
-  if (typeof file === 'string') return file;
+/** Reads a template of wb-mqtt-serial. */
+export function importWirenBoard(text: string, name: string): Result<Imported> {
+  if (/\{%|\{\{/.test(text)) return failure('is a Jinja template; import the JSON that is made of it');
+  const read = readYaml(withoutComments(text));
+  if (!read.ok) return read;
+  const file = read.value;
   const device = sectionOf(sectionOf(file.value)?.device);
-  if (device === undefined) return 'expected device: of a template of Wiren Board';
+  if (device === undefined) return failure('expected device: of a template of Wiren Board');
   const protocol = wordOf(device.protocol) ?? 'modbus';
-  if (!/^modbus/.test(protocol)) return `its protocol is ${quote(protocol)}, not Modbus`;
+  if (!/^modbus/.test(protocol)) return failure(`its protocol is ${quote(protocol)}, not Modbus`);
   const collector = new Collector();
   const add = (parts: Section, path: readonly (string | number)[]) => {
     for (const [key, list] of Object.entries(parts)) {

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { AsciiFraming } from '../../modbus/protocol/ascii.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { RTU, SOCKET } from '../../modbus/protocol/framing.js';
@@ -204,16 +205,16 @@ interface Connection {
   readonly isStream: boolean;
 }
 
-/** Reads a capture. @returns what is wrong with it, as a sentence */
-export function readCapture(file: Uint8Array): LogLines | string {
+/** Reads a capture. */
+export function readCapture(file: Uint8Array): Result<LogLines> {
   const packets = packetsOf(file);
-  if (packets.length === 0) return 'the capture has no packets, or ends within the first one';
+  if (packets.length === 0) return failure('the capture has no packets, or ends within the first one');
   const connections = connectionsOf(packets);
   const found = connections.map((connection) => ({ connection, frames: framesOf(connection) }));
   const frames = [...serialFrames(packets), ...found.flatMap((each) => each.frames)];
   const others = found.filter(({ connection, frames }) => frames.length === 0 && hasData(connection));
   const unread = packets.filter(({ link }) => link !== SERIAL && !hasIp(link));
-  return {
+  return success({
     frames: frames.sort((a, b) => a.line - b.line),
     notes: [
       ...noteOf(
@@ -232,7 +233,7 @@ export function readCapture(file: Uint8Array): LogLines | string {
         : []),
       ...(packets.length === MOST_PACKETS ? [`only the first ${MOST_PACKETS} packets were read`] : []),
     ],
-  };
+  });
 }
 
 function serialFrames(packets: readonly Packet[]): LoggedBytes[] {

@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../common/result.js';
 import { readCapture } from './capture.js';
 import { isCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
@@ -16,29 +17,26 @@ export interface LearnedFile {
   readonly learned: Learned;
 }
 
-/**
- * Learns devices from logs and captures, which follow one another in time.
- * @returns what is wrong, as a sentence
- */
-export function learnFiles(files: readonly Uint8Array[], source: string): LearnedFile | string {
+/** Learns devices from logs and captures, which follow one another in time. */
+export function learnFiles(files: readonly Uint8Array[], source: string): Result<LearnedFile> {
   const logs: LogLines[] = [];
   for (const bytes of files) {
-    const read = isCapture(bytes) ? readCapture(bytes) : readLog(new TextDecoder().decode(bytes));
-    if (typeof read === 'string') return read;
-    logs.push(read);
+    const read = isCapture(bytes) ? readCapture(bytes) : success(readLog(new TextDecoder().decode(bytes)));
+    if (!read.ok) return read;
+    logs.push(read.value);
   }
   const frames = logs.flatMap((log, file) => log.frames.map((frame) => ({ ...frame, file })));
   const conversation = conversationOf(frames);
   const { exchanges } = conversation;
   const notes = [...logs.flatMap((log) => log.notes), ...conversation.notes];
   const [first] = frames;
-  if (!first) return [...notes, 'no line has the bytes of a frame'].join('\n');
+  if (!first) return failure([...notes, 'no line has the bytes of a frame'].join('\n'));
   const isOfCapture = first.text === undefined;
   const place = `${isOfCapture ? 'packet' : 'line'} ${first.line}`;
-  if (exchanges.length === 0)
-    return [...notes, `nothing was learned from ${frames.length} frames, the first of them in ${place}`].join(
-      '\n',
-    );
+  if (exchanges.length === 0) {
+    const nothing = `nothing was learned from ${frames.length} frames, the first of them in ${place}`;
+    return failure([...notes, nothing].join('\n'));
+  }
   const lines = learn(conversation);
   const silent = exchanges.filter(({ reply }) => reply.length === 0).length;
   const units = [...new Set(lines.flatMap(({ devices }) => devices.map(({ unit }) => unit)))].join(', ');
@@ -50,7 +48,7 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Learne
       ? [`nothing was learned from the ${log.frames.length} frames of file ${file + 1}`]
       : [],
   );
-  return { text: writeLearned(learned), summary, notes, unused, learned };
+  return success({ text: writeLearned(learned), summary, notes, unused, learned });
 }
 
 /** The most bytes of a log or a capture: learning needs up to twelve times as much memory. */
@@ -86,8 +84,8 @@ export function* learning(): Generator<LearnedPiece, LearnedPiece, ToLearner> {
     pieces.push(asked.piece);
   }
   const learned = learnFiles(size > 0 ? [Buffer.concat(pieces.splice(0))] : [], 'the traffic');
-  if (typeof learned === 'string') return { kind: 'unusable', message: learned };
-  const { text } = learned;
+  if (!learned.ok) return { kind: 'unusable', message: learned.error };
+  const { text } = learned.value;
   for (let at = 0; at < text.length; at += PIECE_LENGTH)
     yield { kind: 'text', text: text.slice(at, at + PIECE_LENGTH) };
   return { kind: 'text', text: '' };

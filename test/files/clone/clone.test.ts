@@ -51,8 +51,8 @@ function clientOf(simulator: Simulator, line = 'lan') {
 async function clone(original: Simulator, order: Partial<CloneCommand> = {}, map?: string) {
   const client = clientOf(original);
   const imported = map === undefined ? undefined : importText(map, 'map.csv', undefined);
-  if (typeof imported === 'string') throw new Error(imported);
-  const cloned = await cloneDevices(client, { ...ORDER, ...order }, imported, {
+  if (imported?.ok === false) throw new Error(imported.error);
+  const cloned = await cloneDevices(client, { ...ORDER, ...order }, imported?.value, {
     sleep: () => Promise.resolve(),
     isStopped: () => false,
     progress: () => {},

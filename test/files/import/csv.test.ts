@@ -4,7 +4,7 @@ import { loadNative } from '../../../src/files/config/load.js';
 import { importText } from '../../../src/files/import/import.js';
 import { writeNative } from '../../../src/files/import/write.js';
 import { tries } from '../../support/tries.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 describe('a CSV file', () => {
   it('becomes a device, its columns found by their names', () => {
@@ -237,7 +237,7 @@ describe('a CSV file', () => {
   });
 
   it('says what columns it looks for when it finds none', () => {
-    expect(importText('a,b\n1,2\n', 'x.csv', undefined)).toContain('a column "address"');
+    expect(refusedImport('a,b\n1,2\n', 'x.csv')).toContain('a column "address"');
   });
 
   it('never throws, and what it writes has no mistakes, whatever the text', () => {
@@ -266,8 +266,8 @@ describe('a CSV file', () => {
         const header = ['address', 'name', 'type', 'length', 'scale', 'unit', 'value', 'access', 'bit'];
         const text = [header, ...all].map((row) => row.join(separator)).join('\n');
         const result = importText(text, 'x.csv', 'csv');
-        if (typeof result === 'string') return;
-        const loaded = loadNative(writeNative(result, 'x.csv').text, '.');
+        if (!result.ok) return;
+        const loaded = loadNative(writeNative(result.value, 'x.csv').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
       { numRuns: tries(500) },
@@ -304,8 +304,8 @@ describe('numbers and limits of a table', () => {
   it('are in the unit of the value on demand', () => {
     const table = 'address,name,type,scale,default\n0,a,int16,0.1,21.5\n1,b,float32,1,3.5\n';
     const result = importText(table, 'x.csv', undefined, { inUnits: true });
-    if (typeof result === 'string') throw new Error(result);
-    expect(result.lines[0]?.devices[0]?.values.map(({ value }) => value)).toEqual([215, 3.5]);
+    if (!result.ok) throw new Error(result.error);
+    expect(result.value.lines[0]?.devices[0]?.values.map(({ value }) => value)).toEqual([215, 3.5]);
   });
 
   it('of a string in brackets are registers when the next address is as far', () => {

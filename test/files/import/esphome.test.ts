@@ -4,7 +4,7 @@ import { loadNative } from '../../../src/files/config/load.js';
 import { importText } from '../../../src/files/import/import.js';
 import { writeNative } from '../../../src/files/import/write.js';
 import { tries } from '../../support/tries.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 const FILE = `
 wifi: {password: !secret wifi}
@@ -73,7 +73,7 @@ describe('modbus_controller: of ESPHome', () => {
     ['modbus_controller:\n  - id: a\nsensor: 5\n', 'no registers found'],
     ['modbus_controller: [\n', 'is no YAML'],
   ])('refuses %j in a sentence', (text, sentence) => {
-    expect(importText(text, 'node.yaml', undefined)).toContain(sentence);
+    expect(refusedImport(text, 'node.yaml')).toContain(sentence);
   });
 
   it('never throws, and what it writes has no mistakes, whatever the entities are', () => {
@@ -114,8 +114,8 @@ describe('modbus_controller: of ESPHome', () => {
       fc.property(platform, fc.array(entity, { maxLength: 3 }), (key, entities) => {
         const text = JSON.stringify({ modbus_controller: { address: 1 }, [key]: entities });
         const result = importText(text, 'x.yaml', 'esphome');
-        if (typeof result === 'string') return;
-        const loaded = loadNative(writeNative(result, 'x.yaml').text, '.');
+        if (!result.ok) return;
+        const loaded = loadNative(writeNative(result.value, 'x.yaml').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
       { numRuns: tries(500) },

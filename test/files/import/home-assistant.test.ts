@@ -4,7 +4,7 @@ import { loadNative } from '../../../src/files/config/load.js';
 import { importText } from '../../../src/files/import/import.js';
 import { writeNative } from '../../../src/files/import/write.js';
 import { tries } from '../../support/tries.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 const homeAssistant = (text: string) => imported(text, 'configuration.yaml');
 
@@ -136,9 +136,7 @@ modbus:
       'line 14: "!include" is not followed',
       'line 9: slave nothing: expected a number, so this entity is left out',
     ]);
-    expect(importText('modbus: !include modbus.yaml\n', 'c.yaml', undefined)).toContain(
-      '"!include" is not followed',
-    );
+    expect(refusedImport('modbus: !include modbus.yaml\n', 'c.yaml')).toContain('"!include" is not followed');
   });
 
   it('says what it does not keep or understand', () => {
@@ -186,7 +184,7 @@ modbus:
     ['modbus: 5\n', 'no registers found'],
     ['a: &a [1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmodbus: {sensors: [*b]}', 'no registers found'],
   ])('refuses %j in a sentence', (text, sentence) => {
-    expect(importText(text, 'c.yaml', undefined)).toContain(sentence);
+    expect(refusedImport(text, 'c.yaml')).toContain(sentence);
   });
 
   it('never throws, and what it writes has no mistakes, whatever the entities are', () => {
@@ -249,8 +247,8 @@ modbus:
     fc.assert(
       fc.property(lists, (all) => {
         const result = importText(JSON.stringify({ modbus: [all] }), 'c.yaml', 'home-assistant');
-        if (typeof result === 'string') return;
-        const loaded = loadNative(writeNative(result, 'c.yaml').text, '.');
+        if (!result.ok) return;
+        const loaded = loadNative(writeNative(result.value, 'c.yaml').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
       { numRuns: tries(500) },

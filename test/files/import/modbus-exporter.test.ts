@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importText } from '../../../src/files/import/import.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 /* The configuration of modbus_exporter; the facts of its own example, typed again. */
 
@@ -45,8 +44,10 @@ describe('modules: of modbus_exporter', () => {
   });
 
   it('that are none are refused', () => {
-    expect(importText('modules: 5', 'x.yml', 'modbus-exporter')).toBe('expected modules: of modbus_exporter');
-    expect(importText('modules: [a, {metrics: [1]}]', 'x.yml', 'modbus-exporter')).toContain(
+    expect(refusedImport('modules: 5', 'x.yml', 'modbus-exporter')).toBe(
+      'expected modules: of modbus_exporter',
+    );
+    expect(refusedImport('modules: [a, {metrics: [1]}]', 'x.yml', 'modbus-exporter')).toContain(
       'no registers found',
     );
   });

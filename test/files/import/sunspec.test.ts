@@ -5,7 +5,7 @@ import { loadNative } from '../../../src/files/config/load.js';
 import { sunspecIds } from '../../../src/files/config/sunspec/place.js';
 import { importText } from '../../../src/files/import/import.js';
 import { some } from '../../support/tries.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 /* The forms are those of evcc's and mbmd's Go programs and of pysunspec2; values as in public threads (evcc-io/evcc#31535, mbmd#98). */
 
@@ -235,12 +235,12 @@ describe('a dump of SunSpec models', () => {
     ['nothing', 'expected a model of SunSpec, or a dump of models'],
     ['{"models": [', 'this [ is not closed'],
   ])('that is none is refused: %s', (text, message) => {
-    expect(importText(text, 'x.json', 'sunspec')).toContain(message);
+    expect(refusedImport(text, 'x.json', 'sunspec')).toContain(message);
   });
 
   it('with groups in groups that are there too often is left out', () => {
     const curve = [{ Pt: Array(100).fill({ V: 1 }) }, ...Array(300).fill({})];
-    expect(importText(JSON.stringify({ models: [{ ID: 705, Crv: curve }] }), 'x.json', undefined)).toContain(
+    expect(refusedImport(JSON.stringify({ models: [{ ID: 705, Crv: curve }] }), 'x.json')).toContain(
       'no registers found; read as a dump of pysunspec2',
     );
   });
@@ -255,7 +255,7 @@ describe('a dump of SunSpec models', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 40 }), (lines) => {
         const result = importText(lines.join('\n'), 'x.txt', 'sunspec');
-        if (typeof result !== 'string') expect(result.lines).toHaveLength(1);
+        if (result.ok) expect(result.value.lines).toHaveLength(1);
       }),
     );
   });
@@ -339,6 +339,6 @@ describe('a definition of a SunSpec model', () => {
       'has too many points',
     ],
   ])('with a mistake is refused: %#', (model, message) => {
-    expect(importText(JSON.stringify(model), 'x.json', 'sunspec')).toContain(message);
+    expect(refusedImport(JSON.stringify(model), 'x.json', 'sunspec')).toContain(message);
   });
 });

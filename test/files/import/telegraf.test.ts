@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importText } from '../../../src/files/import/import.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 const telegraf = (text: string) => imported(text, 'telegraf.conf');
 
@@ -141,7 +140,7 @@ describe('inputs.modbus of Telegraf', () => {
     ['[[inputs.modbus.request]]\nslave_id = "x"\n', 'no registers found'],
     ['[inputs]\nmodbus = 1\n[[inputs.modbus]]', 'is no TOML'],
   ])('refuses %j in a sentence', (text, sentence) => {
-    expect(importText(text, 'telegraf.conf', undefined)).toContain(sentence);
+    expect(refusedImport(text, 'telegraf.conf')).toContain(sentence);
   });
 
   it('takes __proto__ as a name like any other', () => {

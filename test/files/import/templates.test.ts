@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { importText } from '../../../src/files/import/import.js';
-import { imported } from './helpers.js';
+import { imported, refusedImport } from './helpers.js';
 
 /* Templates of evcc and Wiren Board, and flows of Node-RED: files made up after their documentation. */
 
@@ -180,5 +179,5 @@ it.each([
     'is a Jinja template; import the JSON',
   ],
 ])('what is not read is named: %s', (text, file, sentence) => {
-  expect(importText(text, file, undefined)).toContain(sentence);
+  expect(refusedImport(text, file)).toContain(sentence);
 });

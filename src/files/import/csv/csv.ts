@@ -1,3 +1,4 @@
+import { failure, type Result } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import type { TableName } from '../../../device/tables.js';
 import { MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
@@ -50,12 +51,14 @@ export function importCsv(
   text: string,
   device: string,
   { inUnits = false }: ImportExtras = {},
-): Imported | string {
+): Result<Imported> {
   const separator = separatorOf(text);
   const rows = separator === undefined ? [] : rowsOf(text, separator);
   const columns = findColumns(rows);
   if (separator === undefined || columns === undefined) {
-    return 'expected a CSV file whose header has a column "address" and one more, such as "name" or "type"';
+    return failure(
+      'expected a CSV file whose header has a column "address" and one more, such as "name" or "type"',
+    );
   }
   const { header } = columns;
   const reader = new CsvReader(columns, rows.slice(rows.indexOf(header) + 1), inUnits);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failure, type Result, success } from '../../../common/result.js';
 import { At } from '../../../common/schema/at.js';
 import { fileFindings } from '../../../common/schema/findings.js';
 import { oneOf, text, wholeNumber } from '../../../common/schema/parts.js';
@@ -74,12 +75,12 @@ const definition = z.object({ id: wholeNumber(1, 65_534, 'the number of a model'
  */
 function readDefinition(
   data: unknown,
-): { readonly id: number; readonly name: string; readonly entries: readonly SunspecEntry[] } | string {
+): Result<{ readonly id: number; readonly name: string; readonly entries: readonly SunspecEntry[] }> {
   const at = new At(data, fileFindings());
   const checked = at.check(definition) as SunspecModel | undefined;
   if (!checked) {
     const [first] = at.findings.listed.map(({ path, message }) => ({ path: pathText(path), message }));
-    return first ? formatProblems('the model', [first]) : 'expected a model of SunSpec';
+    return failure(first ? formatProblems('the model', [first]) : 'expected a model of SunSpec');
   }
   const common = findSunspecModel(COMMON_MODEL);
   const models = checked.id === COMMON_MODEL || !common.ok ? [checked] : [common.value, checked];
@@ -90,12 +91,12 @@ function readDefinition(
     entries.push(...placed.entries);
     address = placed.end;
   }
-  if (!Number.isFinite(address)) return 'has too many points';
-  return {
+  if (!Number.isFinite(address)) return failure('has too many points');
+  return success({
     id: checked.id,
     name: checked.group.name,
     entries: [...entries, { address, value: SUNSPEC_END }],
-  };
+  });
 }
 
 /** True when a text is a definition or a dump of SunSpec models. */
@@ -107,43 +108,43 @@ export function isSunspec(text: string): boolean {
 
 /**
  * Reads a definition of a model of SunSpec, or a dump of the models of a device.
- * @returns what is wrong with the text, as a sentence
  */
-export function importSunspec(text: string, device: string): Imported | string {
+export function importSunspec(text: string, device: string): Result<Imported> {
   const collector = new Collector();
   if (!/^\s*\{/.test(text)) {
-    if (!isTextDump(text)) return 'expected a model of SunSpec, or a dump of models';
+    if (!isTextDump(text)) return failure('expected a model of SunSpec, or a dump of models');
     const { models, areRaw } = readTextDump(text, collector);
     return imported('a dump of SunSpec models', models, areRaw, device, collector);
   }
   const parsed = parseText(text);
-  if (!parsed.ok) return formatProblems('the file', parsed.problems.slice(0, 1));
+  if (!parsed.ok) return failure(formatProblems('the file', parsed.problems.slice(0, 1)));
   const data = sectionOf(parsed.source.value) ?? {};
   if (data.group !== undefined) return importDefinition(data, device);
-  if (!Array.isArray(data.models)) return 'expected a model with its group, or a device with its models';
+  if (!Array.isArray(data.models))
+    return failure('expected a model with its group, or a device with its models');
   const models = readJsonDump(data.models, collector);
   const named = typeof data.name === 'string' ? data.name : device;
   return imported('a dump of pysunspec2', models, !isComputed(text, models), named, collector);
 }
 
-function importDefinition(data: unknown, device: string): Imported | string {
+function importDefinition(data: unknown, device: string): Result<Imported> {
   const read = readDefinition(data);
-  if (typeof read === 'string') return read;
-  const { id, name, entries } = read;
+  if (!read.ok) return read;
+  const { id, name, entries } = read.value;
   const entry = { registers: { holding: entries } };
   const whole = {
     entry,
     holds: `SunSpec models 1 and ${id} from holding register 40000`,
     values: entries.length,
   };
-  return {
+  return success({
     what: `SunSpec model ${id}, ${name}`,
     preview: [
       'no point has a value: set those that a client needs, or write sunspec: [1, …] for models that are published',
     ],
     lines: [{ original: '', devices: [{ unit: 1, name: device, values: [], whole }] }],
     notes: [],
-  };
+  });
 }
 
 function imported(
@@ -152,7 +153,7 @@ function imported(
   areRaw: boolean,
   device: string,
   collector: Collector,
-): Imported {
+): Result<Imported> {
   const models = found.flatMap((each) => modelEntry(each, areRaw, collector) ?? []);
   const values = models.reduce((sum, each) => sum + Object.keys(each.values).length, 0);
   const whole = {
@@ -161,11 +162,11 @@ function imported(
     values,
   };
   const shown = areRaw ? 'as they are stored, so their scale factors were applied' : 'in their units';
-  return {
-    ...collector.end(what, [`values are ${shown}`]),
+  return success({
+    ...collector.end(what, [`values are ${shown}`]).value,
     lines:
       models.length === 0 ? [] : [{ original: '', devices: [{ unit: 1, name: device, values: [], whole }] }],
-  };
+  });
 }
 
 /**

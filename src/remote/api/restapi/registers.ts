@@ -212,7 +212,7 @@ export async function handleRegisters(rpc: Rpc, body: object): Promise<Iterable<
   const { fields } = request;
   const set = request.submit === 'Set' ? request.fields : undefined;
   const range = rangeOf(fields, set?.register ?? 0);
-  if (typeof range === 'string') return failure(range);
+  if ('result' in range) return range;
   const { device, table } = fields;
   const where = { device, table, ...range };
   const outcome = set
@@ -253,15 +253,17 @@ function hasRangeOfText(body: unknown): boolean {
 }
 
 /**
- * The first and last register, or an error message.
+ * The first and last register.
  * @param alone the register that is meant if there is no range
  */
 function rangeOf(
   { range_start, range_end, range_stop }: Reading,
   alone: number,
-): Pick<CellRange, 'from' | 'to'> | string {
+): Pick<CellRange, 'from' | 'to'> | Failure {
   if (range_end != null && range_stop != null && range_end !== range_stop) {
-    return `range_end ${range_end} and range_stop ${range_stop} differ: expected one of them, or both alike`;
+    return failure(
+      `range_end ${range_end} and range_stop ${range_stop} differ: expected one of them, or both alike`,
+    );
   }
   const last = range_end ?? range_stop ?? undefined;
   const from = range_start ?? (last === undefined ? alone : 0);

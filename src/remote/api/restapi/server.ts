@@ -267,7 +267,7 @@ export async function handleServer(rpc: Rpc, body: object): Promise<ServerAnswer
   if (submit === 'Status' && fields.line == null) return answer(lines, statesText(lines));
   if (submit === 'Restart' && fields.line == null) return restartAll(rpc, lines);
   const line = findLine(lines, fields.line);
-  if (typeof line === 'string') return failure(line);
+  if ('result' in line) return line;
   switch (submit) {
     case 'Status':
       return answer([line], lineText(line));
@@ -307,16 +307,15 @@ async function setLine(
   return answerTo(line, await rpc.call('line.change', { line: line.name, settings: change }));
 }
 
-/** The line with this name, or an error message. Without a name, the line must be the only one. */
-function findLine(lines: readonly LineView[], name: string | null | undefined): LineView | string {
+/** The line with this name. Without a name, the line must be the only one. */
+function findLine(lines: readonly LineView[], name: string | null | undefined): LineView | Failure {
   const known = lines.map((line) => line.name);
   const [first, second] = lines;
   if (name == null) {
-    return first && !second
-      ? first
-      : `line: ${expectedMessage(known.length > 0 ? `one of ${known.join(', ')}` : 'a line', undefined)}`;
+    const expected = known.length > 0 ? `one of ${known.join(', ')}` : 'a line';
+    return first && !second ? first : failure(`line: ${expectedMessage(expected, undefined)}`);
   }
-  return lines.find((line) => line.name === name) ?? `line: ${unknownName('line', name, known)}`;
+  return lines.find((line) => line.name === name) ?? failure(`line: ${unknownName('line', name, known)}`);
 }
 
 /** The answer to a change of a line. @param line the line before the change */

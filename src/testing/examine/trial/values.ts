@@ -1,3 +1,4 @@
+import { failure, type Result, success } from '../../../common/result.js';
 import { wordAt } from '../../../modbus/protocol/bytes.js';
 import { dataOffset } from '../../../modbus/protocol/pdu.js';
 import type { Clock } from '../../../modbus/transport/clock.js';
@@ -233,10 +234,10 @@ export class ValueOracle {
   async #learn(exam: Watching): Promise<string | undefined> {
     for (const step of STEPS) {
       const marks = marksFor(exam.target, step);
-      if (typeof marks === 'string') return marks;
-      const texts = await this.#textsFor(exam, marks);
+      if (!marks.ok) return marks.error;
+      const texts = await this.#textsFor(exam, marks.value);
       if (texts) {
-        [this.#marks, this.#texts] = [marks, texts];
+        [this.#marks, this.#texts] = [marks.value, texts];
         return undefined;
       }
     }
@@ -345,21 +346,22 @@ function textOf(seen: SeenByObserver | undefined): SeenByObserver {
  * Makes marks for the replies to a question: values that differ from each other and from the true one, and
  * are near it, because a client may refuse what is out of range. Every word is changed, so that values of
  * each type and order change.
- * @returns the words of each mark, for the fault `values`; or why there can be none, as a sentence
+ * @returns the words of each mark, for the fault `values`
  */
-function marksFor(question: Question, step: number): readonly number[][] | string {
-  if (!isReading(question)) return 'the client asks nothing that reads registers or bits';
+function marksFor(question: Question, step: number): Result<readonly number[][]> {
+  if (!isReading(question)) return failure('the client asks nothing that reads registers or bits');
   const reply = question.asked.findLast(wentWell)?.reply;
   const pdu = reply && pduOf(reply);
-  if (!pdu) return 'no reply to the question is known';
+  if (!pdu) return failure('no reply to the question is known');
   const data = pdu.slice(dataOffset(pdu));
   const numbers = Array.from({ length: MARKS }, (_, i) => i + 1);
   if (readingOf(question)?.isBits !== true) {
     const words = wordsOf(data);
-    return numbers.map((number) => words.map((word) => (word + number * step) & 0xffff));
+    return success(numbers.map((number) => words.map((word) => (word + number * step) & 0xffff)));
   }
-  if (wordAt(question.pdu, 3) < FEWEST_BITS) return `the client asks for fewer than ${FEWEST_BITS} bits`;
-  return numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number)));
+  if (wordAt(question.pdu, 3) < FEWEST_BITS)
+    return failure(`the client asks for fewer than ${FEWEST_BITS} bits`);
+  return success(numbers.map((number) => wordsOf(data.with(0, (data[0] as number) ^ number))));
 }
 
 /** Joins bytes to words; an odd byte at the end is the high byte of a word. */
