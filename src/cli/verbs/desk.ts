@@ -32,6 +32,8 @@ type DeskStart =
  */
 const PING_MS = 2000;
 const MOST_UNANSWERED = 5;
+/** The same while a desk starts, which takes long on a busy machine: one minute. */
+const MOST_WHILE_STARTING = 30;
 /** Pause between the end of a desk and the start of the next one, in ms. */
 const RESTART_MS = 500;
 /** Longest time in ms for a desk to write the rest of the traffic when it ends in an orderly way. */
@@ -53,6 +55,7 @@ export class DeskSupervisor {
    * stopped for a while has sent no pings.
    */
   #unanswered = 0;
+  #mostUnanswered = MOST_WHILE_STARTING;
   #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
 
@@ -97,6 +100,7 @@ export class DeskSupervisor {
     const rpc = new LineEnd(context, port1);
     this.#rpc = rpc;
     this.#unanswered = 0;
+    this.#mostUnanswered = MOST_WHILE_STARTING;
     const order: DeskOrder = {
       rpc: port2,
       rules,
@@ -116,6 +120,7 @@ export class DeskSupervisor {
       this.#unanswered = 0;
       switch (message.kind) {
         case 'listening':
+          this.#mostUnanswered = MOST_UNANSWERED;
           resolve({ ok: true, addresses: message.addresses });
           worker.once('exit', () => this.#died(thread, message.port));
           break;
@@ -141,7 +146,7 @@ export class DeskSupervisor {
   #look(): void {
     const thread = this.#thread;
     if (!thread) return;
-    if (this.#unanswered++ < MOST_UNANSWERED) {
+    if (this.#unanswered++ < this.#mostUnanswered) {
       post(thread, { kind: 'ping' });
       return;
     }

@@ -3,8 +3,14 @@ import { expect, it } from 'vitest';
 import { until } from '../../modbus/transport/socket/raw-client.js';
 import { compute, expectReplaced, isServed, RestClients, startWithMortalDesk } from './mortal-desk.js';
 
-it('a desk that is silent is replaced, and the lines go on', () =>
-  expectReplaced('SIGWINCH', 'the thread of REST is silent and is replaced'));
+it('a desk that is silent is replaced, and the lines go on', async () => {
+  await expectReplaced('SIGWINCH', 'the thread of REST is silent and is replaced');
+});
+
+it('a desk that takes longer to start than it may be silent later is not replaced meanwhile', async () => {
+  const { output } = await expectReplaced('SIGUSR2', 'REST is served again', 5000);
+  expect(output.stdout + output.stderr).not.toContain('is silent');
+});
 
 it('the desk of a program that was stopped for a while is not replaced', async () => {
   const program = await startWithMortalDesk();

@@ -16,8 +16,9 @@ const READ = Buffer.from('000100000006010300000001', 'hex');
  * A program whose desk dies on SIGUSR2. On SIGWINCH the side of the lines hears no more of it, as if it were silent. A
  * request with the header `X-Compute` has it compute for so many ms. The desk is asked whether it lives every half second,
  * not every two, so that nobody waits so long.
+ * @param loadingMs time that a desk computes before it loads its modules
  */
-export async function startWithMortalDesk(): Promise<RunningProgram> {
+export async function startWithMortalDesk(loadingMs = 0): Promise<RunningProgram> {
   const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-desk-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const hook = join(directory, 'hook.cjs');
@@ -32,6 +33,7 @@ export async function startWithMortalDesk(): Promise<RunningProgram> {
      if (!require('node:worker_threads').isMainThread) {
        const { Server } = require('node:http');
        const compute = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); };
+       compute(${loadingMs});
        const { emit } = Server.prototype;
        Server.prototype.emit = function (name, request, ...rest) {
          const ms = name === 'request' ? Number(request.headers['x-compute']) : 0;
@@ -87,8 +89,12 @@ export async function poll(client: RawClient): Promise<void> {
 }
 
 /** Ends the desk by a signal, polls until REST is served again, and checks that the traffic from before is there. */
-export async function expectReplaced(signal: 'SIGUSR2' | 'SIGWINCH', reason: string): Promise<void> {
-  const program = await startWithMortalDesk();
+export async function expectReplaced(
+  signal: 'SIGUSR2' | 'SIGWINCH',
+  reason: string,
+  loadingMs = 0,
+): Promise<RunningProgram> {
+  const program = await startWithMortalDesk(loadingMs);
   const client = new RawClient(program.tcpPort('lan'));
   await poll(client);
   expect(await isServed(program)).toBe(true);
@@ -107,6 +113,7 @@ export async function expectReplaced(signal: 'SIGUSR2' | 'SIGWINCH', reason: str
   expect(events.length).toBeGreaterThan(2);
   client.socket.destroy();
   expect(await program.stop()).toBe(0);
+  return program;
 }
 
 /** Has the desk compute for a time in ms. Resolves when it has begun. */
