@@ -22,8 +22,8 @@ import { play, TRICKS } from './hostile/tricks.mjs';
  * lost, or memory or descriptors did not come back; times are only told, as they belong to the machine.
  *
  * `--line document` plays requests that are made of the OpenAPI document, valid and hostile ones, of all operations, beside
- * a client that polls every 5 ms. It exits with 1 when an answer was 500 or not documented, a poll was lost, or a request
- * takes a turn of the lines over 5 ms each time.
+ * a client that polls every 5 ms. It exits with 1 when an answer was 500 or not documented, a poll was lost, a request
+ * takes a turn of the lines over 5 ms each time, or `check` refuses the configuration that is written now and then.
  */
 
 const { values } = parseArgs({

@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeTempDir, startProgram } from '../../test/support/program.mjs';
+import { dist, makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { PLAYED, restoring, WORLD } from './document-world.mjs';
 import { adu, READ, UNIT } from './frames.mjs';
 import { longestTurn, residentMb } from './plant.mjs';
@@ -83,6 +84,9 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
   await turnOf();
   for (let batch = 0; sent < requests && !ended && performance.now() < endsAt; batch++) {
     if (batch % BATCHES_PER_ROUND === 0) {
+      const written = await fetch(`${program.restUrl()}/api/v1/configuration`);
+      const refused = await checked(directory, await written.text());
+      if (refused) fail(`check refuses the configuration after ${from + sent} requests: ${refused}`);
       for (const request of restoring()) await send(request);
       const turn = await turnOf();
       if (turn > TURN_LIMIT_MS) slow.push({ turn, sure: false, what: 'restoring' });
@@ -129,6 +133,20 @@ export async function playDocument({ requests, seed, from = 0, seconds = Number.
   rmSync(directory, { recursive: true });
   if (diedEarly) failures.push(`the program ended with ${exitCode}: ${program.output.stderr.slice(-3000)}`);
   return { sent, statuses, failures, slow, worst, ...polls };
+}
+
+/**
+ * What `check` says against a configuration; empty where it takes it.
+ * @param {string} directory @param {string} text @returns {Promise<string>}
+ */
+function checked(directory, text) {
+  const file = join(directory, 'written.yaml');
+  writeFileSync(file, text);
+  return new Promise((resolve) =>
+    execFile(process.execPath, [join(dist, 'main.js'), 'check', file], (error, _, stderr) =>
+      resolve(error ? `${error.message} ${stderr}` : ''),
+    ),
+  );
 }
 
 /** @param {any} document @param {string} operation `get /path` */
