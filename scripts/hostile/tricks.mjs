@@ -6,7 +6,14 @@ import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { checkByBroker, reloadLarge } from './dear-files.mjs';
 import { foolExamine, foolMonitor, foolTest } from './foreign-simulator.mjs';
 import { holdFiles } from './held-files.mjs';
-import { holdBack, neverRelease, pingAtLength, sendWithoutEnd, takeTheName } from './hostile-broker.mjs';
+import {
+  holdBack,
+  neverRelease,
+  pingAtLength,
+  sendWithoutEnd,
+  takeTheName,
+  until,
+} from './hostile-broker.mjs';
 import { beginAndCallOff, learnMuch } from './small-heap.mjs';
 
 /*
@@ -24,6 +31,10 @@ const SOMEBODY = 12_345;
 
 /** Clients that write at once, a register each. */
 const WRITERS = 24;
+/** Clients that leave one after the other, each a little later. */
+const LEAVERS = 40;
+/** Connections of ours to REST that may still be open. */
+const CONNECTIONS = 4;
 
 /** @typedef {import('../../test/support/program.mjs').RunningProgram} Program */
 /** @typedef {{name: string, play: (directory: string) => Promise<string>}} Trick */
@@ -55,6 +66,7 @@ export const TRICKS = [
   { name: 'clients of lines that hold all files open', play: holdFiles },
   { name: '60,000 requests are learned from in a heap of 256 MB', play: learnMuch },
   { name: '2,100 examinations are called off in a heap of 256 MB', play: beginAndCallOff },
+  { name: 'clients that leave while the thread that learns loads its code', play: leaveLearner },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },
   { name: '400 pings by MQTT with a MB of correlation in a heap of 256 MB', play: pingAtLength },
@@ -248,6 +260,19 @@ async function stateInProc() {
   const refusal = await refusalOf({ config: CONFIG, args: ['--state', '/proc/modbus-sim'] });
   assert.match(refusal, /the directory of the state can't be used: ENOENT/);
   return refusal;
+}
+
+async function leaveLearner() {
+  return withProgram({ config: CONFIG }, async (program) => {
+    const openFiles = () => readdirSync(`/proc/${program.pid}/fd`).length;
+    const before = openFiles();
+    for (let i = 0; i < LEAVERS; i++) {
+      const signal = AbortSignal.timeout(4 * i);
+      await fetch(`${program.restUrl()}/api/v1/learned.yaml`, { signal }).catch(() => {});
+    }
+    await until(() => openFiles() <= before + CONNECTIONS, 'no files of the thread are open');
+    return `${LEAVERS} clients left, ${openFiles()} files open after ${before}`;
+  });
 }
 
 /** @param {string} directory */

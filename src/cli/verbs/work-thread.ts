@@ -5,7 +5,7 @@ import { piecesOf } from '../../files/config/text/pieces.js';
 import { readText } from '../../files/config/text/read-file.js';
 import { learning } from '../../files/learn/learn.js';
 import type { Parsed, ToParser } from './configuration-file.js';
-import { type ParseOrder, stepBack, type WorkOrder } from './work.js';
+import { END, type ParseOrder, stepBack, type WorkOrder } from './work.js';
 
 /*
  * Does one piece of long work beside the lines and the desk: parses a configuration file, or learns from
@@ -49,6 +49,7 @@ function begin(order: WorkOrder): Generator<unknown, unknown, never> {
 
 const answers = begin(workerData as WorkOrder);
 parentPort?.on('message', (asked: unknown) => {
+  if (asked === END) process.exit();
   const { value } = answers.next(asked as never);
   parentPort?.postMessage(value);
 });

@@ -28,6 +28,9 @@ export function stepBack(niceness: number): void {
   }
 }
 
+/** Has a thread of work end, in place of a question. */
+export const END = 'end';
+
 /**
  * Starts a thread for one piece of work, which answers one question after the other. A question rejects when
  * the thread has failed: with `ERR_WORKER_OUT_OF_MEMORY` when its heap needed more than `limits`.
@@ -42,12 +45,17 @@ export function startWork<Question, Answer>(
   });
   let settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void };
   let failure: Error | undefined;
+  let isLoaded = false;
+  const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   const fail = (error: Error) => {
     failure ??= error;
     settle?.reject(failure);
   };
   thread.once('online', keepYoungGenerations);
-  thread.on('message', (answer: Answer) => settle.resolve(answer));
+  thread.on('message', (answer: Answer) => {
+    isLoaded = true;
+    settle.resolve(answer);
+  });
   thread.on('error', fail);
   thread.once('exit', () => fail(new Error(`the thread that was to ${order.kind} has ended`)));
   return {
@@ -58,7 +66,10 @@ export function startWork<Question, Answer>(
         else thread.postMessage(question);
       }),
     async end() {
-      await thread.terminate();
+      // A thread that is terminated while it loads its code leaves the files of it open.
+      if (isLoaded) return void thread.terminate();
+      thread.postMessage(END);
+      await ended;
     },
   };
 }

@@ -103,8 +103,8 @@ export function captureRoutes(desk: ApiContext): Routes {
         const begun = desk.beginLearning?.() ?? learningHere();
         const isGone = () => reply.raw.destroyed;
         reply.raw.once('close', async () => {
-          isLearning = false;
           await (await begun).end();
+          isLearning = false;
         });
         const capture = captured(desk, { ...query, form: 'wire', follow: 'false' });
         const learned = await learnedOf(capture, await begun, isGone);
