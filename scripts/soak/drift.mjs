@@ -16,9 +16,8 @@ const SHORT_MS = 10;
  * @property {{lines: number, desk: number}} heap of each side, the same
  * @property {{lines: number, desk: number}} code the part of the heap that is code which V8 has compiled
  * @property {number} descriptors
- * @property {number} lost
  * @property {number} rest requests to REST
- * @property {Record<string, {requests: number, median: number, p99: number}>} lines ms from a request to its answer
+ * @property {Record<string, {requests: number, median: number, p99: number, lost: number}>} lines ms from a request to its answer; lost: requests without one
  */
 
 /**
@@ -30,8 +29,10 @@ export function driftOf(parts) {
   const [first, last] = [parts[1], parts.at(-1)];
   if (!first || !last || parts.length < 3) return ['too little was measured'];
   const problems = [];
-  const lost = parts.reduce((sum, part) => sum + part.lost, 0);
-  if (lost > 0) problems.push(`requests lost: ${lost}`);
+  for (const line of Object.keys(last.lines)) {
+    const lost = parts.reduce((sum, part) => sum + (part.lines[line]?.lost ?? 0), 0);
+    if (lost > 0) problems.push(`${line}: requests lost: ${lost}`);
+  }
   if (last.memory > first.memory * MEMORY_TIMES + MEMORY_MB)
     problems.push(`memory grew from ${first.memory.toFixed(0)} to ${last.memory.toFixed(0)} MB`);
   for (const side of /** @type {const} */ (['lines', 'desk']))
@@ -75,12 +76,13 @@ export function partsTable(parts) {
     ),
     row('compiled code in it, MB', ({ code }) => `${code.lines.toFixed(2)}, ${code.desk.toFixed(2)}`),
     row('descriptors', ({ descriptors }) => String(descriptors)),
-    row('requests lost', ({ lost }) => String(lost)),
     row('requests to REST', ({ rest }) => String(rest)),
     ...lines.map((line) =>
-      row(`${line}: requests; median, p99 ms`, (part) => {
-        const { requests = 0, median = Number.NaN, p99 = Number.NaN } = part.lines[line] ?? {};
-        return requests === 0 ? '0' : `${requests}; ${median.toFixed(1)}, ${p99.toFixed(1)}`;
+      row(`${line}: requests, lost; median, p99 ms`, (part) => {
+        const { requests = 0, lost = 0, median = Number.NaN, p99 = Number.NaN } = part.lines[line] ?? {};
+        return requests === 0
+          ? `0, ${lost}`
+          : `${requests}, ${lost}; ${median.toFixed(1)}, ${p99.toFixed(1)}`;
       }),
     ),
   ].join('\n');

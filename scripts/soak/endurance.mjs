@@ -62,11 +62,13 @@ export async function soakEndurance(minutes, seed, { broker, snapshots, say = ()
       code,
       memory: await heldMb(program.pid),
       descriptors: openDescriptors(program.pid),
-      lost: seen.reduce((sum, { lost }) => sum + lost, 0),
       rest: counts.rest,
-      lines: Object.fromEntries(targets.map(({ line }, i) => [line, spread(seen[i]?.times ?? [])])),
+      lines: Object.fromEntries(
+        targets.map(({ line }, i) => [line, { ...spread(seen[i]?.times ?? []), lost: seen[i]?.lost ?? 0 }]),
+      ),
     });
-    const { memory, descriptors, lost } = /** @type {import('./drift.mjs').Part} */ (parts.at(-1));
+    const { memory, descriptors, lines } = /** @type {import('./drift.mjs').Part} */ (parts.at(-1));
+    const lost = Object.values(lines).reduce((sum, line) => sum + line.lost, 0);
     say(
       `part ${part + 1} of ${PARTS}: heap of the lines ${heap.lines.toFixed(2)} (code ${code.lines.toFixed(2)}), of the desk ${heap.desk.toFixed(2)} (code ${code.desk.toFixed(2)}), memory ${memory.toFixed(1)} MB; ${descriptors} descriptors, ${lost} lost, ${counts.rest} requests to REST, ${counts.failed.length} of all failed`,
     );

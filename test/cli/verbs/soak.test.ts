@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { driftOf, partsTable } from '../../../scripts/soak/drift.mjs';
 
-const line = { requests: 1000, median: 1, p99: 40 };
+const line = { requests: 1000, lost: 0, median: 1, p99: 40 };
 const part = {
   memory: 150,
   heap: { lines: 20, desk: 30 },
   code: { lines: 5, desk: 6 },
   descriptors: 37,
-  lost: 0,
   rest: 500,
   lines: { tcp: line, serial: line },
 };
@@ -40,19 +39,20 @@ describe('the judge of an endurance run', () => {
     ['the p99 of a line', lineEnds({ p99: 171 }), 'tcp: p99 grew from 40.0 to 171.0 ms'],
     ['a line that falls silent', lineEnds({ requests: 0 }), 'tcp: no request was answered'],
     ['REST that falls silent', ends({ rest: 0 }), 'rest: no request was answered'],
-    ['lost requests', ends({ lost: 2 }), 'requests lost: 2'],
+    ['lost requests', lineEnds({ lost: 2 }), 'tcp: requests lost: 2'],
   ])('tells of %s', (_, parts, problem) => {
     expect(driftOf(parts)).toEqual([problem]);
   });
 
   it('tells of requests that were lost in a part that is not compared', () => {
-    expect(driftOf([{ ...part, lost: 1 }, ...steady.slice(1)])).toEqual(['requests lost: 1']);
+    const first = { ...part, lines: { ...part.lines, serial: { ...line, lost: 1 } } };
+    expect(driftOf([first, ...steady.slice(1)])).toEqual(['serial: requests lost: 1']);
   });
 
   it('tells of a line that said nothing in the part that the last one is compared with', () => {
     const silent = {
       ...part,
-      lines: { ...part.lines, tcp: { requests: 0, median: Number.NaN, p99: Number.NaN } },
+      lines: { ...part.lines, tcp: { requests: 0, lost: 0, median: Number.NaN, p99: Number.NaN } },
     };
     expect(driftOf([part, silent, part])).toEqual(['tcp: no request was answered']);
   });
@@ -63,7 +63,7 @@ describe('the judge of an endurance run', () => {
   });
 
   it('prints a table for a document', () => {
-    expect(partsTable(ends({ lost: 1 }).slice(3))).toBe(
+    expect(partsTable(lineEnds({ lost: 1 }).slice(3))).toBe(
       [
         '| part of the time | 1 | 2 |',
         '| --- | --- | --- |',
@@ -71,10 +71,9 @@ describe('the judge of an endurance run', () => {
         '| heap of the lines, of the desk, MB | 20.00, 30.00 | 20.00, 30.00 |',
         '| compiled code in it, MB | 5.00, 6.00 | 5.00, 6.00 |',
         '| descriptors | 37 | 37 |',
-        '| requests lost | 0 | 1 |',
         '| requests to REST | 500 | 500 |',
-        '| tcp: requests; median, p99 ms | 1000; 1.0, 40.0 | 1000; 1.0, 40.0 |',
-        '| serial: requests; median, p99 ms | 1000; 1.0, 40.0 | 1000; 1.0, 40.0 |',
+        '| tcp: requests, lost; median, p99 ms | 1000, 0; 1.0, 40.0 | 1000, 1; 1.0, 40.0 |',
+        '| serial: requests, lost; median, p99 ms | 1000, 0; 1.0, 40.0 | 1000, 0; 1.0, 40.0 |',
       ].join('\n'),
     );
   });
