@@ -3,9 +3,9 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const [host, port] = process.argv.slice(2);
+const [host, port, timeout = '200'] = process.argv.slice(2);
 const PERIOD_MS = 500;
-const TIMEOUT_MS = 200;
+const TIMEOUT_MS = Number(timeout);
 const ATTEMPTS = 3;
 
 const socket = connect({ host, port: Number(port), noDelay: true });

@@ -6,12 +6,11 @@ import { afterAll, vi } from 'vitest';
 import type { Outlet } from '../../../src/cli/verbs/outlet.js';
 import { main } from '../../../src/cli/verbs/run.js';
 import { standardError, standardOutput } from '../../../src/cli/verbs/standard.js';
+import { STOP_SIGNALS } from '../../../src/cli/verbs/stop-signal.js';
 import { dist } from '../../support/program.mjs';
 
 /** A net for a program that hangs, below that of the tests; its exit code is null then. */
 const RUN_LIMIT_MS = 150_000;
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** What a command has printed, and its exit code; null after a signal. */
 interface Ended {
@@ -53,7 +52,7 @@ export async function runHere(
       printed[stream] += text;
     });
   const spies = [spyOn('stdout', standardOutput()), spyOn('stderr', standardError())];
-  const heard = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const);
+  const heard = STOP_SIGNALS.map((signal) => [signal, process.listeners(signal)] as const);
   try {
     return { code: await main(args, environment), ...printed };
   } finally {

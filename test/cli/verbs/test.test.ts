@@ -14,7 +14,8 @@ const DEVICES = {
   relay: { registers: { coils: [{ address: 0, name: 'coil', write: true }], holding: [{ address: 0 }] } },
 };
 const TCP = { bus: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'relay' } } };
-const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port}`;
+// Its time-out is longer than a busy machine stands still.
+const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port} 1000`;
 const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller.mjs')} {lines.bus.path} 200`;
 
 const scenario = (others: object) => newFile({ name: 'a test', devices: DEVICES, lines: TCP, ...others });
