@@ -265,6 +265,13 @@ describe('an edge node of Sparkplug B', () => {
     expect(heard()).toEqual([]);
   });
 
+  it('is not born again by a look that was under way when it died for good', async () => {
+    const { node, look, heard } = await born();
+    await node.stop();
+    await look();
+    expect(heard().map(({ at }) => at)).toEqual(['NDEATH/bench-7']);
+  });
+
   it('says nothing while there is no broker, and is dead before it goes', async () => {
     const { node, status, heard, look } = await born();
     status.connected = false;

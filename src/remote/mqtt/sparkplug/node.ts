@@ -68,6 +68,7 @@ export class SparkplugNode {
   #life = 0;
   #bornAt = Number.NEGATIVE_INFINITY;
   #isAsked = false;
+  #isStopped = false;
   #bdSeq = -1;
   #seq = 0;
   #lost = 0;
@@ -96,6 +97,8 @@ export class SparkplugNode {
 
   /** Reports the death of the node, and disconnects. */
   async stop(): Promise<void> {
+    // A look may be under way, and the connection lasts until the broker has acknowledged the death.
+    this.#isStopped = true;
     const death = this.#death();
     this.#die();
     await this.#link.end(death);
@@ -182,7 +185,7 @@ export class SparkplugNode {
 
   /** Reports the births of the node and of all devices; the sequence begins again with them (6.4.19). */
   #bear(): void {
-    if (!this.#present) return;
+    if (!this.#present || this.#isStopped) return;
     const { summary, devices } = this.#present;
     const { lines, program } = summary;
     this.#die();
