@@ -32,6 +32,12 @@ export class Supply {
     return this.#back;
   }
 
+  /** Is as another supply, which has the same time, from now on. */
+  adopt(other: Supply): void {
+    this.#back = other.#back;
+    this.#booted = other.#booted;
+  }
+
   /** Takes the supply away from now on. */
   interrupt({ forMs = Number.POSITIVE_INFINITY, bootMs }: Interruption): void {
     this.#back = this.#now() + forMs;

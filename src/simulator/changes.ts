@@ -22,12 +22,12 @@ import { realProblems } from '../files/config/native/real.js';
 import { checkName, DeviceNames, devicesOf } from '../files/config/native/units.js';
 import { type OpenRecording, recordingsIn } from '../files/config/recording-file.js';
 import type { AddressRange } from '../modbus/protocol/pdu.js';
-import { changeOver, changeTogether, comparing, type Difference, type WantedSetup } from './changeover.js';
 import type { DeviceApart, Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import { type Lines, linesWith, ruleForLine, unitsWithout, whyNeeded } from './lines.js';
 import { costOf, costOfDevice, costOfRegisters, MemoryBudget, whyTooDear } from './memory-budget.js';
-import { dependentNow, dependentPoint, networkNow, readingNewDevice, readNewDevices } from './new-device.js';
+import { dependentNow, dependentPoint, networkNow, readingNewDevice } from './new-device.js';
+import { carryOut, comparing, type Difference, type Policy, type WantedSetup } from './plan.js';
 
 /**
  * The most devices and lines. More are taken for a mistake: a device can take 800 KB, and each line takes a
@@ -89,13 +89,21 @@ const CHANGED = {
   error: 'a device came or went while this was read; try again',
 } as const;
 
-/** Devices of an earlier run that its configuration did not have, or had otherwise. */
-export interface KeptDevices {
-  /** The entries of devices by name. */
-  readonly written: ReadonlyMap<string, unknown>;
-  /** The source of each copy, by the name of the copy. */
-  readonly copies: ReadonlyMap<string, string>;
+/** How a simulator becomes another one. */
+interface Become {
+  readonly policy: Policy;
+  /** Whether devices that are added count as memory that REST uses. */
+  readonly counts: boolean;
 }
+
+type Became =
+  | {
+      readonly ok: true;
+      readonly changed: Difference;
+      /** Why steps were left out, by names such as `line bench`. */
+      readonly failed: ReadonlyMap<string, { readonly error: string }>;
+    }
+  | ChangeRefusal;
 
 interface Plant {
   readonly devices: Devices;
@@ -122,8 +130,6 @@ export class Changes {
   lineRevision = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
-  /** Devices that stay although no line uses them yet. */
-  readonly #held = new Set<string>();
   /**
    * True while a whole configuration is being applied: other changes of lines and devices are refused
    * meanwhile.
@@ -189,7 +195,7 @@ export class Changes {
     let wanted: WantedLine | undefined;
     let refusal: ChangeRefusal | undefined;
     const changed = await line.change(async (now) => {
-      const read = await this.#wantedLine(now, change, findings, new Set([now.name]));
+      const read = await this.#wantedLine(now, change, findings);
       if (!read) return undefined;
       if ('error' in read) refusal = read;
       else wanted = read;
@@ -199,31 +205,6 @@ export class Changes {
     this.lineRevision++;
     this.#plant.devices.keepCopies(this.#devicesInUse());
     return findings.count > 0 ? { ok: false, error: findings } : (refusal ?? changed);
-  }
-
-  /**
-   * Changes settings of several lines together, which may exchange their ports. If any part fails, all lines
-   * stay as they were.
-   */
-  async changeLines(
-    changes: readonly { readonly line: Line; readonly change: LineSource }[],
-  ): Promise<LineChange> {
-    if (this.#isBecoming) return BUSY;
-    const findings = new Findings();
-    const definitions: LineDefinition[] = [];
-    let refusal: ChangeRefusal | undefined;
-    const changed = new Set(changes.map(({ line }) => line.name));
-    for (const { line, change } of changes) {
-      const read = await this.#wantedLine(line.definition, change, findings, changed);
-      if (read && 'error' in read) refusal = read;
-      else if (read) definitions.push(read.definition);
-    }
-    const { lines, devices } = this.#plant;
-    const outcome = refusal ?? (findings.count > 0 ? undefined : await changeTogether(lines, definitions));
-    for (const definition of definitions) this.#wanted.delete(definition);
-    this.lineRevision++;
-    devices.keepCopies(this.#devicesInUse());
-    return outcome ?? { ok: false, error: findings };
   }
 
   /**
@@ -252,7 +233,7 @@ export class Changes {
       const cost = costOfDevice(definition);
       const tooMuch = this.budget.whyNot(cost);
       if (tooMuch !== undefined) return refused('memory.spent', tooMuch);
-      const added = await this.addDevice(definition, seen);
+      const added = await this.#addDevice(definition, seen);
       if (!added.ok && added === CHANGED) continue;
       if (added.ok) this.budget.countDevice(added.added, cost);
       return added;
@@ -260,90 +241,47 @@ export class Changes {
   }
 
   /**
-   * Replaces the running devices and lines by those of a configuration, or leaves everything as it is. What
-   * is equal is not interrupted.
-   * @returns what has changed, or why nothing has
+   * Makes the running devices and lines those that are wanted. What is equal is not interrupted; a device that changes keeps
+   * the values that both definitions begin with.
+   * @param how `all` is for REST: everything or nothing, within the memory that REST may use. `each` leaves out what fails
+   * @returns what has changed and what was left out, or why nothing has changed
    */
-  async become(
-    wanted: WantedSetup,
-  ): Promise<{ readonly ok: true; readonly changed: Difference } | ChangeRefusal> {
+  async become(wanted: WantedSetup, how: Become = { policy: 'all', counts: true }): Promise<Became> {
     if (this.#isBecoming) return BUSY;
-    const running = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
     this.#isBecoming = true;
-    const became = await this.#become(running, wanted).finally(() => {
+    const became = await this.#become(wanted, how).finally(() => {
       this.#isBecoming = false;
     });
-    if ('error' in became) return became;
-    const { difference, outcome } = became;
     this.lineRevision++;
-    if (!outcome.ok) return outcome;
-    for (const { name } of [...difference.devices.added, ...difference.devices.changed])
-      this.budget.countDevice(
-        this.#plant.devices.get(name),
-        costOfDevice(this.#plant.devices.definitionOf(name)),
-      );
-    return { ok: true, changed: difference };
+    return became;
   }
 
-  /**
-   * Adds devices whose entries are those of a native file, in place of those that have their names, and
-   * copies of devices. Entries with mistakes are left out.
-   * @returns why a device or a copy is left out, by its name
-   */
-  async restoreDevices({ written, copies }: KeptDevices): Promise<ReadonlyMap<string, Mistakes | string>> {
-    const { byName } = this.#plant.devices;
-    const left = new Map<string, Mistakes | string>();
-    const entries = new Map(
-      Array.from(written, ([name, source]) => [name, new At(source, new Findings())] as const),
-    );
-    const others = new Map(Array.from(byName).filter(([name]) => !written.has(name)));
-    const recordings = recordingsIn(this.#plant.directory);
-    const read = readNewDevices(entries, { network: networkNow(others), recordings });
-    for (const [name, { findings }] of entries) if (findings.count > 0) left.set(name, findings);
-    const wanted = new Map(
-      Array.from(byName.keys(), (name) => [name, this.#plant.devices.definitionOf(name)]),
-    );
-    for (const definition of read) {
-      wanted.set(definition.name, definition);
-      for (const name of this.#plant.devices.copiesOf(definition.name))
-        if (!written.has(name)) wanted.set(name, { ...definition, name, copyOf: definition.name });
-    }
-    for (const [name, copyOf] of copies) {
-      const source = wanted.get(copyOf);
-      if (source) wanted.set(name, { ...source, name, copyOf });
-      else left.set(name, `there is no device ${copyOf}`);
-    }
-    const outcome = await this.become({ devices: [...wanted.values()], lines: this.#definitions });
-    if (!outcome.ok) for (const name of [...written.keys(), ...copies.keys()]) left.set(name, outcome.error);
-    return left;
-  }
-
-  /** Keeps devices that no line uses yet. @returns a function that ends this */
-  hold(names: Iterable<string>): () => void {
-    for (const name of names) this.#held.add(name);
-    return () => {
-      this.#held.clear();
-      this.#plant.devices.keepCopies(this.#devicesInUse());
-    };
-  }
-
-  async #become(running: Parameters<typeof changeOver>[0], wanted: WantedSetup) {
-    const difference = await inSlices(this.comparing(wanted));
+  async #become(wanted: WantedSetup, { policy, counts }: Become): Promise<Became> {
+    const { devices, lines } = this.#plant;
+    const difference = await inSlices(this.comparing(wanted, counts));
     if (!('devices' in difference)) return difference;
     const { changed, added } = difference.devices;
-    const built = await inSlices(building(this.#plant.devices, [...changed, ...added]));
-    return { difference, outcome: await changeOver(running, difference, built) };
+    const built = await inSlices(building(devices, [...changed, ...added]));
+    const running = { devices, lines, isStarted: this.isStarted };
+    const outcome = await carryOut(running, difference, built, policy);
+    if (!outcome.ok) return outcome;
+    for (const { name } of counts ? [...added, ...changed] : [])
+      this.budget.countDevice(devices.get(name), costOfDevice(devices.definitionOf(name)));
+    devices.keepCopies(this.#devicesInUse());
+    return { ok: true, changed: difference, failed: outcome.failed };
   }
 
   /**
    * Compares a configuration with what runs, as work that can pause.
+   * @param counts whether devices count as memory that REST uses
    * @returns what would change, or why the configuration can't run
    */
-  *comparing(wanted: WantedSetup): Work<Difference | ChangeRefusal> {
+  *comparing(wanted: WantedSetup, counts = true): Work<Difference | ChangeRefusal> {
     if (wanted.devices.length > MAX_DEVICES) return refused('device.too_many', TOO_MANY_DEVICES);
     if (wanted.lines.length > MAX_LINES) return refused('line.too_many', TOO_MANY_LINES);
     const present = { devices: this.#plant.devices, lines: this.#plant.lines };
     const difference = yield* comparing(present, wanted);
+    if (!counts) return difference;
     const { added, changed, gone } = difference.devices;
     const cost = [...added, ...changed].reduce((sum, each) => sum + costOfDevice(each), 0);
     const freed = [...changed, ...gone].reduce(
@@ -389,7 +327,7 @@ export class Changes {
    * @param seen the number of device changes at the time of the checks; the device is not added when there
    * were more since
    */
-  async addDevice(definition: DeviceDefinition, seen?: number): Promise<Addition<Device>> {
+  async #addDevice(definition: DeviceDefinition, seen: number): Promise<Addition<Device>> {
     const { name } = definition;
     const { devices, log } = this.#plant;
     if (this.#isBecoming) return BUSY;
@@ -400,7 +338,7 @@ export class Changes {
     this.#coming.add(name);
     const built = await inSlices(devices.building(definition)).finally(() => this.#coming.delete(name));
     if (this.#isBecoming) return BUSY;
-    if (seen !== undefined && devices.changes !== seen) return CHANGED;
+    if (devices.changes !== seen) return CHANGED;
     // A line may have made a copy of this name meanwhile.
     if (devices.byName.has(name)) return refused('device.name_taken', `there is a device ${name} already`);
     devices.put([built]);
@@ -463,7 +401,7 @@ export class Changes {
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
-    const wanted = await this.#readLine(name, at, new Set());
+    const wanted = await this.#readLine(name, at);
     if (!wanted) return { ok: false, error: findings };
     if ('error' in wanted) return wanted;
     this.#wanted.delete(wanted.definition);
@@ -509,28 +447,22 @@ export class Changes {
     now: LineDefinition,
     change: LineSource,
     findings: Findings,
-    changed: ReadonlySet<string>,
   ): Promise<WantedLine | ChangeRefusal | undefined> {
-    return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings), changed);
+    return this.#readLine(now.name, new At(mergedSource(sourceToChange(now), change), findings));
   }
 
   /**
    * Reads the line at `at`, and builds the copies that it needs in slices; undefined after reporting the
    * mistakes. The returned line is among the wanted lines, so that nobody removes what it needs before it is
    * there.
-   * @param changed the names of the lines that are changed together: others may have their ports
    */
-  async #readLine(
-    name: string,
-    at: At,
-    changed: ReadonlySet<string>,
-  ): Promise<WantedLine | ChangeRefusal | undefined> {
+  async #readLine(name: string, at: At): Promise<WantedLine | ChangeRefusal | undefined> {
     const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
     const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
     for (const { values } of devices.valued.values())
       values.wrong('is for files: set the values of the copy once it is there');
     if (definition) {
-      const staying = this.#definitions.filter((line) => !changed.has(line.name));
+      const staying = this.#definitions.filter((line) => line.name !== name);
       const coming = Array.from(this.#wanted).filter((line) => line.name !== name);
       reportSharedEndpoint(definition, [...staying, ...coming], this.#plant.api, at);
       this.#reportTooManyHosts(definition, at);
@@ -628,7 +560,7 @@ export class Changes {
   }
 
   #devicesInUse(): ReadonlySet<string> {
-    return new Set([...[...this.#definitions, ...this.#wanted].flatMap(devicesOf), ...this.#held]);
+    return new Set([...this.#definitions, ...this.#wanted].flatMap(devicesOf));
   }
 }
 

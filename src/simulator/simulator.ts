@@ -40,53 +40,35 @@ export class FaultControl {
    * Without such a value, the rule acts on nothing.
    */
   reset(find: FindValue): void {
-    const all = this.rules.list().map(({ rule }) => rule);
-    this.#exchange(all, this.#configured, find, (rule) => ({ ...rule, values: [] }));
+    for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
+    for (const rule of this.#configured) this.rules.set(resolved(rule, find));
   }
 
   /**
-   * Makes these rules the configured ones, and puts them in force in place of all others but those of tests.
-   * Rules that are in force already keep their counts.
+   * Puts these rules in force, in this order, in place of all others but those of tests. Rules that are in force already
+   * keep their counts. A name means the value that has it now.
+   * @param configured the rules of the file, which `reset` restores; absent when the file is the same as before
    */
-  become(configured: readonly FaultRule[], find: FindValue): void {
-    const now = this.rules.list().flatMap(({ rule, temporary }) => (temporary ? [] : [rule]));
-    const isSo = now.length === configured.length && now.every((rule, i) => isSame(configured[i], rule));
+  become(wanted: readonly FaultRule[], find: FindValue, configured = this.#configured): void {
     this.#configured = configured;
-    if (!isSo) this.#exchange(now, configured, find);
-  }
-
-  /**
-   * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and
-   * changed rules are set. Unchanged rules keep their counts. Rules of other origin stay. A name means the
-   * running value, if there is one: a device that is defined differently now changes at the next restart.
-   * @returns true when the configured rules have changed
-   */
-  configure(configured: readonly FaultRule[], find: FindValue): boolean {
-    const before = new Map(this.#configured.map((rule) => [rule.name, rule]));
-    const after = new Set(configured.map(({ name }) => name));
-    const gone = this.#configured.filter(({ name }) => !after.has(name));
-    const different = configured.filter((rule) => !isSame(before.get(rule.name), rule));
-    this.#exchange(gone, different, find);
-    this.#configured = configured;
-    return gone.length > 0 || different.length > 0;
-  }
-
-  /** Takes rules out and puts others in force. @param otherwise makes the rule if a name has no value */
-  #exchange(
-    gone: readonly FaultRule[],
-    wanted: readonly FaultRule[],
-    find: FindValue,
-    otherwise = (rule: FaultRule) => rule,
-  ): void {
-    for (const { name } of gone) this.rules.remove(name);
-    for (const rule of wanted) {
-      const resolved = resolveNames(rule, find);
-      this.rules.set(resolved.ok ? resolved.value : otherwise(rule));
-    }
+    const all = wanted.map((rule) => resolved(rule, find));
+    const names = all.map(({ name }) => name);
+    const lasting = () => this.rules.list().flatMap(({ rule, temporary }) => (temporary ? [] : [rule]));
+    for (const { name } of lasting()) if (!names.includes(name)) this.rules.remove(name);
+    const now = new Map(lasting().map((rule) => [rule.name, rule]));
+    const staysInOrder = isDeepStrictEqual([...now.keys()], names.slice(0, now.size));
+    for (const rule of staysInOrder ? [] : now.values()) this.rules.remove(rule.name);
+    for (const rule of all) if (!staysInOrder || !isSameRule(now.get(rule.name), rule)) this.rules.set(rule);
   }
 }
 
-function isSame(one: FaultRule | undefined, other: FaultRule): boolean {
+/** The rule for the values that its names mean now. Without such a value, the rule acts on nothing. */
+function resolved(rule: FaultRule, find: FindValue): FaultRule {
+  const found = resolveNames(rule, find);
+  return found.ok ? found.value : { ...rule, values: [] };
+}
+
+export function isSameRule(one: FaultRule | undefined, other: FaultRule): boolean {
   return one !== undefined && isDeepStrictEqual(asWritten(one), asWritten(other));
 }
 

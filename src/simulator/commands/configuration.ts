@@ -9,10 +9,10 @@ import { MAX_HOSTS, readHosts } from '../../files/config/native/endpoints.js';
 import { readingConfiguration } from '../../files/config/native/file.js';
 import { MOST_ENTRIES_OVER_REST } from '../../files/config/native/sunspec.js';
 import { recordingsIn } from '../../files/config/recording-file.js';
-import type { Difference } from '../changeover.js';
 import { MAX_DEVICES, MAX_LINES } from '../changes.js';
 import { costOf, whyTooDear } from '../memory-budget.js';
 import { deviceReader } from '../new-device.js';
+import type { Difference } from '../plan.js';
 import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { openRecordings } from './recordings.js';
@@ -76,7 +76,7 @@ async function applyConfiguration(
     const { faults } = read.value;
     const outcome = await simulator.changes.become(read.value);
     if (!outcome.ok) return notDone(outcome);
-    simulator.faults.become(faults, simulator.findValue);
+    simulator.faults.become(faults, simulator.findValue, faults);
     for (const { name, when, faults: acts } of faults)
       simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]).bytes);
     const change = changeOf(outcome.changed, read.value);

@@ -1,9 +1,7 @@
 import type { Device } from '../../device/device.js';
 import type { InletSource } from '../../device/signals/signal.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
-import type { DeviceDefinition } from '../../files/config/configuration.js';
 import { mannersProblems } from '../../files/config/native/manners-schema.js';
-import type { KeptDevices } from '../changes.js';
 import type { Simulator } from '../simulator.js';
 import { thousandths } from '../traffic/words.js';
 import { armMisbehaviour } from './catalogue.js';
@@ -11,7 +9,7 @@ import type { CommandContext } from './context.js';
 import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { unknownDevice, valueAtAddress } from './device-value.js';
 import { openRecordings } from './recordings.js';
-import { done, notDone, type Outcome, type Refusal, refusalOfIssues } from './refusal.js';
+import { done, notDone, type Outcome, refusalOfIssues } from './refusal.js';
 import { wrongReal } from './remote-files.js';
 import type {
   ClockChange,
@@ -62,29 +60,6 @@ async function armLike(context: CommandContext, device: string, like: unknown): 
   const target = { device };
   const rules = rulesOf(entry.value, target);
   return armMisbehaviour(context, { manners: undefined, line: undefined, rules, target });
-}
-
-/** Adds a device of a configuration that was read and checked. */
-export async function addReadDevice(
-  { simulator }: CommandContext,
-  definition: DeviceDefinition,
-): Promise<Outcome<null>> {
-  const added = await simulator.changes.addDevice(definition);
-  return added.ok ? done(null) : notDone(added, 'device.invalid');
-}
-
-/**
- * Adds the devices of an earlier run, in place of those that have their names.
- * @returns why some are left out, by name; and a function to call once the lines have their units: until
- * then, copies that no line uses are kept
- */
-export async function restoreDevices(
-  { simulator }: CommandContext,
-  kept: KeptDevices,
-): Promise<{ readonly left: ReadonlyMap<string, Refusal>; readonly release: () => void }> {
-  const wrong = await simulator.changes.restoreDevices(kept);
-  const left = Array.from(wrong, ([name, error]) => [name, notDone({ error }, 'device.invalid')] as const);
-  return { left: new Map(left), release: simulator.changes.hold(kept.copies.keys()) };
 }
 
 /** Removes a device and its copies. @param how `force` also takes the device from the units of lines */

@@ -98,7 +98,7 @@ function switchRule(
   return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
 }
 
-export function removeRule({ simulator }: CommandContext, { name }: OfRule): Outcome<null> {
+function removeRule({ simulator }: CommandContext, { name }: OfRule): Outcome<null> {
   return simulator.faults.rules.remove(name) ? done(null) : unknownRule(name);
 }
 
@@ -106,11 +106,6 @@ export function removeRule({ simulator }: CommandContext, { name }: OfRule): Out
 function resetRules({ simulator }: CommandContext): Outcome<null> {
   simulator.faults.reset(simulator.findValue);
   return done(null);
-}
-
-/** Takes the rules of a configuration that was read again. @returns true when they have changed */
-export function configureRules({ simulator }: CommandContext, configured: readonly FaultRule[]): boolean {
-  return simulator.faults.configure(configured, simulator.findValue);
 }
 
 /**

@@ -53,24 +53,6 @@ export async function changeLine(
   return changed.ok ? done(lineView(line)) : notDone(changed, 'line.invalid');
 }
 
-/** Changes settings of several lines together: all of them, or none. */
-export async function changeLines(
-  context: CommandContext,
-  changes: readonly OfSettings[],
-): Promise<Outcome<null>> {
-  const { simulator } = context;
-  const wanted: { readonly line: Line; readonly change: OfSettings['settings'] }[] = [];
-  for (const { line: name, settings } of changes) {
-    const line = simulator.lines.get(name);
-    if (!line) return unknownLine(name);
-    const wrong = await wrongFiles(context, settings, line.definition);
-    if (wrong) return wrong;
-    wanted.push({ line, change: settings });
-  }
-  const changed = await simulator.changes.changeLines(wanted);
-  return changed.ok ? done(null) : notDone(changed, 'line.invalid');
-}
-
 /** Closes a line and removes it. The last line stays, because a configuration needs one. */
 export async function removeLine(
   { simulator, isOwner }: CommandContext,

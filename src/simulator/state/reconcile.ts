@@ -1,16 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
+import { At } from '../../common/schema/at.js';
+import { Findings } from '../../common/schema/findings.js';
 import { isMapping } from '../../common/schema/parts.js';
-import { formatProblems } from '../../common/schema/problem.js';
+import { formatProblems, pathText } from '../../common/schema/problem.js';
 import { inSlices, type Work } from '../../common/work.js';
+import { type FaultRule, ruleSchema } from '../../device/faults/rule.js';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
 import type { LoadResult } from '../../files/config/load.js';
-import { sourceChange, sourceWithCopies } from '../../files/config/native/line-source.js';
-import { differing, linesThatMeet } from '../changeover.js';
+import { nativeLine } from '../../files/config/native/line.js';
+import {
+  type LineSource,
+  mergedSource,
+  sourceChange,
+  sourceToChange,
+  sourceWithCopies,
+} from '../../files/config/native/line-source.js';
+import { checkName, DeviceNames } from '../../files/config/native/units.js';
+import { recordingsIn } from '../../files/config/recording-file.js';
 import type { CommandContext } from '../commands/context.js';
-import { addReadDevice, removeDevice, restoreDevices } from '../commands/devices.js';
-import { configureRules, removeRule, replaceRule } from '../commands/faults.js';
-import { addLine, changeLine, changeLines, removeLine } from '../commands/lines.js';
-import { type Outcome, problemText, type Refusal, refusal } from '../commands/refusal.js';
+import { costOf } from '../memory-budget.js';
+import { networkNow, readNewDevices } from '../new-device.js';
+import { differing } from '../plan.js';
+import { isSameRule, type Simulator } from '../simulator.js';
+import { type Edit, edited, type Wanted } from '../wanted.js';
 import {
   deviceFingerprint,
   type FileContent,
@@ -20,26 +32,41 @@ import {
 } from './kept-state.js';
 
 /*
- * Two texts say what a running simulator is to become: the file, when it is read again, and what was kept of
- * an earlier run. Each of their changes is a command of its own, and what is refused stays as it is. A whole
- * configuration over REST is all or nothing instead: its steps are undone when one fails
- * (`../changeover.ts`).
+ * Two texts say what a running simulator is to become: the file, when it is read again, and what was kept of an earlier
+ * run. Each becomes edits of what runs, and one plan carries them out (`../plan.ts`). An edit that does not fit, or whose
+ * port refuses, is left out.
  */
 
-/** Makes changes one by one. The texts are for people. */
-class Changes {
+/** What became of edits. The texts are for people. */
+interface Made {
   /** What was changed, such as `line bench`. */
-  readonly done: string[] = [];
-  /** What was not changed, and why: the file is wrong, a port refused, or a restart is needed. */
-  readonly refused: string[] = [];
+  readonly done: string[];
+  /** What was not changed, and why. */
+  readonly refused: string[];
+}
 
-  /** @returns true when the change was made */
-  async make(what: string, change: () => Outcome<unknown> | Promise<Outcome<unknown>>): Promise<boolean> {
-    const problem = await Promise.resolve().then(change).then(problemText, defectText);
-    if (problem === undefined) this.done.push(what);
-    else this.refused.push(`${what}: ${problem}`);
-    return problem === undefined;
+/** Makes edits of a running simulator. @param configured the rules of the file, when it was read again */
+async function make(
+  { simulator, log }: CommandContext,
+  edits: readonly Edit[],
+  { configured, counts }: { readonly configured?: readonly FaultRule[]; readonly counts: boolean },
+): Promise<Made> {
+  const { wanted, refused } = await edited(simulator, simulator.running.api, edits);
+  const became = await simulator.changes.become(
+    { devices: [...wanted.devices.values()], lines: [...wanted.lines.values()] },
+    { policy: 'each', counts },
+  );
+  if (became.ok) simulator.faults.become(wanted.rules, simulator.findValue, configured);
+  const why = (edit: Edit) =>
+    refused.get(edit) ?? (became.ok ? became.failed.get(edit.step)?.error : became.error);
+  const made: Made = { done: [], refused: [] };
+  for (const edit of edits) {
+    const problem = why(edit);
+    if (problem === undefined) made.done.push(edit.what);
+    else made.refused.push(`${edit.what}: ${problem.replace(`${edit.step}: `, '')}`);
   }
+  if (made.done.length > 0) log.info({ changed: made.done }, 'changed');
+  return made;
 }
 
 /** The text for an exception, which is a defect of this program. */
@@ -47,19 +74,15 @@ export function defectText({ message }: Error): string {
   return `${message} (a defect of this program)`;
 }
 
-/** The outcome of a change that was made before, perhaps by REST. */
-const MADE: Outcome<null> = { ok: true, value: null };
-
 /** The result of reading the configuration again. */
-interface Reloaded extends Pick<Readonly<Changes>, 'done' | 'refused'> {
+interface Reloaded extends Readonly<Made> {
   /** The configuration that now applies. The next reload compares with it. */
   readonly configuration: Configuration;
 }
 
 /**
- * Applies the changes in a configuration file to a running simulator: lines, fault rules, and added or
- * removed devices. Parts that are unchanged in the file are left alone, even if REST has changed them. An
- * invalid file changes nothing.
+ * Applies the changes in a configuration file to a running simulator: lines, devices and fault rules. Parts that are
+ * unchanged in the file are left alone, even if REST has changed them. An invalid file changes nothing.
  * @param file name of the file, for messages
  */
 export async function reload(
@@ -71,69 +94,67 @@ export async function reload(
   if (!loaded.ok)
     return { configuration: before, done: [], refused: [formatProblems(file, loaded.problems)] };
   const after = loaded.configuration;
-  const wanted = await inSlices(comparing(before, after));
-  const changes = new Changes();
-  changes.refused.push(...wanted.atRestart.map((what) => `${what}: changes at the next restart`));
-  // The next reload must find the changes again that were refused or need a restart.
-  const lines = new Map(before.lines.map((line) => [line.name, line]));
-  const devices = new Map(before.devices.map((device) => [device.name, device]));
+  const changes = await inSlices(comparing(before, after));
+  const { simulator } = context;
+  const edits = [
+    ...changes.goneLines.map(({ name }) => withoutLine(name)),
+    ...changes.devices.map((device) => withDevice(device)),
+    ...changes.lines.map((line) => withLine(simulator, line.name, settingsOf(before, after, line))),
+    ...changes.goneDevices.map(({ name }) => withoutDevice(name)),
+    ...changes.goneRules.map(({ name }) => withoutRule(name)),
+    ...changes.rules.map((rule) => withRule(rule)),
+  ];
+  const { done, refused } = await make(context, edits, { configured: after.faults, counts: false });
+  const isDone = (what: string) => done.includes(what);
+  return {
+    // The next reload must find the changes again that were refused or need a restart.
+    configuration: {
+      ...before,
+      lines: merged(before.lines, after.lines, ({ name }) => isDone(`line ${name}`)),
+      devices: merged(
+        before.devices,
+        after.devices,
+        ({ name, copyOf }) => copyOf !== undefined || isDone(`device ${name}`),
+      ),
+      faults: after.faults,
+    },
+    done,
+    refused: [...refused, ...changes.atRestart.map((what) => `${what}: changes at the next restart`)],
+  };
+}
 
-  // Rules first: a removed rule must not keep its line or device. Removed lines come before others that may
-  // take their ports.
-  if (configureRules(context, after.faults)) changes.done.push('faults');
-  for (const { name } of wanted.goneLines) {
-    const remove = () => (context.simulator.lines.has(name) ? removeLine(context, { line: name }) : MADE);
-    if (await changes.make(`line ${name}`, remove)) lines.delete(name);
-  }
-  for (const device of wanted.newDevices) {
-    const { name } = device;
-    if (await changes.make(`device ${name}`, () => addReadDevice(context, device))) devices.set(name, device);
-  }
-  const meeting = linesThatMeet(context.simulator.lines, wanted.lines);
-  const settingsOf = (line: LineDefinition) => {
-    const now = sourceWithCopies(before.devices, lines.get(line.name) ?? line);
-    return { line: line.name, settings: sourceChange(now, sourceWithCopies(after.devices, line)) };
-  };
-  const together = wanted.lines.filter(({ name }) => meeting.has(name)).map(settingsOf);
-  let changed: Promise<Outcome<unknown>> | undefined;
-  const changeAll = () => {
-    changed ??= changeLines(context, together);
-    return changed;
-  };
-  for (const line of wanted.lines) {
-    const { name } = line;
-    const change = () => (meeting.has(name) ? changeAll() : changeLine(context, settingsOf(line)));
-    if (await changes.make(`line ${name}`, change)) lines.set(name, line);
-  }
-  for (const line of wanted.newLines) {
-    const { name } = line;
-    const add = () => addLine(context, { ...sourceWithCopies(after.devices, line), name });
-    if (await changes.make(`line ${name}`, add)) lines.set(name, line);
-  }
-  const stay = await removeDevices(context, wanted.goneDevices);
-  for (const { name } of wanted.goneDevices)
-    if (await changes.make(`device ${name}`, () => stay.get(name) ?? MADE)) devices.delete(name);
-  const { done, refused } = changes;
-  const configuration = {
-    ...before,
-    lines: [...lines.values()],
-    devices: [...devices.values()],
-    faults: after.faults,
-  };
-  return { configuration, done, refused };
+/** The definitions before, but those that are taken as they are after, or are gone then. */
+function merged<Definition extends { readonly name: string }>(
+  before: readonly Definition[],
+  after: readonly Definition[],
+  isTaken: (definition: Definition) => boolean,
+): Definition[] {
+  const now = new Map(before.map((each) => [each.name, each]));
+  const then = new Set(after.map(({ name }) => name));
+  for (const each of before) if (!then.has(each.name) && isTaken(each)) now.delete(each.name);
+  for (const each of after) if (isTaken(each)) now.set(each.name, each);
+  return [...now.values()];
+}
+
+/** How a line of the file was changed: a change of the line that runs, or the whole line. */
+function settingsOf(before: Configuration, after: Configuration, line: LineDefinition) {
+  const was = before.lines.find(({ name }) => name === line.name);
+  const whole = sourceWithCopies(after.devices, line);
+  return { whole, change: was && sourceChange(sourceWithCopies(before.devices, was), whole) };
 }
 
 /**
- * The differences in a configuration that was read again, except fault rules, which are compared separately.
+ * The differences in a configuration that was read again. Definitions are those of the file as it is now, apart from
+ * those that are gone.
  */
 interface ConfigurationChanges {
-  /** The lines whose definitions have changed, as they are now. */
   readonly lines: readonly LineDefinition[];
-  readonly newLines: readonly LineDefinition[];
-  readonly newDevices: readonly DeviceDefinition[];
+  readonly devices: readonly DeviceDefinition[];
+  readonly rules: readonly FaultRule[];
   readonly goneLines: readonly LineDefinition[];
   readonly goneDevices: readonly DeviceDefinition[];
-  /** Changes that take effect only after a restart, in words such as `device meter`. */
+  readonly goneRules: readonly FaultRule[];
+  /** Changes that take effect only after a restart, in words such as `api`. */
   readonly atRestart: readonly string[];
 }
 
@@ -148,19 +169,21 @@ export function* comparing(before: Configuration, after: Configuration): Work<Co
   }
   // The parsed form can't be compared: parts of it, such as the functions of a signal, are never equal.
   const isSame = (now: DeviceDefinition, then: DeviceDefinition) =>
-    !isOwn(now) || !isOwn(then) || deviceFingerprint(now) === deviceFingerprint(then);
-  const devices = yield* differing(before.devices, after.devices, isSame);
+    deviceFingerprint(now) === deviceFingerprint(then);
+  const devices = yield* differing(before.devices.filter(isOwn), after.devices.filter(isOwn), isSame);
   const lines = yield* differing(before.lines, after.lines, isDeepStrictEqual);
+  const rules = yield* differing(before.faults, after.faults, isSameRule);
   const sections = (['api', 'mqtt', 'traffic'] as const).filter(
     (section) => !isDeepStrictEqual(before[section], after[section]),
   );
   return {
-    lines: lines.changed,
-    newLines: lines.added,
-    newDevices: devices.added.filter(isOwn),
+    lines: [...lines.changed, ...lines.added],
+    devices: [...devices.changed, ...devices.added],
+    rules: [...rules.changed, ...rules.added],
     goneLines: lines.gone,
-    goneDevices: devices.gone.filter(isOwn),
-    atRestart: [...devices.changed.map(({ name }) => `device ${name}`), ...sections],
+    goneDevices: devices.gone,
+    goneRules: rules.gone,
+    atRestart: sections,
   };
 }
 
@@ -172,7 +195,7 @@ export interface RestoredSimulator {
   readonly lines: ReadonlySet<string>;
 }
 
-const OTHER_FILE = refusal('configuration.invalid', '', 'the file defines it differently now');
+const OTHER_FILE = 'the file defines it differently now';
 
 /** Gives a simulator that is not started yet the devices, lines and rules of the earlier run. */
 export async function restoreSimulator(
@@ -181,90 +204,189 @@ export async function restoreSimulator(
   { devices, lines, faults }: KeptState,
 ): Promise<RestoredSimulator> {
   const { simulator } = context;
-  const changes = new Changes();
-  const restored = new Set<string>();
   const lineInFile = new Map(file.lines.map((line) => [line.name, lineFingerprint(line)]));
   const deviceInFile = new Map(file.devices.map((device) => [device.name, deviceFingerprint(device)]));
-  const known = faults && rulesFingerprint(file.faults) === faults.fingerprint;
-
-  // Rules may name lines and devices that are removed, or that do not exist yet. So all rules are taken out
-  // until lines and devices are right.
-  if (known) for (const { rule } of simulator.faults.rules.list()) removeRule(context, rule);
-  for (const { name, fingerprint } of lines.removed) {
-    const isSame = lineInFile.get(name) === fingerprint;
-    await changes.make(`removal of line ${name}`, () =>
-      isSame ? removeLine(context, { line: name }) : OTHER_FILE,
-    );
-  }
   const removed = new Map(devices.removed.map(({ name, fingerprint }) => [name, fingerprint]));
+  const { added, copies = [] } = devices;
+  const placed = new Set([...added, ...copies].map(({ name }) => name));
+  const isAsKept = (name: string) => deviceInFile.get(name) === removed.get(name);
   // A device that stands in place of one of the file is restored only if the file still defines that one in
   // the same way.
-  const isPlaced = ({ name }: { readonly name: string }) =>
-    !deviceInFile.has(name) || deviceInFile.get(name) === removed.get(name);
-  const { added, copies = [] } = devices;
-  const { left, release } = await restoreDevices(context, {
-    written: new Map(added.filter(isPlaced).map(({ name, source }) => [name, source])),
-    copies: new Map(copies.filter(isPlaced).map(({ name, copyOf }) => [name, copyOf])),
-  });
-  for (const { name } of [...added, ...copies])
-    await changes.make(`device ${name}`, () => (isPlaced({ name }) ? (left.get(name) ?? MADE) : OTHER_FILE));
-  const settings = new Map(
-    lines.changed
-      .filter(({ name, fingerprint }) => simulator.lines.has(name) && lineInFile.get(name) === fingerprint)
-      .map(({ name, change }) => [name, { line: name, settings: change }]),
-  );
-  // Together, because lines may have exchanged their ports; one by one where one of them can't be restored.
-  const areChanged = await changeLines(context, [...settings.values()]).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-  for (const { name } of lines.changed) {
-    const change = settings.get(name);
-    const makeChange = () => (change ? (areChanged ? MADE : changeLine(context, change)) : OTHER_FILE);
-    if (await changes.make(`line ${name}`, makeChange)) restored.add(name);
-  }
-  for (const { name, source } of lines.added)
-    if (await changes.make(`line ${name}`, () => addLine(context, { ...source, name }))) restored.add(name);
-  release();
-  const placed = new Set([...added, ...copies].map(({ name }) => name));
-  const toRemove = Array.from(removed.keys(), (name) => ({ name })).filter(({ name }) => !placed.has(name));
-  const stay = await removeDevices(context, toRemove.filter(isPlaced));
-  for (const { name } of toRemove)
-    await changes.make(`removal of device ${name}`, () =>
-      isPlaced({ name }) ? (stay.get(name) ?? MADE) : OTHER_FILE,
-    );
-  if (known) {
-    for (const [i, rule] of faults.rules.entries()) {
-      const written = isMapping(rule) ? rule : {};
-      const place = () => replaceRule(context, { rule: written });
-      await changes.make(`fault rule ${written.name ?? i + 1}`, place);
-    }
-  } else if (faults) changes.refused.push('fault rules: those of the file are other ones now');
-  return { problems: changes.refused, lines: restored };
+  const isPlaced = ({ name }: { readonly name: string }) => !deviceInFile.has(name) || isAsKept(name);
+  const read = readDevices(simulator, added.filter(isPlaced));
+  const isSameLine = ({ name, fingerprint }: { readonly name: string; readonly fingerprint: string }) =>
+    lineInFile.get(name) === fingerprint;
+  const lineEdits = [
+    ...lines.changed.map((each) => {
+      const { name, change } = each;
+      return isSameLine(each)
+        ? withLine(simulator, name, { change, whole: {} })
+        : refusedEdit(`line ${name}`, OTHER_FILE);
+    }),
+    ...lines.added.map(({ name, source }) => withLine(simulator, name, { whole: source })),
+  ];
+  const known = faults && rulesFingerprint(file.faults) === faults.fingerprint;
+  const edits = [
+    // Rules may name lines and devices that are removed, or that do not exist yet.
+    ...(known ? simulator.faults.rules.list().map(({ rule }) => withoutRule(rule.name)) : []),
+    ...lines.removed.map((each) =>
+      withoutLine(each.name, `removal of line ${each.name}`, isSameLine(each) ? undefined : OTHER_FILE),
+    ),
+    ...added.map((each) => read.get(each.name) ?? refusedEdit(`device ${each.name}`, OTHER_FILE)),
+    ...copies.map((each) =>
+      isPlaced(each) ? withCopy(each) : refusedEdit(`device ${each.name}`, OTHER_FILE),
+    ),
+    ...lineEdits,
+    ...[...removed.keys()]
+      .filter((name) => !placed.has(name))
+      .map((name) =>
+        withoutDevice(name, `removal of device ${name}`, isPlaced({ name }) ? undefined : OTHER_FILE),
+      ),
+    ...(known ? faults.rules.map(readRule) : []),
+  ];
+  const { done, refused } = await make(context, edits, { counts: true });
+  for (const rule of known ? faults.rules : [])
+    if (typeof rule.name === 'string') simulator.changes.budget.countRule(rule.name, costOf(rule).bytes);
+  return {
+    problems: [
+      ...refused,
+      ...(faults && !known ? ['fault rules: those of the file are other ones now'] : []),
+    ],
+    lines: new Set(
+      [...lines.changed, ...lines.added].flatMap(({ name }) => (done.includes(`line ${name}`) ? [name] : [])),
+    ),
+  };
+}
+
+/** Edits that put the devices of an earlier run in, by name. */
+function readDevices(simulator: Simulator, kept: KeptState['devices']['added']): ReadonlyMap<string, Edit> {
+  const entries = new Map(kept.map(({ name, source }) => [name, new At(source, new Findings())]));
+  const others = new Map(Array.from(simulator.devices).filter(([name]) => !entries.has(name)));
+  const recordings = recordingsIn(simulator.directory);
+  const read = readNewDevices(entries, { network: networkNow(others), recordings });
+  const edits = new Map(read.map((definition) => [definition.name, withDevice(definition)]));
+  for (const [name, { findings }] of entries)
+    if (findings.count > 0) edits.set(name, refusedEdit(`device ${name}`, mistakeIn(findings)));
+  return edits;
+}
+
+function mistakeIn({ listed: [first] }: Findings): string {
+  return first ? `${pathText(first.path)}: ${first.message}` : '';
+}
+
+function refusedEdit(what: string, why: string): Edit {
+  return { what, step: what, make: () => why };
+}
+
+function withoutLine(name: string, what = `line ${name}`, problem?: string): Edit {
+  return {
+    what,
+    step: `line ${name}`,
+    make({ lines }) {
+      if (problem === undefined) lines.delete(name);
+      return problem;
+    },
+  };
+}
+
+function withoutDevice(name: string, what = `device ${name}`, problem?: string): Edit {
+  return {
+    what,
+    step: `device ${name}`,
+    make({ devices }) {
+      if (problem === undefined) devices.delete(name);
+      return problem;
+    },
+  };
+}
+
+function withDevice(definition: DeviceDefinition): Edit {
+  const what = `device ${definition.name}`;
+  return {
+    what,
+    step: what,
+    make({ devices }) {
+      devices.set(definition.name, definition);
+      return undefined;
+    },
+  };
+}
+
+function withCopy({ name, copyOf }: { readonly name: string; readonly copyOf: string }): Edit {
+  const what = `device ${name}`;
+  return {
+    what,
+    step: what,
+    make({ devices }) {
+      const source = devices.get(copyOf);
+      if (!source) return `there is no device ${copyOf}`;
+      devices.set(name, { ...source, name, copyOf });
+      return undefined;
+    },
+  };
 }
 
 /**
- * Removes devices in an order in which no remaining device needs a removed one.
- * @returns why some stay, by their names
+ * Gives a line other settings, or adds it.
+ * @param how the change of the line that runs, as a `PUT` has it; and the whole line, for when there is none
  */
-async function removeDevices(
-  context: CommandContext,
-  devices: readonly { readonly name: string }[],
-): Promise<ReadonlyMap<string, Refusal>> {
-  const refused = new Map<string, Refusal>();
-  for (const { name } of devices) {
-    // REST may have removed it before, and copies are removed together with their device.
-    if (!context.simulator.devices.has(name)) continue;
-    // A defect keeps no other change from being made.
-    const outcome = await removeDevice(context, { device: name, force: false }).catch((error: Error) =>
-      refusal('request.failed', '', defectText(error)),
-    );
-    if (!outcome.ok) refused.set(name, outcome);
-  }
-  return refused.size === 0 || refused.size === devices.length
-    ? refused
-    : removeDevices(
-        context,
-        devices.filter(({ name }) => refused.has(name)),
-      );
+function withLine(
+  { directory }: Simulator,
+  name: string,
+  { change, whole }: { readonly change?: LineSource | undefined; readonly whole: LineSource },
+): Edit {
+  const what = `line ${name}`;
+  return {
+    what,
+    step: what,
+    make({ devices, lines }: Wanted) {
+      const now = lines.get(name);
+      const at = new At(now && change ? mergedSource(sourceToChange(now), change) : whole, new Findings());
+      checkName('line', name, at.key('name'));
+      const names = new DeviceNames([...devices.keys()]);
+      const definition = nativeLine(name, at, { devices: names, directory });
+      if (!definition || at.findings.count > 0) return mistakeIn(at.findings);
+      for (const [copy, copyOf] of names.copies) {
+        const source = devices.get(copyOf);
+        const original = source?.copyOf ?? copyOf;
+        if (source && !devices.has(copy)) devices.set(copy, { ...source, name: copy, copyOf: original });
+      }
+      lines.set(name, definition);
+      return undefined;
+    },
+  };
+}
+
+function withoutRule(name: string): Edit {
+  const what = `fault rule ${name}`;
+  return {
+    what,
+    step: what,
+    make(wanted) {
+      wanted.rules = wanted.rules.filter((rule) => rule.name !== name);
+      return undefined;
+    },
+  };
+}
+
+/** Puts a rule in force, in place of the one with its name or behind all others. */
+function withRule(rule: FaultRule): Edit {
+  const what = `fault rule ${rule.name}`;
+  return {
+    what,
+    step: what,
+    make(wanted) {
+      const isThere = wanted.rules.some(({ name }) => name === rule.name);
+      wanted.rules = isThere
+        ? wanted.rules.map((each) => (each.name === rule.name ? rule : each))
+        : [...wanted.rules, rule];
+      return undefined;
+    },
+  };
+}
+
+function readRule(written: Readonly<Record<string, unknown>>, i: number): Edit {
+  const findings = new Findings();
+  const rule = new At(isMapping(written) ? written : {}, findings).check(ruleSchema);
+  return rule ? withRule(rule) : refusedEdit(`fault rule ${written.name ?? i + 1}`, mistakeIn(findings));
 }

@@ -68,24 +68,3 @@ it('goes on as it is, and says why, when the program fails at reading the file; 
   fails = false;
   expect(await reload()).toMatchObject({ done: ['device pump'], refused: [] });
 });
-
-it('carries out the other changes of a file, and says which one failed, when the program fails at one of them', async () => {
-  const { simulator, reload } = await serve(() => ({
-    ok: true,
-    configuration: nativeSetup({
-      ...WITH_PUMP,
-      lines: { ...BENCH.lines, spare: { tcp: { port: 0 }, units: { 1: 'pump' } } },
-    }),
-    warnings: [],
-  }));
-  simulator.changes.addDevice = () => {
-    throw new Error('no context');
-  };
-  expect(await reload()).toMatchObject({
-    done: [],
-    refused: [
-      'device pump: no context (a defect of this program)',
-      expect.stringMatching(/^line spare: .*pump/),
-    ],
-  });
-});

@@ -1,0 +1,352 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Work } from '../common/work.js';
+import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
+import { devicesOf } from '../files/config/native/units.js';
+import { carryOver } from './carry-over.js';
+import type { DeviceApart, Devices } from './devices.js';
+import type { Line, LineOutcome } from './line.js';
+import { type Lines, linesWith } from './lines.js';
+
+/*
+ * The one way in which a running simulator gets other devices and lines, whoever asks for it: a whole configuration over
+ * REST, a file that is read again, or the state of an earlier run. What is wanted is compared with what runs, and the
+ * difference becomes steps in one order.
+ */
+
+/** The devices and lines of a checked configuration that are to run. */
+export interface WantedSetup {
+  readonly devices: readonly DeviceDefinition[];
+  readonly lines: readonly LineDefinition[];
+}
+
+/**
+ * What happens when a step fails: `all` undoes the steps before it, so that nothing has changed; `each` leaves out that
+ * step alone.
+ */
+export type Policy = 'all' | 'each';
+
+interface Named {
+  readonly name: string;
+}
+
+/** What two lists of definitions have different. A definition that has changed is as it is wanted. */
+export interface Differing<Definition> {
+  readonly added: readonly Definition[];
+  readonly changed: readonly Definition[];
+  readonly gone: readonly Definition[];
+}
+
+/** The differences between what runs and what is wanted. */
+export interface Difference {
+  readonly devices: Differing<DeviceDefinition>;
+  readonly lines: Differing<LineDefinition>;
+  /** The names of the lines in the order in which they are wanted. */
+  readonly order: readonly string[];
+}
+
+interface Running {
+  readonly devices: Devices;
+  readonly lines: Lines;
+}
+
+/**
+ * Compares what runs with what is wanted, as work that can pause. Devices are equal when their entries are,
+ * together with the registers that were defined at run time; values that were set since do not matter.
+ */
+export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Work<Difference> {
+  const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
+  const sourcesNow = sourcesOf(present);
+  const sources = sourcesOf(wanted.devices);
+  const isSame = (device: DeviceDefinition) => {
+    const { name, source, tables } = device;
+    if (!devices.byName.has(name)) return false;
+    const now = devices.definitionOf(name);
+    if (now === device) return true;
+    const isAsBefore = isDeepStrictEqual(devices.entryOf(name), source);
+    return sourcesNow.get(now.tables) === sources.get(tables) && isAsBefore;
+  };
+  // A copy shares the tables of its source: those of the running one, when that stays.
+  const asCopy = (device: DeviceDefinition) => {
+    const source = sources.get(device.tables) ?? device.name;
+    const isCopyOfKept = source !== device.name && isSame({ ...device, name: source });
+    return isCopyOfKept
+      ? { ...devices.definitionOf(source), name: device.name, copyOf: devices.originalOf(source) }
+      : device;
+  };
+  const presentLines = Array.from(lines.byName.values(), ({ definition }) => definition);
+  return {
+    devices: yield* differing(present, wanted.devices, (_, each) => isSame(each), asCopy),
+    lines: yield* differing(presentLines, wanted.lines, isDeepStrictEqual),
+    order: wanted.lines.map(({ name }) => name),
+  };
+}
+
+/**
+ * The names of the devices that others are copies of, by their tables: of devices with the same tables, the
+ * first.
+ */
+function sourcesOf(all: readonly DeviceDefinition[]): ReadonlyMap<DeviceDefinition['tables'], string> {
+  return new Map(all.toReversed().map(({ tables, name }) => [tables, name]));
+}
+
+/**
+ * Compares two lists of definitions by their names, as work that can pause.
+ * @param use makes what is reported of a definition that was added or has changed
+ */
+export function* differing<Definition extends Named>(
+  present: readonly Definition[],
+  wanted: readonly Definition[],
+  isSame: (now: Definition, then: Definition) => boolean,
+  use = (each: Definition) => each,
+): Work<Differing<Definition>> {
+  const before = new Map(present.map((each) => [each.name, each]));
+  const after = new Set(wanted.map(({ name }) => name));
+  const added: Definition[] = [];
+  const changed: Definition[] = [];
+  for (const each of wanted) {
+    const now = before.get(each.name);
+    if (!now) added.push(use(each));
+    else if (!isSame(now, each)) changed.push(use(each));
+    yield;
+  }
+  return { added, changed, gone: present.filter(({ name }) => !after.has(name)) };
+}
+
+type Undo = () => Promise<unknown>;
+type Failed = Extract<LineOutcome, { ok: false }>;
+
+/** A step of a plan. */
+interface Step {
+  /** What it changes, such as `line bench`; several for steps that have to be done together. */
+  readonly changes: readonly string[];
+  /** Does the step. @returns what undoes it, or why it failed and left everything as it was */
+  run(): Promise<Undo | Failed>;
+}
+
+/** The result of a plan: with the policy `each`, `failed` says what was left out and why. */
+export type Carried = { readonly ok: true; readonly failed: ReadonlyMap<string, Failed> } | Failed;
+
+/**
+ * Carries out a difference. The order: lines that are gone leave their ports, devices are exchanged with the values that
+ * stay, lines change, lines come, and devices go that no line needs any more.
+ * @param isStarted true when lines are opened
+ * @param built the devices that are changed or added
+ */
+export async function carryOut(
+  { devices, lines, isStarted }: Running & { readonly isStarted: boolean },
+  difference: Difference,
+  built: readonly DeviceApart[],
+  policy: Policy,
+): Promise<Carried> {
+  const order = [...lines.byName.keys()];
+  const { gone, changed, added } = difference.lines;
+  const ended: DeviceApart[] = [];
+  const steps: Step[] = [
+    ...gone.map(({ name }) => removal(lines, name)),
+    exchange({ devices, lines }, built, ended),
+    ...changesOfLines(lines, changed),
+    ...added.map((definition) => addition(lines, definition, isStarted)),
+    ...difference.devices.gone.map(({ name }) => retirement({ devices, lines }, name, ended)),
+  ];
+  const outcome = await run(steps, policy);
+  if (outcome.ok) for (const each of ended) devices.end(each);
+  lines.arrange(outcome.ok ? [...new Set([...difference.order, ...order])] : order);
+  return outcome;
+}
+
+/** Gives lines other definitions: all of them, or none. Their devices have to exist. */
+async function run(steps: readonly Step[], policy: Policy): Promise<Carried> {
+  const undo: Undo[] = [];
+  const failed = new Map<string, Failed>();
+  for (const { changes, run } of steps) {
+    const outcome = await run().catch(({ message }: Error): Failed => ({ ok: false, error: message }));
+    if (typeof outcome === 'function') undo.push(outcome);
+    else if (policy === 'each') for (const each of changes) failed.set(each, outcome);
+    else {
+      for (const back of undo.reverse()) await back();
+      return outcome;
+    }
+  }
+  return { ok: true, failed };
+}
+
+/** Steps that only make sense together, as one step. */
+function together(steps: readonly Step[]): Step {
+  return {
+    changes: steps.flatMap(({ changes }) => changes),
+    async run() {
+      const undo: Undo[] = [];
+      for (const { run } of steps) {
+        const outcome = await run();
+        if (typeof outcome === 'function') {
+          undo.push(outcome);
+          continue;
+        }
+        for (const back of undo.reverse()) await back();
+        return outcome;
+      }
+      return async () => {
+        for (const back of undo.reverse()) await back();
+      };
+    },
+  };
+}
+
+/** The names of the lines that have, or wait for, a port that another line is to get. */
+function linesThatMeet(
+  lines: ReadonlyMap<string, Line>,
+  definitions: readonly LineDefinition[],
+): ReadonlySet<string> {
+  const meeting = definitions.flatMap(({ name }) => {
+    const others = definitions.filter((other) => other.name !== name && lines.get(name)?.isInTheWayOf(other));
+    return others.length === 0 ? [] : [name, ...others.map((other) => other.name)];
+  });
+  return new Set(meeting);
+}
+
+/**
+ * The changes of lines. Lines that have, or wait for, a port that another line is to get are closed before
+ * the changes and opened after them, all together.
+ */
+function changesOfLines(lines: Lines, definitions: readonly LineDefinition[]): Step[] {
+  const meeting = linesThatMeet(lines.byName, definitions);
+  const apart = definitions.filter(({ name }) => !meeting.has(name));
+  const single = apart.map((definition) => change(lines, definition));
+  if (meeting.size === 0) return single;
+  const opened = [...lines.byName.values()].filter((line) => meeting.has(line.name) && isOpened(line));
+  const waiting = new Set(opened.filter(({ state }) => state.kind === 'waiting'));
+  const meet = definitions.filter(({ name }) => meeting.has(name));
+  const steps: Step[] = [
+    ...opened.map(
+      (line): Step => ({
+        changes: [],
+        async run() {
+          await line.stop();
+          return () => line.start({ waits: true });
+        },
+      }),
+    ),
+    ...meet.map((definition) => change(lines, definition)),
+    ...opened.map(
+      (line): Step => ({
+        changes: [],
+        async run() {
+          const started = await line.start({ waits: waiting.has(line) });
+          return started.ok
+            ? () => line.stop()
+            : { ...started, error: `line ${line.name}: ${started.error}` };
+        },
+      }),
+    ),
+  ];
+  return [...single, together(steps)];
+}
+
+function removal(lines: Lines, name: string): Step {
+  return {
+    changes: [`line ${name}`],
+    async run() {
+      const line = lines.byName.get(name);
+      if (!line) return async () => {};
+      const wasOpen = isOpened(line);
+      lines.drop(name);
+      await line.stop();
+      return async () => {
+        lines.putBack(line);
+        if (wasOpen) await line.start({ waits: true });
+      };
+    },
+  };
+}
+
+function change(lines: Lines, definition: LineDefinition): Step {
+  const { name } = definition;
+  return {
+    changes: [`line ${name}`],
+    async run() {
+      const line = lines.byName.get(name);
+      if (!line) return { ok: false, error: `line ${name} was removed meanwhile` };
+      const before = line.definition;
+      const changed = await line.change(() => ({ definition, served: lines.servedBy(definition) }));
+      if (!changed.ok) return { ...changed, error: `line ${name}: ${changed.error}` };
+      return () => line.change(() => ({ definition: before, served: lines.servedBy(before) }));
+    },
+  };
+}
+
+function addition(lines: Lines, definition: LineDefinition, isStarted: boolean): Step {
+  const { name } = definition;
+  return {
+    changes: [`line ${name}`],
+    async run() {
+      if (lines.byName.has(name)) return { ok: false, error: `line ${name} was added meanwhile` };
+      const line = lines.add({ definition, served: lines.servedBy(definition) });
+      const remove = async () => {
+        lines.drop(name);
+        await line.stop();
+      };
+      const started = isStarted ? await line.start() : ({ ok: true } as const);
+      if (started.ok) return remove;
+      await remove();
+      return { ...started, error: `line ${name}: ${started.error}` };
+    },
+  };
+}
+
+/**
+ * Puts devices in, those that change in place of the running ones and with the values that stay. Lines that have a device
+ * that changes get the new one at once, and are not interrupted.
+ * @param ended gets the devices that are to end when the plan is through
+ */
+function exchange({ devices, lines }: Running, built: readonly DeviceApart[], ended: DeviceApart[]): Step {
+  const names = built.map(({ definition: { name } }) => name);
+  const serve = async () => {
+    for (const line of linesWith(lines.byName.values(), new Set(names))) {
+      const { definition } = line;
+      await line.change(() => ({ definition, served: lines.servedBy(definition) }));
+    }
+  };
+  return {
+    changes: names.map((name) => `device ${name}`),
+    async run() {
+      const taken = names.filter((name) => devices.byName.has(name)).map((name) => devices.take(name));
+      devices.put(built);
+      for (const before of taken) carryOver(before, devices.apart(before.definition.name));
+      if (taken.length > 0) await serve();
+      ended.push(...taken);
+      return async () => {
+        ended.length = 0;
+        // Another request may have removed a device meanwhile.
+        for (const name of names) if (devices.byName.has(name)) devices.end(devices.take(name));
+        for (const each of taken) devices.putBack(each);
+        devices.graph.link();
+        await serve();
+      };
+    },
+  };
+}
+
+/** Takes a device out that no line has any more. */
+function retirement({ devices, lines }: Running, name: string, ended: DeviceApart[]): Step {
+  return {
+    changes: [`device ${name}`],
+    async run() {
+      if (!devices.byName.has(name)) return async () => {};
+      const user = Array.from(lines.byName.values()).find(({ definition }) =>
+        devicesOf(definition).includes(name),
+      );
+      if (user) return { ok: false, error: `line ${user.name} still has units with the device` };
+      const taken = devices.take(name);
+      devices.graph.link();
+      ended.push(taken);
+      return async () => {
+        devices.putBack(taken);
+        devices.graph.link();
+      };
+    },
+  };
+}
+
+function isOpened({ state }: Line): boolean {
+  return state.kind === 'open' || state.kind === 'waiting';
+}

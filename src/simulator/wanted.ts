@@ -1,0 +1,183 @@
+import { At } from '../common/schema/at.js';
+import { Findings } from '../common/schema/findings.js';
+import { unknownName } from '../common/schema/nearest.js';
+import { pathText } from '../common/schema/problem.js';
+import { inSlices, type Work } from '../common/work.js';
+import { type FaultRule, usableRule } from '../device/faults/rule.js';
+import {
+  type ApiDefinition,
+  type DeviceDefinition,
+  faultLine,
+  type LineDefinition,
+} from '../files/config/configuration.js';
+import {
+  findingProblems,
+  networkOf,
+  pointsByName,
+  pointsOf,
+  valueFinder,
+} from '../files/config/native/dependencies.js';
+import { MAX_HOSTS, reportSharedEndpoint } from '../files/config/native/endpoints.js';
+import { mannersProblems } from '../files/config/native/manners-schema.js';
+import { reportingReactionUses } from '../files/config/native/reaction-uses.js';
+import { realProblems } from '../files/config/native/real.js';
+import { copiesAt, devicesOf, nameAt } from '../files/config/native/units.js';
+import { dependentNow, networkNow } from './new-device.js';
+import type { Simulator } from './simulator.js';
+
+/** What is to run: devices and lines by name, and fault rules in their order. */
+export interface Wanted {
+  readonly devices: Map<string, DeviceDefinition>;
+  readonly lines: Map<string, LineDefinition>;
+  rules: readonly FaultRule[];
+}
+
+/** A change of what runs. */
+export interface Edit {
+  /** What it changes, such as `line bench`, in words. */
+  readonly what: string;
+  /** The step of a plan that makes it, such as `line bench`. */
+  readonly step: string;
+  /** Makes the change. @returns why it can't be made */
+  make(wanted: Wanted): string | undefined;
+}
+
+/** What runs now. */
+export function wantedNow(simulator: Simulator): Wanted {
+  const { devices, lines, faults } = simulator;
+  return {
+    devices: new Map(Array.from(devices.keys(), (name) => [name, simulator.definitionOf(name)])),
+    lines: new Map(Array.from(lines, ([name, { definition }]) => [name, definition])),
+    rules: faults.rules.list().flatMap(({ rule, temporary }) => (temporary ? [] : [rule])),
+  };
+}
+
+/**
+ * Makes edits of what runs. Edits that do not fit together with the others, or with what else runs, are left out: an edit
+ * counts with those before it.
+ * @returns what is wanted, and why edits were left out
+ */
+export async function edited(
+  simulator: Simulator,
+  api: ApiDefinition,
+  edits: readonly Edit[],
+): Promise<{ readonly wanted: Wanted; readonly refused: ReadonlyMap<Edit, string> }> {
+  const refused = new Map<Edit, string>();
+  const problems = (wanted: Wanted) => inSlices(findingClashes(simulator, wanted, api));
+  const whole = wantedNow(simulator);
+  for (const edit of edits) {
+    const problem = edit.make(whole);
+    if (problem !== undefined) refused.set(edit, problem);
+  }
+  settleCopies(whole);
+  if ((await problems(whole)).length === 0) return { wanted: whole, refused };
+  // Some do not fit: one after the other shows which. What runs may have clashes of its own.
+  const before = new Set(await problems(wantedNow(simulator)));
+  let wanted = wantedNow(simulator);
+  refused.clear();
+  for (const edit of edits) {
+    const next = { devices: new Map(wanted.devices), lines: new Map(wanted.lines), rules: wanted.rules };
+    let problem = edit.make(next);
+    settleCopies(next);
+    problem ??= (await problems(next)).find((each) => !before.has(each));
+    if (problem === undefined) wanted = next;
+    else refused.set(edit, problem);
+  }
+  return { wanted, refused };
+}
+
+/**
+ * Gives copies the definition that their source has now, adds those for the addresses of lines, and leaves out those that no
+ * line has any more.
+ */
+function settleCopies({ devices, lines }: Wanted): void {
+  for (const line of lines.values()) {
+    if (line.kind === 'serial' || line.each === undefined) continue;
+    const { each, hosts = [] } = line;
+    const source = devices.get(each);
+    for (const host of source ? hosts : []) {
+      const name = nameAt(each, host);
+      if (source && !devices.has(name)) devices.set(name, { ...source, name, copyOf: each });
+    }
+  }
+  const used = new Set(Array.from(lines.values()).flatMap(devicesOf));
+  for (const [name, { copyOf, tables }] of devices) {
+    if (copyOf === undefined) continue;
+    const source = devices.get(copyOf);
+    if (!used.has(name)) devices.delete(name);
+    else if (source && source.tables !== tables) devices.set(name, { ...source, name, copyOf });
+  }
+}
+
+/** Finds why devices, lines and rules that are right by themselves can't run together: sentences. */
+function* findingClashes(
+  simulator: Simulator,
+  { devices, lines, rules }: Wanted,
+  api: ApiDefinition,
+): Work<string[]> {
+  const definitions = [...devices.values()];
+  const findings = new Findings();
+  const at = new At({}, findings);
+  const clashes: string[] = [];
+  const before: LineDefinition[] = [];
+  let hosts = 0;
+  for (const line of lines.values()) {
+    yield;
+    const here = at.key('lines').key(line.name);
+    const made = new Set(copiesAt(line));
+    for (const [unit, device] of line.units)
+      if (!devices.has(device))
+        here
+          .key('units')
+          .key(String(unit))
+          .wrong(unknownName('device', device, [...devices.keys()]));
+    const missing = Array.from(made).find((name) => !devices.has(name));
+    if (missing !== undefined) here.wrong(`there is no device ${missing}`);
+    reportSharedEndpoint(line, before, api, here);
+    before.push(line);
+    if (line.kind !== 'serial') hosts += line.hosts?.length ?? 0;
+    if (hosts > MAX_HOSTS) here.wrong(`expected at most ${MAX_HOSTS} addresses on all lines`);
+  }
+  yield;
+  const deviceAt = (name: string) => at.key('devices').key(name);
+  for (const { device, issue } of realProblems(definitions, before))
+    deviceAt(device).below(issue.path).wrong(issue.message);
+  yield;
+  for (const { name, copyOf, extras, real } of definitions) {
+    if (copyOf !== undefined && !devices.has(copyOf))
+      deviceAt(name).wrong(`is a copy of ${copyOf}, which is gone`);
+    const problems = mannersProblems(extras.manners ?? {}, { name, isReal: real !== undefined }, before);
+    for (const { path, message } of problems) deviceAt(name).key('manners').below(path).wrong(message);
+  }
+  yield;
+  const running = Array.from(simulator.devices.values()).filter(
+    ({ name }) => devices.get(name) === simulator.definitionOf(name),
+  );
+  const coming = definitions.filter(({ name }) => !running.some((device) => device.name === name));
+  const network = networkOf(coming, networkNow(new Map(running.map((device) => [device.name, device]))));
+  const depending = function* () {
+    for (const each of coming) yield* pointsOf(each);
+    yield* dependentNow(running);
+  };
+  for (const { device, point, message } of yield* findingProblems(depending(), network))
+    clashes.push(`devices.${device}: ${point.table} ${point.address}: ${message}`);
+  yield* reportingReactionUses(coming, network, (name) =>
+    deviceAt(name).with(devices.get(name)?.source ?? {}),
+  );
+  const known = new Map<string, ReturnType<typeof pointsByName>>();
+  const find = valueFinder([...devices.keys()], (name) => {
+    const device = devices.get(name);
+    const points = device && (known.get(name) ?? pointsByName(device.life?.points ?? []));
+    if (points) known.set(name, points);
+    return points;
+  });
+  const faultLines = before.map(faultLine);
+  for (const rule of rules) {
+    yield;
+    const usable = usableRule(rule, { lines: faultLines, find });
+    if (usable.ok) continue;
+    for (const { path, message } of usable.error)
+      clashes.push(`fault rule ${rule.name}: ${pathText(path)}: ${message}`);
+  }
+  return [...findings.listed.map(({ path, message }) => `${pathText(path)}: ${message}`), ...clashes];
+}
