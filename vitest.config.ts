@@ -53,6 +53,7 @@ const ALL_TRIES = [
   'test/device/faults/{kinds,limits}.test.ts',
   'test/files/import/{csv,esphome,home-assistant,sunspec}.test.ts',
   'test/device/registers/actions.test.ts',
+  'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
   'test/testing/examine/{damaged,exceptions,sentences,whole}.test.ts',
   'test/testing/inspect/{every-mutant,mutants,order,written}.test.ts',

@@ -219,6 +219,11 @@ export class Devices {
     return { device: this.get(name), definition: this.definitionOf(name) };
   }
 
+  /** Puts the devices into an order; those that are not named go behind. */
+  arrange(names: readonly string[]): void {
+    inOrder(this.#devices, names);
+  }
+
   /**
    * Takes a device out. It keeps running until it is put back or `end`ed. `graph.link` must be called
    * afterwards.
@@ -304,4 +309,14 @@ function missingIn(
     const there = present[i]?.quantity ?? 0;
     return there < quantity ? [{ table, address: address + there, quantity: quantity - there, write }] : [];
   });
+}
+
+/** Puts the entries of a map into an order; those that are not named go behind, in the order that they have. */
+export function inOrder<Value>(map: Map<string, Value>, names: readonly string[]): void {
+  for (const name of new Set([...names, ...map.keys()])) {
+    const value = map.get(name);
+    if (value === undefined) continue;
+    map.delete(name);
+    map.set(name, value);
+  }
 }

@@ -3,7 +3,7 @@ import type { FaultRule } from '../device/faults/rule.js';
 import type { LineDefinition, UnitNames } from '../files/config/configuration.js';
 import { devicesOf, unitsAt } from '../files/config/native/units.js';
 import type { Served, Units } from './bus/bus.js';
-import type { Devices } from './devices.js';
+import { type Devices, inOrder } from './devices.js';
 import { Line, type LineContext, type WantedLine } from './line.js';
 
 /** The lines that have a unit with one of these devices. */
@@ -123,13 +123,7 @@ export class Lines {
    * first one.
    */
   arrange(names: readonly string[]): void {
-    const rest = [...this.#lines.keys()].filter((name) => !names.includes(name));
-    for (const name of [...names, ...rest]) {
-      const line = this.#lines.get(name);
-      if (!line) continue;
-      this.#lines.delete(name);
-      this.#lines.set(name, line);
-    }
+    inOrder(this.#lines, names);
   }
 
   /** Removes a line from the list, without closing it. */

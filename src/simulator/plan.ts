@@ -40,8 +40,8 @@ export interface Differing<Definition> {
 export interface Difference {
   readonly devices: Differing<DeviceDefinition>;
   readonly lines: Differing<LineDefinition>;
-  /** The names of the lines in the order in which they are wanted. */
-  readonly order: readonly string[];
+  /** The names of devices and lines in the order in which they are wanted. */
+  readonly order: { readonly devices: readonly string[]; readonly lines: readonly string[] };
 }
 
 interface Running {
@@ -77,7 +77,7 @@ export function* comparing({ devices, lines }: Running, wanted: WantedSetup): Wo
   return {
     devices: yield* differing(present, wanted.devices, (_, each) => isSame(each), asCopy),
     lines: yield* differing(presentLines, wanted.lines, isDeepStrictEqual),
-    order: wanted.lines.map(({ name }) => name),
+    order: { devices: wanted.devices.map(({ name }) => name), lines: wanted.lines.map(({ name }) => name) },
   };
 }
 
@@ -138,7 +138,8 @@ export async function carryOut(
   built: readonly DeviceApart[],
   policy: Policy,
 ): Promise<Carried> {
-  const order = [...lines.byName.keys()];
+  const { order } = difference;
+  const before = { devices: [...devices.byName.keys()], lines: [...lines.byName.keys()] };
   const { gone, changed, added } = difference.lines;
   const ended: DeviceApart[] = [];
   const steps: Step[] = [
@@ -150,7 +151,8 @@ export async function carryOut(
   ];
   const outcome = await run(steps, policy);
   if (outcome.ok) for (const each of ended) devices.end(each);
-  lines.arrange(outcome.ok ? [...new Set([...difference.order, ...order])] : order);
+  devices.arrange(outcome.ok ? order.devices : before.devices);
+  lines.arrange(outcome.ok ? order.lines : before.lines);
   return outcome;
 }
 
