@@ -65,7 +65,10 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   });
   if (state?.ok === false) return complain(state.error);
   const armed = await misbehave(owned, command.misbehave);
-  if (armed !== undefined) return complain(armed);
+  if (armed !== undefined) {
+    await state?.keeper.cancel();
+    return complain(armed);
+  }
   const started = await simulator.start(state?.lines);
   if (!started.ok) {
     await state?.keeper.cancel();
