@@ -18,6 +18,13 @@ export interface ReloadAnswer {
   readonly done: readonly string[];
   /** What was not changed, and why. */
   readonly refused: readonly string[];
+  /** What changes at the next restart. The service may be of a version that says so in `refused`. */
+  readonly atRestart?: readonly string[];
+}
+
+/** The warning about something that changes at the next restart. @param what such as `device meter` */
+export function laterText(what: string): string {
+  return `${what}: changes at the next restart`;
 }
 
 const NAME = 'reload.sock';

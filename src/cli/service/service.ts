@@ -11,7 +11,7 @@ import type { CommandContext } from '../../simulator/commands/context.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { defectText, reload } from '../../simulator/state/reconcile.js';
-import { answerReloads, type ReloadAnswer } from './reload-socket.js';
+import { answerReloads, laterText, type ReloadAnswer } from './reload-socket.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
 interface ServiceManager {
@@ -277,27 +277,29 @@ export function runService({
 
   const readOnce = async (): Promise<ReloadAnswer> => {
     const loaded = await load();
-    const { configuration: now, done, refused } = await reload(context, current, loaded, file);
+    const { configuration: now, ...answer } = await reload(context, current, loaded, file);
     current = now;
     onReloaded(current);
-    return { warnings: loaded.warnings.map((each) => formatWarnings(file, [each])), done, refused };
+    return { warnings: loaded.warnings.map((each) => formatWarnings(file, [each])), ...answer };
   };
   // Never rejects: every failure is reported to those who asked, and the next reload is a new attempt.
   const readAgain = async (): Promise<ReloadAnswer> => {
     queued = undefined;
     // Type=notify-reload (systemd 253 and later) also requires the time.
     manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
-    const { warnings, done, refused } = await readOnce().catch((error: Error) => {
+    const answer: ReloadAnswer = await readOnce().catch((error: Error) => {
       log.error({ err: error }, 'the configuration could not be read again');
       return { warnings: [], done: [], refused: [`${file}: ${defectText(error)}`] };
     });
-    for (const text of warnings) log.warn(text);
+    const { warnings, done, refused, atRestart = [] } = answer;
+    const later = atRestart.map(laterText);
+    for (const text of [...warnings, ...later]) log.warn(text);
     for (const text of refused.flatMap((each) => each.split('\n'))) log.error(`not reloaded: ${text}`);
     log.info({ changed: done }, 'configuration read again');
-    const problem = refused[0]?.split('\n')[0];
+    const problem = [...refused, ...later][0]?.split('\n')[0];
     supervision.note(problem === undefined ? undefined : `reload: ${problem}`);
     manager.notify({ READY: 1 });
-    return { warnings, done, refused };
+    return answer;
   };
   // Reloads run one after the other, because each compares with the result of the one before. A request that
   // arrives while a reload still waits for its turn shares that reload, which has not read the file yet.

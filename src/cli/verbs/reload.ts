@@ -1,6 +1,6 @@
 import { HERE } from '../../common/platform.js';
 import type { ReloadCommand } from '../command-line/commands/plain.js';
-import { askForReload } from '../service/reload-socket.js';
+import { askForReload, laterText } from '../service/reload-socket.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 
 /** Has a running service read its configuration again, and prints what was changed and what was not. */
@@ -11,10 +11,10 @@ export async function reload({ directory }: ReloadCommand, { isLinux, name } = H
     );
   const answer = await askForReload(directory);
   if (!answer.ok) return complain(answer.error);
-  const { warnings, done, refused } = answer.value;
-  for (const warning of warnings) note(warning);
+  const { warnings, done, refused, atRestart = [] } = answer.value;
+  for (const warning of [...warnings, ...atRestart.map(laterText)]) note(warning);
   for (const what of done) say(`changed: ${what}`);
   for (const what of refused) complain(`not changed: ${what}`);
-  if (done.length + refused.length === 0) say('nothing is different from before');
+  if (done.length + refused.length + atRestart.length === 0) say('nothing is different from before');
   return refused.length > 0 ? FAILED : OK;
 }

@@ -30,7 +30,7 @@ import {
 class Changes {
   /** What was changed, such as `line bench`. */
   readonly done: string[] = [];
-  /** What was not changed, and why: the file is wrong, a port refused, or a restart is needed. */
+  /** What was not changed, and why: the file is wrong, or a port refused. */
   readonly refused: string[] = [];
 
   /** @returns true when the change was made */
@@ -54,6 +54,8 @@ const MADE: Outcome<null> = { ok: true, value: null };
 interface Reloaded extends Pick<Readonly<Changes>, 'done' | 'refused'> {
   /** The configuration that now applies. The next reload compares with it. */
   readonly configuration: Configuration;
+  /** What a running program can't change, in words such as `device meter`. */
+  readonly atRestart: readonly string[];
 }
 
 /**
@@ -69,11 +71,10 @@ export async function reload(
   file: string,
 ): Promise<Reloaded> {
   if (!loaded.ok)
-    return { configuration: before, done: [], refused: [formatProblems(file, loaded.problems)] };
+    return { configuration: before, done: [], refused: [formatProblems(file, loaded.problems)], atRestart: [] };
   const after = loaded.configuration;
   const wanted = await inSlices(comparing(before, after));
   const changes = new Changes();
-  changes.refused.push(...wanted.atRestart.map((what) => `${what}: changes at the next restart`));
   // The next reload must find the changes again that were refused or need a restart.
   const lines = new Map(before.lines.map((line) => [line.name, line]));
   const devices = new Map(before.devices.map((device) => [device.name, device]));
@@ -120,7 +121,7 @@ export async function reload(
     devices: [...devices.values()],
     faults: after.faults,
   };
-  return { configuration, done, refused };
+  return { configuration, done, refused, atRestart: wanted.atRestart };
 }
 
 /**
