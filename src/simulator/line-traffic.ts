@@ -202,7 +202,7 @@ export class LineTraffic {
         this.state('lost', event.reason);
         break;
       case 'retry':
-        this.state('waiting', `${event.error}; tried again in ${event.inMs} ms`);
+        this.state('waiting', event.error);
         break;
       case 'failed':
         this.state('failed', event.text);

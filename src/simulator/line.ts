@@ -326,7 +326,7 @@ export class Line implements LineHandler {
     return started;
   }
 
-  /** Reports once that the line waits for its port. Later failed attempts are logged at level `debug`. */
+  /** Reports once that the line waits for its port. Another reason later is logged at level `debug`. */
   #waitsFor(reason: string): void {
     this.#log.warn({ reason }, 'line did not open, waiting until it does');
     this.#traffic.state('waiting', reason);

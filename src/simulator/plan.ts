@@ -113,18 +113,18 @@ export function* differing<Definition extends Named>(
 }
 
 type Undo = () => Promise<unknown>;
-type Failed = Extract<LineOutcome, { ok: false }>;
+type StepFailure = Extract<LineOutcome, { ok: false }>;
 
 /** A step of a plan. */
 interface Step {
   /** What it changes, such as `line bench`; several for steps that have to be done together. */
   readonly changes: readonly string[];
   /** Does the step. @returns what undoes it, or why it failed and left everything as it was */
-  run(): Promise<Undo | Failed>;
+  run(): Promise<Undo | StepFailure>;
 }
 
 /** The result of a plan: with the policy `each`, `failed` says what was left out and why. */
-export type Carried = { readonly ok: true; readonly failed: ReadonlyMap<string, Failed> } | Failed;
+export type Carried = { readonly ok: true; readonly failed: ReadonlyMap<string, StepFailure> } | StepFailure;
 
 /**
  * Carries out a difference. The order: lines that are gone leave their ports, devices are exchanged with the values that
@@ -159,9 +159,9 @@ export async function carryOut(
 /** Gives lines other definitions: all of them, or none. Their devices have to exist. */
 async function run(steps: readonly Step[], policy: Policy): Promise<Carried> {
   const undo: Undo[] = [];
-  const failed = new Map<string, Failed>();
+  const failed = new Map<string, StepFailure>();
   for (const { changes, run } of steps) {
-    const outcome = await run().catch(({ message }: Error): Failed => ({ ok: false, error: message }));
+    const outcome = await run().catch(({ message }: Error): StepFailure => ({ ok: false, error: message }));
     if (typeof outcome === 'function') undo.push(outcome);
     else if (policy === 'each') for (const each of changes) failed.set(each, outcome);
     else {

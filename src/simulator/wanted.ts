@@ -4,12 +4,7 @@ import { unknownName } from '../common/schema/nearest.js';
 import { pathText } from '../common/schema/problem.js';
 import { inSlices, type Work } from '../common/work.js';
 import { type FaultRule, usableRule } from '../device/faults/rule.js';
-import {
-  type ApiDefinition,
-  type DeviceDefinition,
-  faultLine,
-  type LineDefinition,
-} from '../files/config/configuration.js';
+import { type DeviceDefinition, faultLine, type LineDefinition } from '../files/config/configuration.js';
 import {
   findingProblems,
   networkOf,
@@ -26,7 +21,7 @@ import { dependentNow, networkNow } from './new-device.js';
 import type { Simulator } from './simulator.js';
 
 /** What is to run: devices and lines by name, and fault rules in their order. */
-export interface Wanted {
+export interface Outline {
   readonly devices: Map<string, DeviceDefinition>;
   readonly lines: Map<string, LineDefinition>;
   rules: readonly FaultRule[];
@@ -39,11 +34,11 @@ export interface Edit {
   /** The step of a plan that makes it, such as `line bench`. */
   readonly step: string;
   /** Makes the change. @returns why it can't be made */
-  make(wanted: Wanted): string | undefined;
+  make(wanted: Outline): string | undefined;
 }
 
 /** What runs now. */
-export function wantedNow(simulator: Simulator): Wanted {
+export function outlineNow(simulator: Simulator): Outline {
   const { devices, lines, faults } = simulator;
   return {
     devices: new Map(Array.from(devices.keys(), (name) => [name, simulator.definitionOf(name)])),
@@ -52,19 +47,69 @@ export function wantedNow(simulator: Simulator): Wanted {
   };
 }
 
+/** What became of edits. The texts are for people. */
+export interface Made {
+  /** What was changed, such as `line bench`. */
+  readonly done: string[];
+  /** What was not changed, and why. */
+  readonly refused: string[];
+}
+
+/** How edits are made. */
+interface Making {
+  /** The rules of the file, when it was read again. */
+  readonly configured?: readonly FaultRule[];
+  /** Whether devices count as memory that REST uses. */
+  readonly counts: boolean;
+  /** Nothing is changed: what would be done is reported. */
+  readonly preview?: boolean;
+}
+
+/** How edits are made. */
+interface Making {
+  /** The rules of the file, when it was read again. */
+  readonly configured?: readonly FaultRule[];
+  /** Whether devices count as memory that REST uses. */
+  readonly counts: boolean;
+  /** Nothing is changed: what would be done is reported. */
+  readonly preview?: boolean;
+}
+
+const PREVIEWED = { ok: true as const, failed: new Map<string, { readonly error: string }>() };
+
+/** Makes edits of a running simulator. */
+export async function makeEdits(
+  simulator: Simulator,
+  edits: readonly Edit[],
+  { configured, counts, preview = false }: Making,
+): Promise<Made> {
+  const { wanted, refused } = await edited(simulator, edits);
+  const setup = { devices: [...wanted.devices.values()], lines: [...wanted.lines.values()] };
+  const became = preview ? PREVIEWED : await simulator.changes.become(setup, { policy: 'each', counts });
+  if (became.ok && !preview) simulator.faults.become(wanted.rules, simulator.findValue, configured);
+  const why = (edit: Edit) =>
+    refused.get(edit) ?? (became.ok ? became.failed.get(edit.step)?.error : became.error);
+  const made: Made = { done: [], refused: [] };
+  for (const edit of edits) {
+    const problem = why(edit);
+    if (problem === undefined) made.done.push(edit.what);
+    else made.refused.push(`${edit.what}: ${problem.replace(`${edit.step}: `, '')}`);
+  }
+  return made;
+}
+
 /**
- * Makes edits of what runs. Edits that do not fit together with the others, or with what else runs, are left out: an edit
+ * Makes edits of what runs in an outline. Edits that do not fit together with the others, or with what else runs, are left out: an edit
  * counts with those before it.
  * @returns what is wanted, and why edits were left out
  */
-export async function edited(
+async function edited(
   simulator: Simulator,
-  api: ApiDefinition,
   edits: readonly Edit[],
-): Promise<{ readonly wanted: Wanted; readonly refused: ReadonlyMap<Edit, string> }> {
+): Promise<{ readonly wanted: Outline; readonly refused: ReadonlyMap<Edit, string> }> {
   const refused = new Map<Edit, string>();
-  const problems = (wanted: Wanted) => inSlices(findingClashes(simulator, wanted, api));
-  const whole = wantedNow(simulator);
+  const problems = (wanted: Outline) => inSlices(findingClashes(simulator, wanted));
+  const whole = outlineNow(simulator);
   for (const edit of edits) {
     const problem = edit.make(whole);
     if (problem !== undefined) refused.set(edit, problem);
@@ -72,8 +117,8 @@ export async function edited(
   settleCopies(whole);
   if ((await problems(whole)).length === 0) return { wanted: whole, refused };
   // Some do not fit: one after the other shows which. What runs may have clashes of its own.
-  const before = new Set(await problems(wantedNow(simulator)));
-  let wanted = wantedNow(simulator);
+  const before = new Set(await problems(outlineNow(simulator)));
+  let wanted = outlineNow(simulator);
   refused.clear();
   for (const edit of edits) {
     const next = { devices: new Map(wanted.devices), lines: new Map(wanted.lines), rules: wanted.rules };
@@ -90,7 +135,7 @@ export async function edited(
  * Gives copies the definition that their source has now, adds those for the addresses of lines, and leaves out those that no
  * line has any more.
  */
-function settleCopies({ devices, lines }: Wanted): void {
+function settleCopies({ devices, lines }: Outline): void {
   for (const line of lines.values()) {
     if (line.kind === 'serial' || line.each === undefined) continue;
     const { each, hosts = [] } = line;
@@ -110,11 +155,7 @@ function settleCopies({ devices, lines }: Wanted): void {
 }
 
 /** Finds why devices, lines and rules that are right by themselves can't run together: sentences. */
-function* findingClashes(
-  simulator: Simulator,
-  { devices, lines, rules }: Wanted,
-  api: ApiDefinition,
-): Work<string[]> {
+function* findingClashes(simulator: Simulator, { devices, lines, rules }: Outline): Work<string[]> {
   const definitions = [...devices.values()];
   const findings = new Findings();
   const at = new At({}, findings);
@@ -133,7 +174,7 @@ function* findingClashes(
           .wrong(unknownName('device', device, [...devices.keys()]));
     const missing = Array.from(made).find((name) => !devices.has(name));
     if (missing !== undefined) here.wrong(`there is no device ${missing}`);
-    reportSharedEndpoint(line, before, api, here);
+    reportSharedEndpoint(line, before, simulator.running.api, here);
     before.push(line);
     if (line.kind !== 'serial') hosts += line.hosts?.length ?? 0;
     if (hosts > MAX_HOSTS) here.wrong(`expected at most ${MAX_HOSTS} addresses on all lines`);

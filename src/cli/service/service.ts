@@ -2,16 +2,10 @@ import { writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import type { Logger } from 'pino';
 import { failure, type Result, success } from '../../common/result.js';
-import { formatWarnings } from '../../common/schema/problem.js';
-import type { Configuration } from '../../files/config/configuration.js';
-import type { LoadResult } from '../../files/config/load.js';
 import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { loadLibc } from '../../modbus/transport/port/libc.js';
-import type { CommandContext } from '../../simulator/commands/context.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { defectText, reload } from '../../simulator/state/reconcile.js';
-import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
 interface ServiceManager {
@@ -106,9 +100,11 @@ interface Supervised {
   readonly rest: string | undefined;
 }
 
-interface Supervision {
-  /** Sets the text that follows the state of the lines in the status text. */
-  note(text: string | undefined): void;
+export interface Supervision {
+  /** Reports that the configuration is being read again. */
+  reloading(): void;
+  /** Reports that it was read. @param problem the text that then follows the state of the lines */
+  reloaded(problem: string | undefined): void;
   /** Reports to the service manager that the program is about to end, and stops all other reports. */
   end(): void;
 }
@@ -120,7 +116,7 @@ const LOOK_MS = 1000;
  * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the
  * watchdog as long as the event loop runs and no line is stuck.
  */
-function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
+export function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
   const stuckLines = new StuckLines();
   let noted: string | undefined;
   let told = '';
@@ -159,9 +155,14 @@ function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Su
     feed(performance.now());
   }, LOOK_MS);
   return {
-    note(text) {
-      noted = text;
+    reloading() {
+      // Type=notify-reload (systemd 253 and later) also requires the time.
+      manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
+    },
+    reloaded(problem) {
+      noted = problem && `reload: ${problem}`;
       reportStatus();
+      manager.notify({ READY: 1 });
     },
     end() {
       clearInterval(timer);
@@ -236,85 +237,4 @@ export function statusText(lines: readonly Pick<LineStatus, 'state' | 'endpoint'
     ...(failed.length > 0 ? [`${failed.length} failed on ${failed.join(', ')}`] : []),
     ...(stopped.length > 0 ? [`${stopped.length} stopped`] : []),
   ].join(', ');
-}
-
-interface Service extends Supervised {
-  /** The context of commands with the rights of the owner. */
-  readonly context: CommandContext;
-  /** The configuration that the simulator was built from. */
-  readonly configuration: Configuration;
-  /**
-   * Directory of the socket for requests to read the configuration again; undefined when the service has
-   * none.
-   */
-  readonly runtimeDirectory: string | undefined;
-  /** Name of the configuration, for messages. */
-  readonly file: string;
-  /** Reads the configuration again. */
-  readonly load: () => LoadResult | Promise<LoadResult>;
-  /** Called with the configuration that applies after a reload. */
-  readonly reloaded: (configuration: Configuration) => void;
-}
-
-/**
- * Does what a service manager expects of a service that is ready: reports that it is ready and then that it
- * is alive, and reads the configuration again on SIGHUP or on request.
- * @returns a function to call before the simulator is stopped
- */
-export function runService({
-  context,
-  configuration,
-  manager,
-  runtimeDirectory,
-  log,
-  rest,
-  file,
-  load,
-  reloaded: onReloaded,
-}: Service): () => void {
-  const supervision = supervise(context.simulator, { manager, log, rest });
-  let current = configuration;
-
-  const readOnce = async (): Promise<ReloadAnswer> => {
-    const loaded = await load();
-    const { configuration: now, done, refused } = await reload(context, current, loaded, file);
-    current = now;
-    onReloaded(current);
-    return { warnings: loaded.warnings.map((each) => formatWarnings(file, [each])), done, refused };
-  };
-  // Never rejects: every failure is reported to those who asked, and the next reload is a new attempt.
-  const readAgain = async (): Promise<ReloadAnswer> => {
-    queued = undefined;
-    // Type=notify-reload (systemd 253 and later) also requires the time.
-    manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
-    const { warnings, done, refused } = await readOnce().catch((error: Error) => {
-      log.error({ err: error }, 'the configuration could not be read again');
-      return { warnings: [], done: [], refused: [`${file}: ${defectText(error)}`] };
-    });
-    for (const text of warnings) log.warn(text);
-    for (const text of refused.flatMap((each) => each.split('\n'))) log.error(`not reloaded: ${text}`);
-    log.info({ changed: done }, 'configuration read again');
-    const problem = refused[0]?.split('\n')[0];
-    supervision.note(problem === undefined ? undefined : `reload: ${problem}`);
-    manager.notify({ READY: 1 });
-    return { warnings, done, refused };
-  };
-  // Reloads run one after the other, because each compares with the result of the one before. A request that
-  // arrives while a reload still waits for its turn shares that reload, which has not read the file yet.
-  let last: Promise<unknown> = Promise.resolve();
-  let queued: Promise<ReloadAnswer> | undefined;
-  const queue = (): Promise<ReloadAnswer> => {
-    queued ??= last.then(readAgain);
-    last = queued;
-    return queued;
-  };
-  const onSignal = () => void queue();
-  process.on('SIGHUP', onSignal);
-  const endAnswers =
-    runtimeDirectory && answerReloads(runtimeDirectory, queue, (problem) => log.error(problem));
-  return () => {
-    process.off('SIGHUP', onSignal);
-    if (endAnswers) endAnswers();
-    supervision.end();
-  };
 }

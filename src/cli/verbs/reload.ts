@@ -1,20 +1,42 @@
+import { statSync } from 'node:fs';
 import { HERE } from '../../common/platform.js';
+import { ownDirectory } from '../../modbus/transport/port/open-port.js';
 import type { ReloadCommand } from '../command-line/commands/plain.js';
-import { askForReload } from '../service/reload-socket.js';
+import {
+  askForReload,
+  laterText,
+  type ReloadAnswer,
+  socketOfFile,
+  socketOfService,
+} from '../service/reload-socket.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 
-/** Has a running service read its configuration again, and prints what was changed and what was not. */
-export async function reload({ directory }: ReloadCommand, { isLinux, name } = HERE): Promise<number> {
-  if (!isLinux)
+/** Has a running program read its configuration again, and prints what was changed and what was not. */
+export async function reload({ place, preview }: ReloadCommand, { isWindows, name } = HERE): Promise<number> {
+  if (isWindows)
     return complain(
-      `only a service of systemd reads its file again, and this is ${name}: change lines and devices by REST or in the console, or start the program again`,
+      `a running program can't be asked on ${name}: start it with --watch, and it reads its file again when you save it`,
     );
-  const answer = await askForReload(directory);
-  if (!answer.ok) return complain(answer.error);
-  const { warnings, done, refused } = answer.value;
-  for (const warning of warnings) note(warning);
-  for (const what of done) say(`changed: ${what}`);
-  for (const what of refused) complain(`not changed: ${what}`);
-  if (done.length + refused.length === 0) say('nothing is different from before');
-  return refused.length > 0 ? FAILED : OK;
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (!found) return complain(`${place}: there is no such file or directory`);
+  const path = found.isDirectory() ? socketOfService(place) : socketOfFile(place, ownDirectory());
+  const answer = await askForReload(path, preview ? 'preview' : 'reload');
+  return answer.ok ? showReload(answer.value, preview) : complain(`${place}: ${answer.error}`);
+}
+
+/**
+ * Prints the result of a reload.
+ * @returns the exit code: a file with mistakes has failed, and a part that could not be changed is a warning
+ */
+export function showReload(
+  { mistakes = [], warnings, done, refused, atRestart = [] }: ReloadAnswer,
+  preview?: boolean,
+): number {
+  const later = atRestart.map(laterText);
+  for (const warning of [...warnings, ...later]) note(warning);
+  for (const mistake of mistakes) complain(mistake);
+  for (const what of done) say(`${preview ? 'would change' : 'changed'}: ${what}`);
+  for (const what of refused) note(`not changed: ${what}`);
+  if ([...mistakes, ...done, ...refused, ...later].length === 0) say('nothing is different from before');
+  return mistakes.length > 0 ? FAILED : OK;
 }

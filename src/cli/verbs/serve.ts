@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { HERE, optimizeLate } from '../../common/platform.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
+import type { Configuration } from '../../files/config/configuration.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
 import { demoNote } from '../../files/config/load.js';
+import { ownDirectory } from '../../modbus/transport/port/open-port.js';
 import { shortenTimeSlice, timeSliceText } from '../../modbus/transport/port/time-slice.js';
 import { armMisbehaviour } from '../../simulator/commands/catalogue.js';
 import { type CommandContext, ownersContext } from '../../simulator/commands/context.js';
@@ -10,7 +12,9 @@ import { problemText } from '../../simulator/commands/refusal.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { newTestContext } from '../../testing/commands.js';
 import type { ServeCommand, StateOptions } from '../command-line/commands/serve.js';
-import { findServiceManager, runService } from '../service/service.js';
+import { answerReloads, socketOfFile, socketOfService } from '../service/reload-socket.js';
+import { Reloads, watchFile } from '../service/reloads.js';
+import { findServiceManager, type Supervision, supervise } from '../service/service.js';
 import { openState } from '../service/state/state-keeper.js';
 import { ConfigurationFile } from './configuration-file.js';
 import { withoutTaken } from './demo-ports.js';
@@ -18,8 +22,9 @@ import { DeskSupervisor } from './desk.js';
 import type { DeskThread } from './desk-messages.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
+import { showReload } from './reload.js';
 import { complain, FAILED, OK, say } from './say.js';
-import { SERVICE_STOP_SIGNALS, stopSignal } from './stop-signal.js';
+import { stopOfServer, stopSignal } from './stop-signal.js';
 
 /**
  * Serves until the process is asked to stop; resolves with the exit code.
@@ -51,7 +56,8 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
 
   const service = await findServiceManager(process.env);
   if (service?.ok === false) log.value.error(service.error);
-  const stop = service?.ok ? stopSignal(OK, { signals: SERVICE_STOP_SIGNALS }) : stopSignal(OK);
+  const { stop, onReload } =
+    source.kind !== 'demo' ? stopOfServer(OK) : { stop: stopSignal(OK), onReload: undefined };
   const simulator = new Simulator(configuration, log.value);
   const context = newTestContext(simulator, log.value, stateDirectory(command.state));
   const owned = ownersContext(simulator, log.value);
@@ -65,7 +71,10 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   });
   if (state?.ok === false) return complain(state.error);
   const armed = await misbehave(owned, command.misbehave);
-  if (armed !== undefined) return complain(armed);
+  if (armed !== undefined) {
+    await state?.keeper.cancel();
+    return complain(armed);
+  }
   const started = await simulator.start(state?.lines);
   if (!started.ok) {
     await state?.keeper.cancel();
@@ -96,27 +105,25 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
   const file = sourceName(source);
-  const ended = service?.ok
-    ? runService({
-        ...{
-          context: owned,
-          configuration,
-          manager: service.manager,
-          log: log.value,
-          file,
-          load: () => written.read(),
-        },
-        runtimeDirectory: command.runtimeDirectory,
-        rest: api.defaultPort === undefined ? undefined : served.addresses.join(' and '),
-        reloaded: (now) => {
-          if (state) state.keeper.file = now;
-        },
-      })
+  const rest = api.defaultPort === undefined ? undefined : served.addresses.join(' and ');
+  const supervision = service?.ok
+    ? supervise(simulator, { manager: service.manager, log: log.value, rest })
     : undefined;
+  const endReloads =
+    onReload && source.kind !== 'demo'
+      ? takeReloads(source.file, command, {
+          ...{ context: owned, configuration, file, log: log.value, load: () => written.read() },
+          ...{ onReload, supervision },
+          applied: (now) => {
+            if (state) state.keeper.file = now;
+          },
+        })
+      : undefined;
   optimizeLate(false);
   say('ready');
   await stop;
-  ended?.();
+  endReloads?.();
+  supervision?.end();
   context.runs.stopAll();
   return simulator
     .stop()
@@ -126,6 +133,43 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
       () => OK,
       (error: Error) => complain(`stopping failed: ${error.message}`),
     );
+}
+
+/** What reads the configuration again, and who hears of it. */
+interface ReloadSources extends Omit<ConstructorParameters<typeof Reloads>[0], 'begins' | 'reloaded'> {
+  readonly onReload: (reload: () => void) => () => void;
+  readonly supervision: Supervision | undefined;
+  readonly applied: (configuration: Configuration) => void;
+}
+
+/**
+ * Reads the configuration again when SIGHUP, `modbus-sim reload` or an editor asks for it.
+ * @returns a function that ends this
+ */
+function takeReloads(
+  file: string,
+  { runtimeDirectory, watches }: ServeCommand,
+  { onReload, supervision, applied, ...reloading }: ReloadSources,
+): () => void {
+  const reloads = new Reloads({
+    ...reloading,
+    begins: supervision && (() => supervision.reloading()),
+    reloaded(now, problem) {
+      applied(now);
+      supervision?.reloaded(problem);
+    },
+  });
+  const path =
+    runtimeDirectory === undefined ? socketOfFile(file, ownDirectory()) : socketOfService(runtimeDirectory);
+  const failed = (problem: string) => reloading.log.error(problem);
+  const ends = [
+    onReload(() => void reloads.ask('reload')),
+    ...(HERE.isWindows ? [] : [answerReloads(path, (request) => reloads.ask(request), failed)]),
+    ...(watches ? [watchFile(file, () => void reloads.ask('reload', showReload))] : []),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /**

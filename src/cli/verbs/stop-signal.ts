@@ -1,3 +1,5 @@
+import { closeSync, openSync } from 'node:fs';
+import { HERE } from '../../common/platform.js';
 import type { Outlet } from './outlet.js';
 import { standardOutput } from './standard.js';
 
@@ -5,11 +7,51 @@ import { standardOutput } from './standard.js';
 const STOP_LIMIT_MS = 1500;
 
 /**
- * The stop signals. SIGHUP means that the terminal was closed. Under a service manager it is no stop signal:
- * it asks for a reload. SIGBREAK is Ctrl-Break of Windows; no other system has it.
+ * The stop signals. SIGHUP means that the terminal was closed; for a program that serves a file it may also ask for a
+ * reload (`hangUps`). SIGBREAK is Ctrl-Break of Windows; no other system has it.
  */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'];
-export const SERVICE_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+const SERVER_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGBREAK'];
+
+/**
+ * The stop signal of a program that serves a file. SIGHUP asks it to read the file again, unless the program has lost the
+ * terminal that it was started on: then that was closed, and the program ends.
+ */
+export function stopOfServer(late: number): {
+  readonly stop: Promise<undefined>;
+  /** Calls back each time that a reload is asked for. @returns a function that ends this */
+  onReload(reload: () => void): () => void;
+} {
+  const hadTerminal = hasTerminal();
+  let wanted: (() => void) | undefined;
+  let end: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  process.on('SIGHUP', () => {
+    if (HERE.isWindows || (hadTerminal && !hasTerminal())) end();
+    else wanted?.();
+  });
+  return {
+    stop: stopSignal(late, { signals: SERVER_STOP_SIGNALS, closed }),
+    onReload(reload) {
+      wanted = reload;
+      return () => {
+        wanted = undefined;
+      };
+    },
+  };
+}
+
+/** Whether this process has a terminal: it is gone once the terminal was closed (tty(4)). */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Resolves when the process receives a stop signal. If the process prints for a reader, it also resolves when
@@ -22,7 +64,13 @@ export function stopSignal(
   {
     signals = STOP_SIGNALS,
     reader,
-  }: { readonly signals?: typeof STOP_SIGNALS; readonly reader?: Outlet } = {},
+    closed,
+  }: {
+    readonly signals?: typeof STOP_SIGNALS;
+    readonly reader?: Outlet;
+    /** Resolves when the program is to stop for another reason. */
+    readonly closed?: Promise<void>;
+  } = {},
 ): Promise<undefined> {
   return new Promise((resolve) => {
     const onSignal = () => {
@@ -31,6 +79,7 @@ export function stopSignal(
     };
     for (const signal of signals) process.once(signal, onSignal);
     void reader?.unread.then(onSignal);
+    void closed?.then(onSignal);
   });
 }
 

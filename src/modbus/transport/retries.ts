@@ -12,8 +12,8 @@ interface Attempts {
    * what it has opened.
    */
   attempt(isCalledOff: () => boolean): Promise<string | undefined>;
-  /** Is called at every failed attempt, with the pause before the next attempt in ms. */
-  failed(reason: string, inMs: number): void;
+  /** Is called at every failed attempt. @param isNew whether the reason is another one than before */
+  failed(reason: string, isNew: boolean): void;
 }
 
 /** Tries to open something again and again, with growing pauses, until it opens or is called off. */
@@ -22,6 +22,8 @@ export class Retries {
   readonly #times: RetryTimes;
   readonly #attempts: Attempts;
   #cancel = (): void => {};
+  /** Why the last attempt failed. A port may be away for days, so a reason is reported once. */
+  #reason: string | undefined;
   /** The last attempt, under way or over. */
   #attempt: Promise<void> | undefined;
   /** How often `end` was called. An attempt that began before the last call is called off. */
@@ -33,7 +35,9 @@ export class Retries {
     this.#attempts = attempts;
   }
 
-  begin(): void {
+  /** @param reason why it is not open, if that has been reported */
+  begin(reason?: string): void {
+    this.#reason = reason;
     this.#tryIn(this.#times.firstMs);
   }
 
@@ -55,8 +59,9 @@ export class Retries {
     const isCalledOff = () => this.#ends !== ends;
     const reason = await this.#attempts.attempt(isCalledOff);
     if (reason === undefined || isCalledOff()) return;
-    const inMs = Math.min(2 * delay, this.#times.lastMs);
-    this.#attempts.failed(reason, inMs);
-    this.#tryIn(inMs);
+    const isNew = reason !== this.#reason;
+    this.#reason = reason;
+    this.#attempts.failed(reason, isNew);
+    this.#tryIn(Math.min(2 * delay, this.#times.lastMs));
   }
 }

@@ -106,7 +106,7 @@ export type LineEvent =
   /** The port is gone, and the line waits for it. */
   | { readonly kind: 'lost'; readonly reason: string }
   /** The port is still gone. */
-  | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
+  | { readonly kind: 'retry'; readonly error: string }
   /**
    * The listening socket failed after it had opened; it serves no new clients. Or a serial port is there that
    * can't do what was asked for; the line waits for another one.

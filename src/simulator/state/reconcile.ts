@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { isMapping } from '../../common/schema/parts.js';
-import { formatProblems, pathText } from '../../common/schema/problem.js';
+import { pathText } from '../../common/schema/problem.js';
 import { inSlices, type Work } from '../../common/work.js';
 import { type FaultRule, ruleSchema } from '../../device/faults/rule.js';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../../files/config/configuration.js';
-import type { LoadResult } from '../../files/config/load.js';
 import { nativeLine } from '../../files/config/native/line.js';
 import {
   type LineSource,
@@ -22,7 +21,7 @@ import { costOf } from '../memory-budget.js';
 import { networkNow, readNewDevices } from '../new-device.js';
 import { differing } from '../plan.js';
 import { isSameRule, type Simulator } from '../simulator.js';
-import { type Edit, edited, type Wanted } from '../wanted.js';
+import { type Edit, type Made, makeEdits, type Outline } from '../wanted.js';
 import {
   deviceFingerprint,
   type FileContent,
@@ -37,38 +36,6 @@ import {
  * port refuses, is left out.
  */
 
-/** What became of edits. The texts are for people. */
-interface Made {
-  /** What was changed, such as `line bench`. */
-  readonly done: string[];
-  /** What was not changed, and why. */
-  readonly refused: string[];
-}
-
-/** Makes edits of a running simulator. @param configured the rules of the file, when it was read again */
-async function make(
-  { simulator, log }: CommandContext,
-  edits: readonly Edit[],
-  { configured, counts }: { readonly configured?: readonly FaultRule[]; readonly counts: boolean },
-): Promise<Made> {
-  const { wanted, refused } = await edited(simulator, simulator.running.api, edits);
-  const became = await simulator.changes.become(
-    { devices: [...wanted.devices.values()], lines: [...wanted.lines.values()] },
-    { policy: 'each', counts },
-  );
-  if (became.ok) simulator.faults.become(wanted.rules, simulator.findValue, configured);
-  const why = (edit: Edit) =>
-    refused.get(edit) ?? (became.ok ? became.failed.get(edit.step)?.error : became.error);
-  const made: Made = { done: [], refused: [] };
-  for (const edit of edits) {
-    const problem = why(edit);
-    if (problem === undefined) made.done.push(edit.what);
-    else made.refused.push(`${edit.what}: ${problem.replace(`${edit.step}: `, '')}`);
-  }
-  if (made.done.length > 0) log.info({ changed: made.done }, 'changed');
-  return made;
-}
-
 /** The text for an exception, which is a defect of this program. */
 export function defectText({ message }: Error): string {
   return `${message} (a defect of this program)`;
@@ -78,22 +45,23 @@ export function defectText({ message }: Error): string {
 interface Reloaded extends Readonly<Made> {
   /** The configuration that now applies. The next reload compares with it. */
   readonly configuration: Configuration;
+  /** What a running program can't change, in words such as `api`. */
+  readonly atRestart: readonly string[];
 }
 
 /**
  * Applies the changes in a configuration file to a running simulator: lines, devices and fault rules. Parts that are
- * unchanged in the file are left alone, even if REST has changed them. An invalid file changes nothing.
- * @param file name of the file, for messages
+ * unchanged in the file are left alone, even if REST has changed them.
+ * @param before the content of the file that applies now
+ * @param after its content as it was read again, without mistakes
+ * @param how with `preview`, nothing is changed
  */
 export async function reload(
   context: CommandContext,
   before: Configuration,
-  loaded: LoadResult,
-  file: string,
+  after: Configuration,
+  how: { readonly preview: boolean } = { preview: false },
 ): Promise<Reloaded> {
-  if (!loaded.ok)
-    return { configuration: before, done: [], refused: [formatProblems(file, loaded.problems)] };
-  const after = loaded.configuration;
   const changes = await inSlices(comparing(before, after));
   const { simulator } = context;
   const edits = [
@@ -104,7 +72,11 @@ export async function reload(
     ...changes.goneRules.map(({ name }) => withoutRule(name)),
     ...changes.rules.map((rule) => withRule(rule)),
   ];
-  const { done, refused } = await make(context, edits, { configured: after.faults, counts: false });
+  const { done, refused } = await makeEdits(simulator, edits, {
+    ...how,
+    configured: after.faults,
+    counts: false,
+  });
   const isDone = (what: string) => done.includes(what);
   return {
     // The next reload must find the changes again that were refused or need a restart.
@@ -119,7 +91,8 @@ export async function reload(
       faults: after.faults,
     },
     done,
-    refused: [...refused, ...changes.atRestart.map((what) => `${what}: changes at the next restart`)],
+    refused,
+    atRestart: changes.atRestart,
   };
 }
 
@@ -244,7 +217,7 @@ export async function restoreSimulator(
       ),
     ...(known ? faults.rules.map(readRule) : []),
   ];
-  const { done, refused } = await make(context, edits, { counts: true });
+  const { done, refused } = await makeEdits(simulator, edits, { counts: true });
   for (const rule of known ? faults.rules : [])
     if (typeof rule.name === 'string') simulator.changes.budget.countRule(rule.name, costOf(rule).bytes);
   return {
@@ -339,7 +312,7 @@ function withLine(
   return {
     what,
     step: what,
-    make({ devices, lines }: Wanted) {
+    make({ devices, lines }: Outline) {
       const now = lines.get(name);
       const at = new At(now && change ? mergedSource(sourceToChange(now), change) : whole, new Findings());
       checkName('line', name, at.key('name'));

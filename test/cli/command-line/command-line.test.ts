@@ -57,7 +57,13 @@ describe('the command line', () => {
     ],
     [
       '--http_port=0 --log error',
-      { kind: 'serve', source: { kind: 'demo' }, api: { httpPort: 0 }, log: { level: 'error' }, state: {} },
+      {
+        kind: 'serve',
+        source: { kind: 'demo' },
+        api: { httpPort: 0 },
+        log: { level: 'error' },
+        state: {},
+      },
     ],
   ])('%s', (line, command) => {
     expect(parse(line)).toEqual(command);
@@ -149,9 +155,9 @@ describe('the command line', () => {
 
   it('finds the service to reload: the one that is named, the own one, the usual one', () => {
     const env = { RUNTIME_DIRECTORY: '/run/modbus-sim@bench' };
-    expect(parse('reload /run/other', env)).toEqual({ kind: 'reload', directory: '/run/other' });
-    expect(parse('reload', env)).toEqual({ kind: 'reload', directory: '/run/modbus-sim@bench' });
-    expect(parse('reload')).toEqual({ kind: 'reload', directory: '/run/modbus-sim' });
+    expect(parse('reload /run/other', env)).toEqual({ kind: 'reload', preview: false, place: '/run/other' });
+    expect(parse('reload', env)).toEqual({ kind: 'reload', preview: false, place: '/run/modbus-sim@bench' });
+    expect(parse('reload')).toEqual({ kind: 'reload', preview: false, place: '/run/modbus-sim' });
   });
 
   it('takes a port for REST from the environment, where neither an option nor the file has one', () => {

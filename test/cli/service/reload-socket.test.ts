@@ -3,7 +3,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answerReloads, askForReload, type ReloadAnswer } from '../../../src/cli/service/reload-socket.js';
+import {
+  answerReloads,
+  askForReload,
+  type ReloadAnswer,
+  socketOfService,
+} from '../../../src/cli/service/reload-socket.js';
 
 const NOTHING: ReloadAnswer = { warnings: [], done: [], refused: [] };
 
@@ -11,9 +16,10 @@ function listen(reload: () => Promise<ReloadAnswer>) {
   const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-reload-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const problems: string[] = [];
-  const end = answerReloads(directory, reload, (problem) => void problems.push(problem));
+  const path = socketOfService(directory);
+  const end = answerReloads(path, reload, (problem) => void problems.push(problem));
   onTestFinished(end);
-  return { directory, path: join(directory, 'reload.sock'), problems, end };
+  return { directory, path, problems, end };
 }
 
 /** Sends text in these pieces. @returns what came back until the other side closed */
@@ -44,13 +50,13 @@ describe('the socket of a service', () => {
     ['the beginning of the word, then nonsense', ['rel', 'ated\n']],
   ])('hangs up on %s, without reloading and without an answer', async (_, pieces) => {
     let reloads = 0;
-    const { path, directory } = listen(async () => {
+    const { path } = listen(async () => {
       reloads++;
       return NOTHING;
     });
     expect(await send(path, pieces)).toBe('');
     expect(reloads).toBe(0);
-    expect(await askForReload(directory)).toEqual({ ok: true, value: NOTHING });
+    expect(await askForReload(path)).toEqual({ ok: true, value: NOTHING });
     expect(reloads).toBe(1);
   });
 
@@ -61,12 +67,12 @@ describe('the socket of a service', () => {
 
   it('goes on when who asks is gone before the answer', async () => {
     const answers: (() => void)[] = [];
-    const { path, directory } = listen(() => new Promise((resolve) => answers.push(() => resolve(NOTHING))));
+    const { path } = listen(() => new Promise((resolve) => answers.push(() => resolve(NOTHING))));
     const client = connect(path, () => client.write('reload\n'));
     await expect.poll(() => answers.length).toBe(1);
     client.destroy();
     answers[0]?.();
-    const second = askForReload(directory);
+    const second = askForReload(path);
     await expect.poll(() => answers.length).toBe(2);
     answers[1]?.();
     expect(await second).toEqual({ ok: true, value: NOTHING });
@@ -76,11 +82,11 @@ describe('the socket of a service', () => {
     const first = listen(async () => NOTHING);
     const second = { ...NOTHING, done: ['line bench'] };
     const end = answerReloads(
-      first.directory,
+      first.path,
       async () => second,
       (problem) => first.problems.push(problem),
     );
-    expect(await askForReload(first.directory)).toEqual({ ok: true, value: second });
+    expect(await askForReload(first.path)).toEqual({ ok: true, value: second });
     end();
     first.end();
     await expect.poll(() => existsSync(first.path)).toBe(false);
@@ -90,7 +96,7 @@ describe('the socket of a service', () => {
   it('that can not be had is a problem in words, and no end of the service', async () => {
     const problems: string[] = [];
     answerReloads(
-      '/dev/null',
+      '/dev/null/reload.sock',
       async () => NOTHING,
       (problem) => void problems.push(problem),
     );

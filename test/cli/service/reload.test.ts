@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { LoadResult } from '../../../src/files/config/load.js';
+import type { Configuration } from '../../../src/files/config/configuration.js';
 import { lineSource } from '../../../src/files/config/native/line-source.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { reload } from '../../../src/simulator/state/reconcile.js';
@@ -24,11 +24,7 @@ const PLANT = {
   faults: [{ name: 'slow', seed: 1, when: { unit: 1 }, do: [{ delay: 5 }] }],
 };
 
-const loaded = (content: object): LoadResult => ({
-  ok: true,
-  configuration: nativeSetup(content),
-  warnings: [],
-});
+const loaded = (content: object) => nativeSetup(content);
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -47,15 +43,14 @@ async function start() {
     return found;
   };
   let current = nativeSetup(PLANT);
-  const again = async (result: LoadResult) => {
-    const { configuration, ...told } = await reload(
+  const again = async (result: Configuration) => {
+    const { configuration, atRestart, ...told } = await reload(
       ownersContext(simulator, pino({ level: 'silent' })),
       current,
       result,
-      'plant.yaml',
     );
     current = configuration;
-    return told;
+    return { ...told, ...(atRestart.length > 0 && { atRestart }) };
   };
   return { simulator, line, again };
 }
@@ -119,14 +114,17 @@ describe('a configuration that is read again', () => {
     expect(rules.list().map(({ rule }) => rule.name)).toEqual(['slow']);
   });
 
-  it('with mistakes in it changes nothing and says which', async () => {
-    const { line, again } = await start();
-    const problems = [{ path: 'lines.bench', message: 'expected a mapping', line: 3, column: 5 }];
-    expect(await again({ ok: false, problems, warnings: [] })).toEqual({
-      done: [],
-      refused: ['plant.yaml:3:5: lines.bench: expected a mapping'],
-    });
-    expect(line('bench').definition).toEqual(nativeSetup(PLANT).lines[0]);
+  it('says what it would change, and changes nothing, when that is all that is asked', async () => {
+    const { simulator, line, again } = await start();
+    const more = { more: { tcp: { port: 0 }, units: { 1: 'pump' } } };
+    const context = ownersContext(simulator, pino({ level: 'silent' }));
+    const wanted = loaded({ ...changed(more), faults: [] });
+    const { done } = await reload(context, nativeSetup(PLANT), wanted, { preview: true });
+    expect(done).toEqual(['line more', 'fault rule slow']);
+    expect([...simulator.lines.keys()]).toEqual(['bench', 'lan']);
+    expect(simulator.faults.rules.has('slow')).toBe(true);
+    expect(line('bench').state.kind).toBe('open');
+    expect((await again(wanted)).done).toEqual(done);
   });
 
   it('leaves a line as it was whose port refuses, and tries again at the next reading', async () => {
@@ -154,7 +152,7 @@ describe('a configuration that is read again', () => {
     const file = nativeSetup(at(ports[0], ports[1]));
     const { simulator } = await startSimulator(nativeSetup(at(ports[0], ports[1])));
     const room = ownersContext(simulator, pino({ level: 'silent' }));
-    const swapped = await reload(room, file, loaded(at(ports[1], ports[0])), 'plant.yaml');
+    const swapped = await reload(room, file, loaded(at(ports[1], ports[0])));
     expect(swapped).toMatchObject({ done: ['line lan', 'line plant'], refused: [] });
     const state = (name: string) => simulator.lines.get(name)?.state;
     expect(state('lan')).toMatchObject({ kind: 'open', port: ports[1] });
@@ -163,7 +161,6 @@ describe('a configuration that is read again', () => {
       room,
       swapped.configuration,
       loaded(at(ports[0], ports[2], { host: '192.0.2.1' })),
-      'plant.yaml',
     );
     const reason = `Cannot listen on 192.0.2.1:${ports[2]}: this machine has no such address (EADDRNOTAVAIL).`;
     expect(busy).toMatchObject({
@@ -183,7 +180,7 @@ describe('a configuration that is read again', () => {
     const { simulator } = await startSimulator(nativeSetup(file));
     const room = ownersContext(simulator, pino({ level: 'silent' }));
     const swapped = { ...file, lines: { first: line(b), second: line(a) } };
-    expect(await reload(room, nativeSetup(file), loaded(swapped), 'plant.yaml')).toMatchObject({
+    expect(await reload(room, nativeSetup(file), loaded(swapped))).toMatchObject({
       done: ['line first', 'line second'],
       refused: [],
     });
@@ -196,7 +193,7 @@ describe('a configuration that is read again', () => {
     const { again } = await start();
     const other = { ...PLANT, api: { port: 1 } };
     for (let turn = 0; turn < 2; turn++)
-      expect(await again(loaded(other))).toEqual({ done: [], refused: ['api: changes at the next restart'] });
+      expect(await again(loaded(other))).toEqual({ done: [], refused: [], atRestart: ['api'] });
   });
 
   it('gives a device that is different what it has become meanwhile, where the file begins with the same', async () => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { askForReload } from '../../../src/cli/service/reload-socket.js';
-import { runService } from '../../../src/cli/service/service.js';
+import { answerReloads, askForReload, socketOfService } from '../../../src/cli/service/reload-socket.js';
+import { Reloads, watchFile } from '../../../src/cli/service/reloads.js';
+import { supervise } from '../../../src/cli/service/service.js';
 import type { LoadResult } from '../../../src/files/config/load.js';
 import { ownersContext } from '../../../src/simulator/commands/context.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -27,23 +28,22 @@ async function serve(read: () => LoadResult) {
   const log = pino({ level: 'silent' });
   const told: string[] = [];
   const context = ownersContext(simulator, log);
-  const end = runService({
-    context,
-    configuration,
-    manager: {
-      watchdogMs: undefined,
-      notify: (assignments) => void told.push(...Object.keys(assignments)),
-    },
-    runtimeDirectory,
+  const notify = (assignments: object) => void told.push(...Object.keys(assignments));
+  const supervision = supervise(simulator, {
+    manager: { watchdogMs: undefined, notify },
     log,
     rest: undefined,
-    file: 'bench.yaml',
-    load: read,
-    reloaded: () => {},
   });
-  onTestFinished(end);
+  onTestFinished(() => supervision.end());
+  const reloads = new Reloads({
+    ...{ context, configuration, log, file: 'bench.yaml', load: read },
+    begins: () => supervision.reloading(),
+    reloaded: (_, problem) => supervision.reloaded(problem),
+  });
+  const path = socketOfService(runtimeDirectory);
+  onTestFinished(answerReloads(path, (request) => reloads.ask(request), expect.fail));
   const reload = async () => {
-    const answer = await askForReload(runtimeDirectory);
+    const answer = await askForReload(path);
     return answer.ok ? answer.value : answer.error;
   };
   return { simulator, told, reload };
@@ -59,12 +59,35 @@ it('goes on as it is, and says why, when the program fails at reading the file; 
   });
   told.length = 0;
   expect(await reload()).toEqual({
-    warnings: [],
-    done: [],
-    refused: ['bench.yaml: entry checked before does not fit (a defect of this program)'],
+    mistakes: ['bench.yaml: entry checked before does not fit (a defect of this program)'],
+    ...{ warnings: [], done: [], refused: [], atRestart: [] },
   });
   expect(told).toContain('READY');
   expect([...simulator.devices.keys()]).toEqual(['meter']);
   fails = false;
   expect(await reload()).toMatchObject({ done: ['device pump'], refused: [] });
+});
+
+it('with mistakes in it changes nothing and says which', async () => {
+  const problems = [{ path: 'lines.lan', message: 'expected a mapping', line: 3, column: 5 }];
+  const { simulator, reload } = await serve(() => ({ ok: false, problems, warnings: [] }));
+  expect(await reload()).toMatchObject({
+    mistakes: ['bench.yaml:3:5: lines.lan: expected a mapping'],
+    done: [],
+  });
+  expect(simulator.lines.get('lan')?.state.kind).toBe('open');
+});
+
+it('a file that is watched is seen when it is written, and when an editor puts another one in its place', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-watch-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const [file, other] = [join(directory, 'bench.yaml'), join(directory, '.bench.yaml.swp')];
+  writeFileSync(file, 'a');
+  let saved = 0;
+  onTestFinished(watchFile(file, () => saved++));
+  writeFileSync(file, 'longer');
+  await expect.poll(() => saved).toBe(1);
+  writeFileSync(other, 'another');
+  renameSync(other, file);
+  await expect.poll(() => saved).toBe(2);
 });

@@ -200,6 +200,18 @@ describe('start: waiting', () => {
 });
 
 describe('a state on a disk', () => {
+  it('in a folder with a bench of somebody is refused, and nothing there is touched', async () => {
+    const directory = newDirectory();
+    mkdirSync(directory, { recursive: true });
+    const config = JSON.stringify({ ...CONFIG, api: { port: 0 } });
+    writeFileSync(join(directory, 'bench.json'), config);
+    writeFileSync(join(directory, 'thesis.tmp'), 'years of work');
+    const ended = await run(['--config', 'bench.json', '--state', '.'], directory);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(join(directory, 'bench.json')) });
+    expect(readdirSync(directory).sort()).toEqual(['bench.json', 'thesis.tmp']);
+    expect(readFileSync(join(directory, 'bench.json'), 'utf8')).toBe(config);
+  });
+
   it('that is damaged is set aside, and the program serves', async () => {
     const directory = newDirectory();
     mkdirSync(directory, { recursive: true });
@@ -207,7 +219,10 @@ describe('a state on a disk', () => {
     const program = await start(CONFIG, { args: ['--state', directory] });
     expect(program.output.stdout).toContain('1 file set aside (see the log)');
     const files = readdirSync(directory);
-    expect(files).toEqual([expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/)]);
+    expect(files).toEqual([
+      expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/),
+      'modbus-sim-state.json',
+    ]);
     await expect.poll(() => program.output.stderr).toContain('state set aside: is no JSON');
   });
 });
@@ -245,22 +260,68 @@ describe('a program with a heap of 256 MB', () => {
     expect(await next.stop()).toBe(0);
   });
 
-  it('begins without a state that has ended it, which is kept aside', async () => {
+  /** A state with 4711 in the first register. */
+  async function withState(): Promise<{ directory: string; args: string[] }> {
     const directory = newDirectory();
     const args = ['--state', directory];
     const first = await startProgram({ config: CONFIG, args });
     await put(first, 4711);
     expect(await first.stop()).toBe(0);
-    expect(readdirSync(directory)).not.toContain('start');
-    // What is ended in its start leaves this file, whatever has ended it.
-    writeFileSync(join(directory, 'start'), readFileSync('/proc/sys/kernel/random/boot_id'));
+    return { directory, args };
+  }
+
+  /** What a program does once it has noted its start. */
+  function doing(what: string): Record<string, string> {
+    const hook = join(newDirectory(), 'hook.cjs');
+    writeFileSync(
+      hook,
+      `const { promises } = require('node:fs');
+       const { rename } = promises;
+       promises.rename = async (from, to) => {
+         await rename(from, to);
+         if (to.endsWith('modbus-sim-state.json')) setTimeout(() => { ${what} });
+       };`,
+    );
+    return { NODE_OPTIONS: `--require ${hook} --max-old-space-size=80` };
+  }
+
+  const startOnce = (args: string[], env: Record<string, string>) =>
+    run(['--config', newFile(CONFIG), ...args, '--http_port', '0'], newDirectory(), env);
+
+  it('keeps a state in whose start it was killed twice; after the third time it begins without it, and offers it', async () => {
+    const { directory, args } = await withState();
+    const kill = doing("process.kill(process.pid, 'SIGKILL')");
+    for (let i = 0; i < 2; i++) expect((await startOnce(args, kill)).code).not.toBe(0);
+    const good = await startProgram({ config: CONFIG, args });
+    expect(await value(good)).toBe(4711);
+    expect(await good.stop()).toBe(0);
+    for (let i = 0; i < 3; i++) expect((await startOnce(args, kill)).code).not.toBe(0);
+    const without = await startProgram({ config: CONFIG, args });
+    expect(await value(without)).not.toBe(4711);
+    await expect.poll(() => without.output.stderr).toContain('the last 3 starts with it were ended');
+    const [folder = ''] = readdirSync(directory).filter((name) => /^ended-\d{8}T\d{9}Z$/.test(name));
+    const offer = `${join(directory, folder)} has a state that was set aside; to use it again, stop the program and move its files to ${directory}`;
+    await expect.poll(() => without.output.stderr).toContain(offer);
+    expect(await without.stop()).toBe(0);
+    const later = await startProgram({ config: CONFIG, args });
+    await expect.poll(() => later.output.stderr).toContain(offer);
+    expect(await later.stop()).toBe(0);
+    const again = await startProgram({ config: CONFIG, args: ['--state', join(directory, folder)] });
+    expect(await value(again)).toBe(4711);
+    expect(await again.stop()).toBe(0);
+  });
+
+  it.each([
+    ['a full heap', 'const all = []; for (;;) all.push(new Array(1000).fill(1.5));', 'heap out of memory'],
+    ['an exception', "throw new Error('a defect')", 'Error: a defect'],
+  ])('begins without a state whose start %s has ended, and says so', async (_, what, reason) => {
+    const { directory, args } = await withState();
+    expect((await startOnce(args, doing(what))).code).not.toBe(0);
     const next = await startProgram({ config: CONFIG, args });
     expect(await value(next)).not.toBe(4711);
-    await expect.poll(() => next.output.stderr).toContain('the last start with it has ended the program');
-    expect(readdirSync(directory)).toContainEqual(
-      expect.stringMatching(/^device-meter-.*\.json\.ended-\d{8}T\d{9}Z$/),
-    );
-    expect(readdirSync(directory)).not.toContain('start');
+    await expect.poll(() => next.output.stderr).toContain(`has ended the program: `);
+    expect(next.output.stderr).toContain(reason);
+    expect(readdirSync(directory)).toContainEqual(expect.stringMatching(/^ended-\d{8}T\d{9}Z$/));
     expect(await next.stop()).toBe(0);
   });
 
@@ -289,7 +350,7 @@ describe('a program with a heap of 256 MB', () => {
     expect(await next.stop()).toBe(0);
   });
 
-  it('keeps a state in whose start the power was lost, and one in whose start a port was not free', async () => {
+  it('keeps a state in whose start a port was not free', async () => {
     const directory = newDirectory();
     const args = ['--state', directory];
     const first = await startProgram({ config: CONFIG, args });
@@ -301,8 +362,6 @@ describe('a program with a heap of 256 MB', () => {
     );
     expect(second.code).toBe(1);
     expect(await first.stop()).toBe(0);
-    // The number of another boot.
-    writeFileSync(join(directory, 'start'), '00000000-0000-0000-0000-000000000000\n');
     const next = await startProgram({ config: CONFIG, args });
     expect(await value(next)).toBe(4711);
     expect(await next.stop()).toBe(0);

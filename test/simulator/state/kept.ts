@@ -33,7 +33,7 @@ export function stateDirectory(): string {
 
 export function filesIn(directory: string): string[] {
   return readdirSync(directory)
-    .filter((name) => name !== 'start')
+    .filter((name) => name !== 'modbus-sim-state.json')
     .sort();
 }
 

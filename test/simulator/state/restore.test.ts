@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { At } from '../../../src/common/schema/at.js';
@@ -428,13 +428,6 @@ describe('a file of the state that is', () => {
     expect(energy(after.simulator)).toBeDefined();
     // Adding up would take hours.
     expect(performance.now() - start).toBeLessThan(60_000);
-  });
-
-  it('a directory is left alone', async () => {
-    const directory = stateDirectory();
-    mkdirSync(join(directory, 'bench.json'));
-    const { restored } = await keep(CONTENT, directory);
-    expect(restored.setAside).toBe(1);
   });
 
   it("with a line that can't be is set aside; what is right in it is restored", async () => {

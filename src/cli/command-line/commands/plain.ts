@@ -2,6 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import { command } from './scan.js';
+import { flag } from './values.js';
 
 /* The commands without options of their own. */
 
@@ -83,11 +84,13 @@ export const PORTS = command({
   },
 });
 
-/** Have a running service read its configuration again. */
+/** Have a running program read its configuration again. */
 export interface ReloadCommand {
   readonly kind: 'reload';
-  /** The runtime directory of the service, where its socket is. */
-  readonly directory: string;
+  /** The configuration, or the runtime directory of a service, where its socket is. */
+  readonly place: string;
+  /** Only says what would change. */
+  readonly preview: boolean;
 }
 
 /** The runtime directory of modbus-sim.service. */
@@ -95,13 +98,16 @@ const USUAL_DIRECTORY = '/run/modbus-sim';
 
 export const RELOAD = command({
   name: 'reload',
-  words: '[DIR]',
-  summary: 'have a running service read its configuration again',
+  words: '[FILE|DIR]',
+  summary: 'have a running program read its configuration again',
   details:
-    'Prints what was changed and what was not; exit 1 if something was not. DIR is the runtime directory of the service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
-  options: {},
-  parse({ words, runtimeDirectory }): Result<ReloadCommand> {
-    const [directory = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;
-    return more.length === 0 ? success({ kind: 'reload', directory }) : failure('reload takes one directory');
+    'Prints what was changed and what was not; exit 1 if the file has mistakes, for which nothing is changed. FILE is the configuration that the program was started with; DIR is the runtime directory of a service: default RUNTIME_DIRECTORY, then /run/modbus-sim.',
+  options: { preview: flag('only say what would change') },
+  parse({ words, values, runtimeDirectory }): Result<ReloadCommand> {
+    const [place = runtimeDirectory ?? USUAL_DIRECTORY, ...more] = words;
+    const { preview = false } = values;
+    return more.length === 0
+      ? success({ kind: 'reload', place, preview })
+      : failure('reload takes one file or directory');
   },
 });

@@ -4,7 +4,7 @@ import { expectedMessage } from '../../../common/schema/problem.js';
 import type { ApiOverrides } from '../../../files/config/api-definition.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
 import type { Values } from './scan.js';
-import { FREE_PORTS_OPTION, numberFrom, SOURCE_OPTIONS, sourceOf, text, wordOf } from './values.js';
+import { FREE_PORTS_OPTION, flag, numberFrom, SOURCE_OPTIONS, sourceOf, text, wordOf } from './values.js';
 
 /** Levels of pymodbus.simulator's --log. */
 const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
@@ -33,6 +33,8 @@ export interface ServeCommand {
   readonly state: StateOptions;
   /** Directory of the socket on which the service is asked to read its configuration again. */
   readonly runtimeDirectory?: string;
+  /** Reads the configuration again each time that it is saved. */
+  readonly watches?: true;
   /** Identifier of an entry of the catalogue that all devices play. */
   readonly misbehave?: string;
   /** The password at the broker, from the environment. */
@@ -53,6 +55,7 @@ export const SERVE_OPTIONS = {
   http_port: PORT,
   misbehave: text('ID', 'all devices do wrong what this entry of the catalogue says'),
   state: text('DIR', 'keep what changes at run time in DIR: it is there again after a restart'),
+  watch: flag('apply what has changed in the configuration each time that it is saved'),
   log: {
     ...wordOf('critical, error, warning, info or debug (default info, on a terminal warning)', LOG_LEVELS),
     value: 'LEVEL',
@@ -83,6 +86,7 @@ export function parseServe(
   }
   const source = sourceOf(values);
   if (!source.ok) return source;
+  if (values.watch && source.value.kind === 'demo') return failure('--watch needs --config');
   const { http_host: httpHost, http_port: httpPort, log: level, log_file: file } = values;
   const defaultPort = usualPort === undefined ? undefined : PORT.read(usualPort);
   if (usualPort !== undefined && defaultPort === undefined)
@@ -95,6 +99,7 @@ export function parseServe(
       log: compact({ level, file }),
       state: compact({ directory: values.state, ofService: stateDirectory }),
       runtimeDirectory,
+      watches: values.watch || undefined,
       misbehave: values.misbehave,
       mqtt: mqttPassword === undefined ? undefined : { password: mqttPassword },
     }),

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { pathText } from '../../../common/schema/problem.js';
@@ -13,7 +14,8 @@ import {
   keptStateSchema,
 } from '../../../simulator/state/kept-state.js';
 import { restoreSimulator } from '../../../simulator/state/reconcile.js';
-import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE, type StateFiles } from './state-files.js';
+import type { StateFiles } from './state-files.js';
+import { CLOCK_FILE, deviceFile, isDeviceFile, SIMULATOR_FILE } from './state-names.js';
 
 /**
  * Interval in which a running clock is noted, in ms. After a sudden end, clocks are ahead by at most this
@@ -32,6 +34,8 @@ export interface RestoredState {
   readonly isChanged: boolean;
   /** Number of parts that could not be restored and were set aside. */
   readonly setAside: number;
+  /** The folders with states of earlier runs whose starts have ended. */
+  readonly ended: readonly string[];
 }
 
 interface RestoreContext {
@@ -42,6 +46,8 @@ interface RestoreContext {
   readonly log: Logger;
   /** The time of day in ms. */
   readonly now: () => number;
+  /** Whether the service manager has made the directory for this program. */
+  readonly isService?: boolean;
 }
 
 /**
@@ -51,11 +57,11 @@ interface RestoreContext {
 export async function restoreState(surroundings: RestoreContext): Promise<RestoredState> {
   const { context, files, file } = surroundings;
   const { simulator } = context;
-  const { names: found, note, hasEnded } = await files.open();
-  if (note !== undefined) surroundings.log.warn(note);
+  const found = await files.open(surroundings.isService);
+  if (found.note !== undefined) surroundings.log.warn(found.note);
   const reader = new StateReader(surroundings);
-  if (hasEnded) for (const name of found) await reader.ended(name);
-  const names = hasEnded ? [] : found;
+  const folder = found.ended === undefined ? undefined : await reader.ended(found.names, found.ended);
+  const names = found.ended === undefined ? found.names : [];
   const kept = names.includes(SIMULATOR_FILE)
     ? await reader.read(SIMULATOR_FILE, keptStateSchema)
     : undefined;
@@ -92,6 +98,7 @@ export async function restoreState(surroundings: RestoreContext): Promise<Restor
     lines: restored?.lines ?? new Set(),
     isChanged: kept !== undefined,
     setAside: reader.setAside,
+    ended: [...found.setAside, ...(folder === undefined ? [] : [folder])],
   };
 }
 
@@ -122,16 +129,21 @@ class StateReader {
     const read = await this.#files.read(name);
     const parsed = 'text' in read ? parse(read.text, schema) : read;
     if ('state' in parsed) return parsed.state;
-    await this.#report(name, this.#withTime('damaged'), [parsed.problem]);
+    await this.#report(name, `damaged-${this.#time}`, [parsed.problem]);
     return undefined;
   }
 
-  async ended(name: string): Promise<void> {
-    await this.#report(name, this.#withTime('ended'), ['the last start with it has ended the program']);
+  /** Sets the whole state aside. @returns the name of its folder; undefined when there is no state */
+  async ended(names: readonly string[], why: string): Promise<string | undefined> {
+    const folder = await this.#files.setAsideTogether(names, this.#time);
+    if (folder === undefined) return undefined;
+    this.setAside += names.length;
+    this.#log.warn({ files: names }, `state set aside: ${why}; kept in ${folder}`);
+    return basename(folder);
   }
 
-  #withTime(suffix: string): string {
-    return `${suffix}-${new Date(this.#now()).toISOString().replace(/[-:.]/g, '')}`;
+  get #time(): string {
+    return new Date(this.#now()).toISOString().replace(/[-:.]/g, '');
   }
 
   async unfitting(name: string, problems: readonly string[]): Promise<void> {

@@ -6,22 +6,11 @@ import { makeDirectory } from '../../../files/config/make-directory.js';
 import { loadLibc } from '../../../modbus/transport/port/libc.js';
 import { lockHolder } from '../../../modbus/transport/port/port-path.js';
 import { readShort } from '../../../modbus/transport/read-short.js';
-
-export const SIMULATOR_FILE = 'bench.json';
-export const CLOCK_FILE = 'clock.json';
-
-/** The name of the file of a device. It is a digest, because names of devices may have any characters. */
-export function deviceFile(device: string): string {
-  const readable = device.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 32);
-  return `device-${readable}-${createHash('sha256').update(device).digest('hex').slice(0, 8)}.json`;
-}
-
-export function isDeviceFile(name: string): boolean {
-  return /^device-.*\.json$/.test(name);
-}
+import { markText, readMark, reportEnd, whySetAside } from './start-mark.js';
+import { claim, foreignFiles, isEndedState, isStateFile, MARK_FILE, UNFINISHED } from './state-names.js';
 
 /** The part of `node:fs/promises` that is used here. Tests replace it to play a full disk. */
-export type FileSystem = Pick<typeof promises, 'open' | 'readdir' | 'rename' | 'rm'>;
+export type FileSystem = Pick<typeof promises, 'mkdir' | 'open' | 'readdir' | 'rename' | 'rm'>;
 
 /**
  * Longest file of a state, in bytes. A file has at most 1 MB per list of registers, so a longer one is
@@ -31,20 +20,28 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** Texts are gathered into chunks of this many characters, so that each write takes little time. */
 const CHUNK = 32 * 1024;
 
-const UNFINISHED = '.tmp';
-/**
- * Name of the file that exists while a program starts with the state. It holds the boot id of the machine.
- */
-const START = 'start';
-const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-/** Most bytes that are read of a boot id, which has 37. */
-const LONGEST_ID = 100;
+/** Who may read a file: the owner and the group. */
+const MODE = 0o640;
+/** Only the owner. */
+const PRIVATE_MODE = 0o600;
 
 /** The beginning of a file: the SHA-256 of the file, computed with zeros in its place. */
 const SUM_HEAD = '{"sum":"';
 const SUM_LENGTH = 64;
 const SUM_END = '",';
 const NO_SUM = '0'.repeat(SUM_LENGTH);
+
+/** What is found when the directory of a state is opened. */
+interface OpenedFiles {
+  /** The names of the files of the state. */
+  readonly names: readonly string[];
+  /** Why the directory can't be locked, if so. */
+  readonly note: string | undefined;
+  /** Why the state is not to be used, if so: earlier starts with it have ended. */
+  readonly ended: string | undefined;
+  /** The names of the folders with states that earlier starts have set aside. */
+  readonly setAside: readonly string[];
+}
 
 /**
  * The files of a state in their directory. Functions throw the error of the system, unless they say
@@ -55,7 +52,10 @@ export class StateFiles {
   readonly #fs: FileSystem;
   readonly #platform: Platform;
   #locked: promises.FileHandle | undefined;
+  #isOpen = false;
   #isStarted = false;
+  #marked: Promise<void> = Promise.resolve();
+  #endReport = (): void => {};
 
   constructor(directory: string, fs: FileSystem = promises, platform = HERE) {
     this.directory = directory;
@@ -65,20 +65,55 @@ export class StateFiles {
 
   /**
    * Creates the directory, locks it for this process, and removes files that a killed program left
-   * unfinished. Throws when another process holds the lock.
-   * @returns the names of the files; `note` says why the directory can't be locked, if so; `hasEnded` is true
-   * when the program ended during its last start with these files and the machine went on
+   * unfinished. Throws when another process holds the lock, or when files of others are in the way.
+   * @param isService whether the service manager has made the directory for this program
    */
-  async open(): Promise<{ names: string[]; note: string | undefined; hasEnded: boolean }> {
+  async open(isService = false): Promise<OpenedFiles> {
     makeDirectory(this.directory, 0o750);
     const note = await this.#lock();
-    const boot = await idIn(BOOT_ID);
-    const hasEnded = boot !== '' && (await idIn(this.#path(START))) === boot;
-    // A full disk does not keep a program from starting.
-    if (!this.#isStarted) await promises.writeFile(this.#path(START), boot, { mode: 0o640 }).catch(() => {});
-    const names = await this.#fs.readdir(this.directory);
-    for (const name of names) if (name.endsWith(UNFINISHED)) await this.remove(name);
-    return { names: names.filter((name) => name.endsWith('.json')), note, hasEnded };
+    try {
+      const all = await this.#fs.readdir(this.directory);
+      const foreign = await foreignFiles(this.directory, all, isService);
+      if (foreign !== undefined) throw new Error(foreign);
+      for (const name of all)
+        if (isStateFile(name.slice(0, -UNFINISHED.length)) && name.endsWith(UNFINISHED))
+          await this.remove(name);
+      const ended = await this.#begin();
+      return { names: all.filter(isStateFile), note, ended, setAside: all.filter(isEndedState) };
+    } catch (error) {
+      await this.release();
+      throw error;
+    }
+  }
+
+  /** Notes that a start begins. @returns why the state is not to be used, as a sentence */
+  async #begin(): Promise<string | undefined> {
+    const read = await this.read(MARK_FILE);
+    const earlier = readMark('text' in read ? read.text : undefined);
+    const why = whySetAside(earlier);
+    this.#isOpen = true;
+    if (why === undefined) await this.#countStart(earlier.ended + 1);
+    return why;
+  }
+
+  /** A full disk does not keep a program from starting. */
+  #countStart(ended: number): Promise<void> {
+    return this.#mark(ended).catch(() => {});
+  }
+
+  /** @param ended as in the mark; 0 when the start is over */
+  #mark(ended: number): Promise<void> {
+    // One after the other, because the program may be stopped while the first is written.
+    this.#marked = this.#marked
+      .catch(() => {})
+      .then(async () => {
+        if (this.#isStarted) return;
+        await this.#write(MARK_FILE, [markText(ended)], PRIVATE_MODE);
+        this.#endReport();
+        this.#endReport = ended > 0 ? reportEnd(this.directory) : () => {};
+        this.#isStarted = ended === 0;
+      });
+    return this.#marked;
   }
 
   /** The names of the files that exist now. Creates the directory again when somebody has removed it. */
@@ -97,11 +132,17 @@ export class StateFiles {
   }
 
   /** Writes a file atomically: when the program is killed, the file has either its old or its new content. */
-  async write(name: string, pieces: Iterable<string>): Promise<void> {
+  write(name: string, pieces: Iterable<string>): Promise<void> {
+    return this.#write(name, pieces, MODE);
+  }
+
+  async #write(name: string, pieces: Iterable<string>, mode: number): Promise<void> {
     const path = this.#path(name);
     const unfinished = `${path}${UNFINISHED}`;
+    await claim(path);
+    await claim(unfinished);
     try {
-      const file = await this.#fs.open(unfinished, 'w', 0o640);
+      const file = await this.#fs.open(unfinished, 'w', mode);
       try {
         const sum = createHash('sha256');
         for (const chunk of chunksOf(withSum(pieces))) {
@@ -122,18 +163,24 @@ export class StateFiles {
   }
 
   async remove(name: string): Promise<void> {
+    await claim(this.#path(name));
     await this.#fs.rm(this.#path(name), { force: true });
   }
 
   /** Notes that the state did not end the start: the program has started, or somebody has stopped it. */
   async started(): Promise<void> {
-    this.#isStarted = true;
-    await this.remove(START);
+    if (this.#isOpen) await this.#mark(0);
+    else this.#isStarted = true;
   }
 
-  /** Releases the lock of the directory. */
+  /** Notes that the start is over, and releases the lock of the directory. */
   async close(): Promise<void> {
     await this.started();
+    await this.release();
+  }
+
+  /** Releases the lock of the directory, as the kernel does when the process is killed. */
+  async release(): Promise<void> {
     await this.#locked?.close();
     this.#locked = undefined;
   }
@@ -178,14 +225,23 @@ export class StateFiles {
     }
   }
 
+  /**
+   * Moves the files of a state that has ended earlier starts into a folder of their own, which is a state again.
+   * Throws when they can't be moved: they would be overwritten.
+   * @returns the path of the folder; undefined when there is no file
+   */
+  async setAsideTogether(names: readonly string[], time: string): Promise<string | undefined> {
+    const folder = names.length > 0 ? this.#path(`ended-${time}`) : undefined;
+    if (folder !== undefined) await this.#fs.mkdir(folder, { mode: 0o750 });
+    for (const name of names) await this.#fs.rename(this.#path(name), join(folder ?? '', name));
+    // Not before: if it is ended meanwhile, the next start sets aside the rest.
+    await this.#countStart(1);
+    return folder;
+  }
+
   #path(name: string): string {
     return join(this.directory, name);
   }
-}
-
-/** Reads an identifier from a file; empty when the file can't be read. */
-function idIn(path: string): Promise<string> {
-  return readShort(path, LONGEST_ID).catch(() => '');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Device } from '../../../device/device.js';
 import type { Configuration } from '../../../files/config/configuration.js';
@@ -16,7 +16,8 @@ import {
 } from '../../../simulator/state/kept-state.js';
 import type { StateOptions } from '../../command-line/commands/serve.js';
 import { CLOCK_INTERVAL_MS, type RestoredState, restoreState } from './restore-state.js';
-import { CLOCK_FILE, deviceFile, SIMULATOR_FILE, StateFiles } from './state-files.js';
+import { StateFiles } from './state-files.js';
+import { CLOCK_FILE, deviceFile, SIMULATOR_FILE } from './state-names.js';
 
 /** Interval in which the counters of changes are compared, in ms. */
 const LOOK_MS = 100;
@@ -58,6 +59,7 @@ export class StateKeeper {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #trouble: string | undefined;
+  readonly #ended: readonly string[];
 
   /** @param file content of the configuration, with which the running simulator is compared */
   constructor(kept: Kept, file: FileContent, restored: RestoredState) {
@@ -74,6 +76,7 @@ export class StateKeeper {
     }
     this.#simulator = restored.setAside > 0 ? [] : this.#parts();
     this.#isSimulatorKept = restored.isChanged;
+    this.#ended = restored.ended;
   }
 
   /** The new content of the configuration after a reload. */
@@ -83,7 +86,12 @@ export class StateKeeper {
 
   /** Starts to keep the state. Call it after the program has started. */
   async begin(): Promise<void> {
-    await this.#kept.files.started().catch((error: Error) => this.#failed(error));
+    const { files, log } = this.#kept;
+    await files.started().catch((error: Error) => this.#failed(error));
+    for (const folder of this.#ended)
+      log.warn(
+        `${join(files.directory, folder)} has a state that was set aside; to use it again, stop the program and move its files to ${files.directory}, otherwise remove it`,
+      );
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
@@ -274,7 +282,8 @@ export async function openState({
   void stop.then(() => files.started()).catch(() => {});
   const now = () => Date.now();
   try {
-    const restored = await restoreState({ context, files, file: configuration, log, now });
+    const isService = options.directory === undefined;
+    const restored = await restoreState({ context, files, file: configuration, log, now, isService });
     const kept = { simulator: context.simulator, files, log, now, uptime: () => performance.now() };
     const keeper = new StateKeeper(kept, configuration, restored);
     return { ok: true, keeper, lines: restored.lines, description: describe(files.directory, restored) };

@@ -13,11 +13,11 @@ import { isClientSide, openVirtualPort } from './virtual-port.js';
 const ROOT = 0;
 
 /**
- * Returns the directory of the links. A service of systemd has a /tmp of its own, which no client sees, so
+ * Returns the directory of links and sockets of this user's programs. A service of systemd has a /tmp of its own, which no client sees, so
  * its links are in its runtime directory. Where another user of this machine has the usual directory, each
  * user has one of his own, `/tmp/modbus-sim-1001`.
  */
-function directory(): string {
+export function ownDirectory(): string {
   const { RUNTIME_DIRECTORY } = process.env;
   if (RUNTIME_DIRECTORY !== undefined) return RUNTIME_DIRECTORY;
   const usual = join(tmpdir(), 'modbus-sim');
@@ -36,7 +36,7 @@ function otherOwner(path: string): number | undefined {
  */
 export function defaultLink(line: string): string {
   // A line's name is no path: it must not lead out of the directory, and two names must not share a link.
-  return join(directory(), line.replaceAll('%', '%25').replaceAll('/', '%2F'));
+  return join(ownDirectory(), line.replaceAll('%', '%25').replaceAll('/', '%2F'));
 }
 
 /**
@@ -45,7 +45,7 @@ export function defaultLink(line: string): string {
  * @returns what is wrong, as a sentence
  */
 function makeDefaultDirectory(): string | undefined {
-  const path = directory();
+  const path = ownDirectory();
   try {
     if (!lstatSync(path, { throwIfNoEntry: false })) mkdirSync(path, { mode: 0o755 });
     const found = lstatSync(path);
@@ -95,7 +95,7 @@ function elsewhereNotes(): string[] {
   const isUsual = process.env.RUNTIME_DIRECTORY !== undefined || owner === undefined;
   return isUsual
     ? []
-    : [`${usual} belongs to another user (${owner}), so the links of virtual lines are in ${directory()}`];
+    : [`${usual} belongs to another user (${owner}), so the links of virtual lines are in ${ownDirectory()}`];
 }
 
 async function openVirtual(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {

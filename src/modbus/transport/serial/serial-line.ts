@@ -58,10 +58,10 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     this.#clock = clock;
     this.#retries = new Retries(clock, RETRY_TIMES, {
       attempt: (isCalledOff) => this.#reopen(isCalledOff),
-      failed: (error, inMs) => {
+      failed: (error, isNew) => {
         if (this.#unfit !== undefined) return;
         this.#state = { kind: 'waiting', reason: error };
-        this.#handler.event({ kind: 'retry', error, inMs });
+        if (isNew) this.#handler.event({ kind: 'retry', error });
       },
     });
   }
@@ -84,7 +84,7 @@ export class SerialLine implements Transport, SerialSide, PortListener {
     if (!opened.ok) {
       if (waits) {
         this.#note(opened);
-        this.#retries.begin();
+        this.#retries.begin(opened.error);
       }
       return opened;
     }

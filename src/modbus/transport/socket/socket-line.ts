@@ -59,9 +59,9 @@ export class SocketLine implements Transport {
       const opened = await this.#open();
       return opened.ok ? undefined : opened.error;
     },
-    failed: (error, inMs) => {
+    failed: (error, isNew) => {
       this.#state = { kind: 'waiting', reason: error };
-      this.#handler.event({ kind: 'retry', error, inMs });
+      if (isNew) this.#handler.event({ kind: 'retry', error });
     },
   });
 
@@ -157,7 +157,7 @@ export class SocketLine implements Transport {
 
   #wait(reason: string): void {
     this.#state = { kind: 'waiting', reason };
-    this.#retries.begin();
+    this.#retries.begin(reason);
   }
 
   /** Takes note that the listening socket failed after it had opened. */

@@ -173,17 +173,43 @@ describe('a serial line whose port has vanished', () => {
     isThere = true;
     await clock.advanceAsync(2000);
     expect(attempts).toEqual([0, 250, 750, 1750, 2750, 3750]);
-    expect(events.map(({ kind }) => kind)).toEqual([
-      'open',
-      'lost',
-      'retry',
-      'retry',
-      'retry',
-      'retry',
-      'open',
-    ]);
+    expect(events.map(({ kind }) => kind)).toEqual(['open', 'lost', 'retry', 'open']);
     heard?.onData(WRITE);
     expect(executed()).toBe(1);
+  });
+
+  it('reports once why it waits, and again when the reason is another one, however long it is away', async () => {
+    let heard: PortListener | undefined;
+    let error: string | undefined;
+    const { line, events } = lineOn(async (listener) => {
+      heard = listener;
+      return error === undefined
+        ? { ok: true, port: echoingPort(listener, 0), notes: [] }
+        : { ok: false, error };
+    });
+    await line.start();
+    error = 'is not there';
+    heard?.onClose('unplugged');
+    await clock.advanceAsync(3_600_000);
+    error = 'may not be opened';
+    await clock.advanceAsync(3_600_000);
+    expect(line.state).toEqual({ kind: 'waiting', reason: error });
+    error = undefined;
+    await clock.advanceAsync(1000);
+    expect(events).toEqual([
+      expect.objectContaining({ kind: 'open' }),
+      { kind: 'lost', reason: 'unplugged' },
+      { kind: 'retry', error: 'is not there' },
+      { kind: 'retry', error: 'may not be opened' },
+      expect.objectContaining({ kind: 'open' }),
+    ]);
+  });
+
+  it('reports nothing more where the start has reported the same', async () => {
+    const { line, events } = lineOn(async () => ({ ok: false, error: 'is not there' }));
+    expect(await line.start({ waits: true })).toMatchObject({ ok: false, error: 'is not there' });
+    await clock.advanceAsync(10_000);
+    expect(events).toEqual([]);
   });
 });
 

@@ -1,0 +1,132 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { formatProblems, formatWarnings } from '../../common/schema/problem.js';
+import type { Configuration } from '../../files/config/configuration.js';
+import type { LoadResult } from '../../files/config/load.js';
+import type { CommandContext } from '../../simulator/commands/context.js';
+import { defectText, reload } from '../../simulator/state/reconcile.js';
+import { laterText, type ReloadAnswer, type ReloadRequest } from './reload-socket.js';
+
+/** A configuration that can be read again while its simulator runs. */
+interface Reloading {
+  /** The context of commands with the rights of the owner. */
+  readonly context: CommandContext;
+  /** The configuration that the simulator was built from. */
+  readonly configuration: Configuration;
+  /** Name of the configuration, for messages. */
+  readonly file: string;
+  /** Reads the configuration again. */
+  readonly load: () => LoadResult | Promise<LoadResult>;
+  readonly log: Logger;
+  /** Called before the file is read. */
+  readonly begins?: (() => void) | undefined;
+  /** Called with the configuration that applies afterwards, and with the first problem. */
+  readonly reloaded: (configuration: Configuration, problem: string | undefined) => void;
+}
+
+/**
+ * Reads the configuration of a running simulator again, whoever asks for it, and applies what has changed. Reloads run one
+ * after the other, because each compares with the result of the one before. A request that arrives while a reload still
+ * waits for its turn shares that reload, which has not read the file yet.
+ */
+export class Reloads {
+  readonly #reloading: Reloading;
+  #current: Configuration;
+  #last: Promise<unknown> = Promise.resolve();
+  #queued: Promise<ReloadAnswer> | undefined;
+
+  constructor(reloading: Reloading) {
+    this.#reloading = reloading;
+    this.#current = reloading.configuration;
+  }
+
+  /**
+   * Never rejects: every failure is reported to those who asked, and the next reload is a new attempt.
+   * @param show shows the result to a person, in place of the log
+   */
+  ask(request: ReloadRequest, show?: (answer: ReloadAnswer) => void): Promise<ReloadAnswer> {
+    if (request === 'preview') {
+      const preview = this.#last.then(() => this.#answer(true));
+      this.#last = preview;
+      return preview;
+    }
+    this.#queued ??= this.#last.then(() => this.#again(show ?? ((answer) => this.#log(answer))));
+    this.#last = this.#queued;
+    return this.#queued;
+  }
+
+  async #again(show: (answer: ReloadAnswer) => void): Promise<ReloadAnswer> {
+    this.#queued = undefined;
+    const { begins, reloaded } = this.#reloading;
+    begins?.();
+    const answer = await this.#answer(false);
+    show(answer);
+    const { mistakes = [], refused, atRestart = [] } = answer;
+    reloaded(this.#current, [...mistakes, ...refused, ...atRestart.map(laterText)][0]);
+    return answer;
+  }
+
+  #log({ mistakes = [], warnings, done, refused, atRestart = [] }: ReloadAnswer): void {
+    const { log } = this.#reloading;
+    for (const text of mistakes) log.error(`not reloaded: ${text}`);
+    for (const text of warnings) log.warn(text);
+    for (const text of refused) log.warn(`not changed: ${text}`);
+    for (const what of atRestart) log.warn(laterText(what));
+    for (const what of done) log.info(`changed: ${what}`);
+  }
+
+  async #answer(preview: boolean): Promise<ReloadAnswer> {
+    const { context, file, load, log } = this.#reloading;
+    const nothing = { done: [], refused: [], atRestart: [] };
+    try {
+      const loaded = await load();
+      const warnings = loaded.warnings.map((each) => formatWarnings(file, [each]));
+      if (!loaded.ok)
+        return {
+          mistakes: loaded.problems.map((each) => formatProblems(file, [each])),
+          warnings,
+          ...nothing,
+        };
+      const { configuration, ...answer } = await reload(context, this.#current, loaded.configuration, {
+        preview,
+      });
+      if (!preview) this.#current = configuration;
+      return { warnings, ...answer };
+    } catch (error) {
+      log.error({ err: error }, 'the configuration could not be read again');
+      return { mistakes: [`${file}: ${defectText(error as Error)}`], warnings: [], ...nothing };
+    }
+  }
+}
+
+/** How long after a change of a file its editor may still be writing, in ms. */
+const SETTLED_MS = 100;
+
+/**
+ * Calls back each time that a file was saved. Its directory is watched, because editors put another file in its place.
+ * @returns a function that ends this
+ */
+export function watchFile(file: string, saved: () => void): () => void {
+  const stateOf = () => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
+  };
+  let known = stateOf();
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    const now = stateOf();
+    // An editor may take the old file away before the new one is there.
+    if (now === known || now === undefined) return;
+    known = now;
+    saved();
+  };
+  const watcher: FSWatcher = watch(dirname(resolve(file)), { persistent: false }, () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, SETTLED_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}

@@ -1,0 +1,78 @@
+import { MARK_FILE } from './state-names.js';
+
+/** How many starts in a row may be ended from outside before the state is set aside. */
+const MOST_ENDED = 3;
+/** Most characters of a reason in a message. */
+const MOST_REASON = 200;
+
+/** What the mark says of the starts before this one. */
+export interface EarlierStarts {
+  /** Number of starts in a row that were ended before the program was ready. */
+  readonly ended: number;
+  /** Why the program ended itself in its last start, such as for want of memory; undefined if it did not. */
+  readonly reason: string | undefined;
+}
+
+/**
+ * Why the state is not to be used, as a sentence. Whoever kills a program, such as the system for want of memory or
+ * somebody who does not want to wait, hardly does so because of its state; but three times in a row is no chance.
+ */
+export function whySetAside({ ended, reason }: EarlierStarts): string | undefined {
+  if (reason !== undefined) return `the last start with it has ended the program: ${reason}`;
+  return ended >= MOST_ENDED ? `the last ${ended} starts with it were ended` : undefined;
+}
+
+/** The text of the mark. @param ended number of starts in a row that count as ended, if this one ends now */
+export function markText(ended: number): string {
+  return `${JSON.stringify({ format: 1, ended })}\n`;
+}
+
+/**
+ * Reads a mark. Node writes its report into the same file when the program ends itself (`reportEnd`).
+ * @param read the content; undefined when there is none
+ */
+export function readMark(text: string | undefined): EarlierStarts {
+  const none = { ended: 0, reason: undefined };
+  if (text === undefined || text.replaceAll('\0', '') === '') return none;
+  const { ended, header, javascriptStack } = parsed(text);
+  if (typeof ended === 'number') return { ended, reason: undefined };
+  const event = String(header?.event ?? 'its report can not be read');
+  const reason = event === 'Exception' ? String(javascriptStack?.message ?? event) : event;
+  return { ended: 1, reason: reason.slice(0, MOST_REASON) };
+}
+
+interface MarkOrReport {
+  readonly ended?: unknown;
+  readonly header?: { readonly event?: unknown };
+  readonly javascriptStack?: { readonly message?: unknown };
+}
+
+function parsed(text: string): MarkOrReport {
+  try {
+    const content: unknown = JSON.parse(text);
+    return typeof content === 'object' && content !== null ? content : {};
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Has Node overwrite the mark with its report when the program ends itself: by an exception, or because its heap is
+ * full. A program that is killed writes no report. The report has the environment, so only the owner may read the mark.
+ * @param directory with the mark
+ * @returns a function that ends this
+ */
+export function reportEnd(directory: string): () => void {
+  const { report } = process;
+  if (!report) return () => {};
+  const { directory: usual, filename, reportOnFatalError, reportOnUncaughtException, compact } = report;
+  Object.assign(report, {
+    ...{ directory, filename: MARK_FILE, compact: true },
+    ...{ reportOnFatalError: true, reportOnUncaughtException: true },
+  });
+  return () =>
+    void Object.assign(report, {
+      ...{ directory: usual, filename, compact },
+      ...{ reportOnFatalError, reportOnUncaughtException },
+    });
+}
