@@ -206,7 +206,10 @@ export class Line implements LineHandler {
     return this.#afterOthers(async () => {
       const next = await wanted(this.#definition);
       if (next === undefined) return OK;
+      const before = this.#definition;
       const changed = await this.#change(next);
+      // The same definition with other devices behind it is no change of the line.
+      if (changed.ok && next.definition === before) return changed;
       if (changed.ok) this.#traffic.state('changed', JSON.stringify(lineSource(next.definition)));
       else this.#log.info({ reason: changed.error }, 'line not changed');
       return changed;

@@ -38,7 +38,7 @@ export interface Edit {
 }
 
 /** What runs now. */
-export function outlineNow(simulator: Simulator): Outline {
+function outlineNow(simulator: Simulator): Outline {
   const { devices, lines, faults } = simulator;
   return {
     devices: new Map(Array.from(devices.keys(), (name) => [name, simulator.definitionOf(name)])),

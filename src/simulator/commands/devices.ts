@@ -63,7 +63,7 @@ async function armLike(context: CommandContext, device: string, like: unknown): 
 }
 
 /** Removes a device and its copies. @param how `force` also takes the device from the units of lines */
-export async function removeDevice(
+async function removeDevice(
   { simulator }: CommandContext,
   { device: name, force }: DeclaredInput<(typeof DEVICE_COMMANDS)['device.remove']>,
 ): Promise<Outcome<null>> {

@@ -82,7 +82,7 @@ function addRule(context: CommandContext, { rule: written }: OfWrittenRule): Out
 }
 
 /** Adds a rule, or replaces the one with its name, whose counts start again at zero. */
-export function replaceRule(context: CommandContext, { rule }: OfWrittenRule): Outcome<RuleView> {
+function replaceRule(context: CommandContext, { rule }: OfWrittenRule): Outcome<RuleView> {
   const checked = checkedRule(context.simulator, rule);
   return checked.ok ? accept(context, checked.value, rule) : checked;
 }

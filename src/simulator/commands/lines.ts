@@ -26,7 +26,7 @@ function getLine({ simulator }: CommandContext, { line: name }: OfLine): Outcome
  * Adds a line whose entry is that of a native file, and opens it, unless the simulator is still to be
  * started. A line that can't be opened is removed again.
  */
-export async function addLine(
+async function addLine(
   context: CommandContext,
   { name, ...source }: DeclaredInput<(typeof LINE_COMMANDS)['line.add']>,
 ): Promise<Outcome<LineView>> {
@@ -54,7 +54,7 @@ export async function changeLine(
 }
 
 /** Closes a line and removes it. The last line stays, because a configuration needs one. */
-export async function removeLine(
+async function removeLine(
   { simulator, isOwner }: CommandContext,
   { line: name }: OfLine,
 ): Promise<Outcome<null>> {
