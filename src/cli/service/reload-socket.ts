@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { failure, type Result, success } from '../../common/result.js';
@@ -60,8 +60,8 @@ export function answerReloads(
   server.on('error', (error) => failed(`${path}: can't be asked for a reload: ${error.message}`));
   try {
     makeDirectory(directory, 0o755);
-    // A process that was killed has left its socket behind.
-    rmSync(path, { force: true });
+    // A process that was killed has left its socket behind. Anything else there is in the way of listening.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
     server.listen(path);
     chmodSync(path, 0o600);
   } catch (error) {
