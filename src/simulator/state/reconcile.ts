@@ -71,7 +71,12 @@ export async function reload(
   file: string,
 ): Promise<Reloaded> {
   if (!loaded.ok)
-    return { configuration: before, done: [], refused: [formatProblems(file, loaded.problems)], atRestart: [] };
+    return {
+      configuration: before,
+      done: [],
+      refused: [formatProblems(file, loaded.problems)],
+      atRestart: [],
+    };
   const after = loaded.configuration;
   const wanted = await inSlices(comparing(before, after));
   const changes = new Changes();
