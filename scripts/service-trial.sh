@@ -409,6 +409,8 @@ check "its configuration is kept" there test -f /etc/modbus-sim/config.yaml
 check "it can be installed again" there dpkg --force-confold -i /root/modbus-sim.deb
 check "and serves" within 10 asks_tcp 5020
 check "dpkg purges it" there dpkg -P modbus-sim
+check "purge leaves the configuration that somebody has written" there test -f /etc/modbus-sim/bench.yaml
+there rm -rf /etc/modbus-sim
 files >"$work/files-after"
 check "purge leaves no file" diff "$work/files-before" "$work/files-after"
 check "and no user" diff "$work/passwd-before" "$root/etc/passwd"

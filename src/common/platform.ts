@@ -61,3 +61,16 @@ export function whyNotVirtual({ name, isLinux, isWindows }: Platform): string | 
   const port = isWindows ? 'path: COM5; com0com makes a pair of ports' : 'modbus-sim ports lists them';
   return `virtual lines need Linux, and this is ${name}: name a serial port (${port}), or have RTU over TCP with tcp: {port: 5021} and framing: rtu`;
 }
+
+/**
+ * The names of serial ports of Windows: COM1, and those that com0com gives to its pairs. serialport adds the
+ * prefix that COM10 and above need, and takes no longer names.
+ */
+const WINDOWS_NAMES = /^(COM[1-9]\d{0,2}|CNC[AB]\d{1,4})$/;
+
+/** Says why Windows has no serial port of this name; undefined where the name has the right form. */
+export function whyNoWindowsName(path: string): string | undefined {
+  return WINDOWS_NAMES.test(path)
+    ? undefined
+    : 'is no name of a serial port, expected one such as COM5; modbus-sim ports lists them';
+}

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { HERE } from '../common/platform.js';
+import { HERE, whyNoWindowsName } from '../common/platform.js';
 import { consoleHint, listPorts, type PortInfo } from '../modbus/transport/port/list-ports.js';
-import { isWindowsName, portBehind } from '../modbus/transport/port/port-path.js';
+import { portBehind } from '../modbus/transport/port/port-path.js';
 
 /** A serial port of this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {
@@ -42,7 +42,7 @@ const NAMES_OF_PORTS =
  */
 export async function whyNoPort(path: string, root = '/', platform = HERE): Promise<string | undefined> {
   if (platform.isWindows) {
-    return isWindowsName(path) ? undefined : `expected the name of a serial port such as COM5, got ${path}`;
+    return whyNoWindowsName(path) && `expected the name of a serial port such as COM5, got ${path}`;
   }
   const wanted = resolve(path);
   const device = portBehind(wanted, root);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { manPage } from '../../scripts/package/man-page.mjs';
@@ -122,6 +122,54 @@ describe('the ZIP file for Windows', () => {
     const command = readFileSync('packaging/windows/modbus-sim.cmd', 'utf8');
     expect(command).toContain('"%~dp0node.exe" "%~dp0dist\\main.js" %*\r\n');
     expect(command.replaceAll('\r\n', '')).not.toContain('\n');
+  });
+});
+
+describe('the Debian package', () => {
+  /** Purges, with these files in the folders of the package. @returns what is left, and who was asked to delete what */
+  function purge(files: Readonly<Record<string, string>>, passwd: string) {
+    const root = mkdtempSync(join(tmpdir(), 'modbus-sim-purge-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    mkdirSync(join(root, 'bin'));
+    const tools = { getent: `echo '${passwd}'`, 'deb-systemd-helper': '', chown: '' };
+    for (const [name, body] of Object.entries({ ...tools, userdel: 'echo user', groupdel: 'echo group' }))
+      writeFileSync(join(root, 'bin', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    const script = readFileSync('packaging/deb/postrm', 'utf8')
+      .replaceAll('/etc/', `${root}/etc/`)
+      .replaceAll('/run/', `${root}/run/`)
+      .replaceAll(/(?<!:)\/var\//g, `${root}/var/`);
+    const env = { PATH: `${root}/bin:${process.env.PATH}` };
+    const said = execFileSync('sh', ['-c', script, 'postrm', 'purge'], { encoding: 'utf8', env });
+    const left = readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.parentPath.endsWith('/bin') && entry.name !== 'bin')
+      .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+    return { said, left };
+  }
+  const OWN_USER = 'modbus-sim:x:990:990:Modbus server simulator:/var/lib/modbus-sim:/usr/sbin/nologin';
+  const written = {
+    'var/lib/modbus-sim/modbus-sim-state.json': '',
+    'var/lib/modbus-sim/bench.json': '',
+    'var/lib/modbus-sim/usb-1/clock.json.damaged-20260101T000000000Z': '',
+    'var/lib/modbus-sim/ended-20260101T000000000Z/device-meter-0123abcd.json': '',
+    'var/lib/modbus-sim/traffic-000001.pcapng': '',
+  };
+
+  it('that is purged takes with it what the service has written, and the account that it was given', () => {
+    expect(purge(written, OWN_USER)).toEqual({ said: 'user\ngroup\n', left: ['var', 'var/lib'] });
+  });
+
+  it('that is purged leaves what people have put into its folders, and an account of theirs', () => {
+    const theirs = ['etc/modbus-sim/bench.yaml', 'etc/modbus-sim/token', 'var/lib/modbus-sim/thesis.tmp'];
+    const files = { ...written, ...Object.fromEntries(theirs.map((path) => [path, 'mine'])) };
+    const { said, left } = purge(files, 'modbus-sim:x:1000:1000:Sim:/home/modbus-sim:/bin/bash');
+    expect(said).toBe('');
+    expect(
+      left.filter((path) => path.split('/').length > 3 || path.startsWith('etc/modbus-sim/')).sort(),
+    ).toEqual(theirs);
   });
 });
 

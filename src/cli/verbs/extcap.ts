@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, createWriteStream, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, createWriteStream, lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HERE } from '../../common/platform.js';
+import { whyNotReplaced } from '../../common/replace.js';
 import { makeDirectory } from '../../files/config/make-directory.js';
 import type { ExtcapRequest, RunningAt } from '../command-line/commands/extcap.js';
 import { Remote } from './remote.js';
@@ -48,6 +49,8 @@ async function capture({
 }: Extract<ExtcapRequest, { what: 'capture' }>): Promise<number> {
   const line = lineOfInterface(name);
   if (line === undefined) return complain(`${name}: no interface of modbus-sim`);
+  const kept = whyNotReplaced(fifo, 'capture');
+  if (kept !== undefined) return complain(kept);
   const remote = new Remote(url, token);
   const query = new URLSearchParams({ follow: 'true', form, line });
   const answer = await remote.download(`/api/v1/capture.pcapng?${query}`);
@@ -66,6 +69,8 @@ function installExtcap(directory = extcapDirectory()): number {
   const file = join(directory, HERE.isWindows ? 'modbus-sim.bat' : 'modbus-sim');
   try {
     makeDirectory(directory);
+    if (!isWrapper(file))
+      return complain(`${file}: exists and was not installed by this program; remove it first`);
     writeFileSync(file, extcapWrapper(process.execPath, realpathSync(process.argv[1] as string)));
     chmodSync(file, 0o755);
   } catch (error) {
@@ -81,6 +86,15 @@ function installExtcap(directory = extcapDirectory()): number {
 export function extcapWrapper(node: string, program: string, { isWindows } = HERE): string {
   if (isWindows) return `@"${node}" "${program}" extcap %*\r\n`;
   return `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(program)} extcap "$@"\n`;
+}
+
+/** The scripts of `extcapWrapper`, of this version or an earlier one. */
+const WRAPPER = /^(#!\/bin\/sh\nexec '.*' '.*' extcap "\$@"\n|@".*" ".*" extcap %\*\r\n)$/;
+
+/** Whether a file may be written over. A link is left alone, because it may lead to the program itself. */
+function isWrapper(file: string): boolean {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  return !stat || (stat.isFile() && WRAPPER.test(readFileSync(file, 'utf8')));
 }
 
 function shellWord(text: string): string {

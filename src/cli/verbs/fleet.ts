@@ -301,6 +301,6 @@ function conclude(outcomes: readonly BenchOutcome[], json: string | undefined): 
 /** @returns the exit code: `code`, unless the file can't be written */
 function writeJson(file: string | undefined, content: unknown, code = OK): number {
   if (file === undefined) return code;
-  const failure = save(file, `${JSON.stringify(content, null, 2)}\n`, true);
+  const failure = save(file, `${JSON.stringify(content, null, 2)}\n`, 'list of benches');
   return failure === undefined ? code : complain(failure);
 }

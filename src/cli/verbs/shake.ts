@@ -24,7 +24,7 @@ import { runThere } from './follow-run.js';
 import { Remote } from './remote.js';
 import { complain, FAILED, OK, printFinding, say } from './say.js';
 import { stopOfReader } from './stop-signal.js';
-import { fileProblem, reportsProblem, save, writeReports } from './write-files.js';
+import { firstProblem, reportsProblem, save, writeReports } from './write-files.js';
 
 /** The exit code for a wrong command, configuration or line, when nobody polls, or after a stop. */
 const WRONG = 2;
@@ -34,9 +34,7 @@ export async function shake(command: ShakeCommand): Promise<number> {
   const read = readObserver(command.observer, (part) => `--witness-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
   const { scenario, capture } = command;
-  const unwritable =
-    reportsProblem(command) ??
-    [scenario, capture].flatMap((file) => (file === undefined ? [] : (fileProblem(file, true) ?? [])))[0];
+  const unwritable = reportsProblem(command) ?? firstProblem([scenario, 'scenario'], [capture, 'capture']);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   const replay = command.replay === undefined ? success(undefined) : readSchedule(command.replay);
   if (!replay.ok) return complain(replay.error, WRONG);
@@ -159,7 +157,9 @@ function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean):
   const forms = { html: htmlReport, json: () => shakeJson(report) };
   const problem =
     writeReports(command, [report], forms) ??
-    (scenario !== undefined && report.shaken ? save(scenario, report.shaken.scenario, true) : undefined);
+    (scenario !== undefined && report.shaken
+      ? save(scenario, report.shaken.scenario, 'scenario')
+      : undefined);
   if (problem !== undefined) return complain(problem, WRONG);
   if (report.verdict === 'fail') return FAILED;
   if (isStopped || report.verdict === 'error') return WRONG;

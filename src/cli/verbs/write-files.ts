@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { packageFile } from '../../common/package.js';
+import { type Replaceable, whyNotReplaced } from '../../common/replace.js';
 import { editorLine } from '../../common/schema/editor-schema.js';
 import { formatProblems } from '../../common/schema/problem.js';
 import { loadNative } from '../../files/config/load.js';
@@ -11,11 +12,16 @@ import type { Reports } from '../command-line/commands/values.js';
 import { complain, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
 
-/** Writes a file; overwrites one only with `force`. @returns why it could not be written, as a sentence */
-export function save(path: string, text: string, force: boolean): string | undefined {
+/**
+ * Writes a file.
+ * @param over whether it may be written over, or which earlier file of this program may
+ * @returns why it could not be written, as a sentence
+ */
+export function save(path: string, text: string, over: boolean | Replaceable): string | undefined {
   try {
-    writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
-    return undefined;
+    const kept = typeof over === 'string' ? whyNotReplaced(path, over) : undefined;
+    if (kept === undefined) writeFileSync(path, text, { flag: over ? 'w' : 'wx' });
+    return kept;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'EEXIST' ? taken(path) : unwritable(path, message);
@@ -62,23 +68,30 @@ export function writeNativeFile(
  * @returns which file can't be written, and why; undefined if no obstacle is found
  */
 export function reportsProblem({ junit, html, json }: Reports): string | undefined {
-  for (const file of [junit, html, json]) {
-    const problem = file === undefined ? undefined : fileProblem(file, true);
+  return firstProblem([junit, 'JUnit report'], [html, 'HTML report'], [json, 'JSON report']);
+}
+
+/** The first problem of files that may be wanted. */
+export function firstProblem(
+  ...files: readonly (readonly [file: string | undefined, kind: Replaceable])[]
+): string | undefined {
+  for (const [file, kind] of files) {
+    const problem = file === undefined ? undefined : fileProblem(file, kind);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-/** Why a file can't be written, as far as that is known beforehand. */
-export function fileProblem(file: string, force: boolean): string | undefined {
+/** Why a file can't be written, as far as that is known beforehand. @param over as of `save` */
+export function fileProblem(file: string, over: boolean | Replaceable): string | undefined {
   const directory = dirname(file);
   if (!existsSync(directory)) return unwritable(file, `there is no directory ${directory}`);
   const isThere = existsSync(file);
   if (isThere && statSync(file).isDirectory()) return unwritable(file, 'this is a directory');
-  if (isThere && !force) return taken(file);
+  if (isThere && !over) return taken(file);
   try {
     accessSync(isThere ? file : directory, constants.W_OK);
-    return undefined;
+    return typeof over === 'string' ? whyNotReplaced(file, over) : undefined;
   } catch (error) {
     return unwritable(file, (error as Error).message);
   }
@@ -105,12 +118,12 @@ export function writeReports(
   forms: { readonly html: Form; readonly json: Form },
 ): string | undefined {
   const asJunit: Form = (all) => junitReport(all, inconclusive);
-  for (const [file, form] of [
-    [junit, asJunit],
-    [html, forms.html],
-    [json, forms.json],
+  for (const [file, form, kind] of [
+    [junit, asJunit, 'JUnit report'],
+    [html, forms.html, 'HTML report'],
+    [json, forms.json, 'JSON report'],
   ] as const) {
-    const failure = file === undefined || reports.length === 0 ? undefined : save(file, form(reports), true);
+    const failure = file === undefined || reports.length === 0 ? undefined : save(file, form(reports), kind);
     if (failure !== undefined) return failure;
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { HERE, type Platform, whyNotVirtual } from '../../common/platform.js';
+import { HERE, type Platform, whyNotVirtual, whyNoWindowsName } from '../../common/platform.js';
 import { At } from '../../common/schema/at.js';
 import { type Findings, fileFindings } from '../../common/schema/findings.js';
 import { formatProblems, type Issue, type Problem, pathText } from '../../common/schema/problem.js';
@@ -155,18 +155,24 @@ function loadFrom(source: ConfigurationSource, api: ApiOverrides): LoadResult {
 export function loadNativeFile(file: string, api: ApiOverrides = {}, platform?: Platform): LoadResult {
   return build(readConfigFile(file), (at) => {
     const configuration = buildNative(dirname(resolve(file)), at, api);
-    if (platform) reportVirtual(configuration.lines, at.key('lines'), platform);
+    if (platform) reportUnfit(configuration.lines, at.key('lines'), platform);
     return configuration;
   });
 }
 
-/** Reports each virtual line of a file on a system that has none. */
-function reportVirtual(lines: readonly LineDefinition[], at: At, platform: Platform): void {
-  const why = whyNotVirtual(platform);
-  if (why === undefined) return;
-  for (const line of lines)
-    if (line.kind === 'serial' && line.path === 'virtual')
-      at.key(line.name).key('serial').key('path').wrong(why);
+/** Reports what the serial lines of a file can't have on a system, where the start would refuse it. */
+function reportUnfit(lines: readonly LineDefinition[], at: At, platform: Platform): void {
+  if (platform.isLinux) return;
+  for (const line of lines) {
+    if (line.kind !== 'serial') continue;
+    const serial = at.key(line.name).key('serial');
+    const name = platform.isWindows ? whyNoWindowsName(line.path) : undefined;
+    if (line.path === 'virtual') serial.key('path').wrong(whyNotVirtual(platform) ?? '');
+    else if (name !== undefined) serial.key('path').wrong(`${name}; got ${line.path}`);
+    const reason = `needs Linux, and this is ${platform.name}`;
+    if (line.rs485) serial.key('rs485').wrong(`${reason}; use an adapter that switches by itself`);
+    if (line.parityMarks) serial.key('parityMarks').wrong(reason);
+  }
 }
 
 /**
@@ -213,7 +219,7 @@ export function checkFile(file: string, api: ApiOverrides = {}, platform = HERE)
   const findings = fileFindings();
   const at = new At(value, findings);
   if (isPymodbus(at)) checkPymodbus(at);
-  else reportVirtual(buildNative(dirname(resolve(file)), at, api).lines, at.key('lines'), platform);
+  else reportUnfit(buildNative(dirname(resolve(file)), at, api).lines, at.key('lines'), platform);
   const warnings = locate(findings.warnings);
   return findings.count === 0
     ? { ok: true, warnings }

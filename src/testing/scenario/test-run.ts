@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { whyNotReplaced } from '../../common/replace.js';
 import { type Clock, systemClock } from '../../modbus/transport/clock.js';
 import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import { captureLines } from '../../simulator/line-status.js';
@@ -230,6 +231,8 @@ export function writeCapture(
   path: string,
   names: readonly string[],
 ): string | undefined {
+  const kept = whyNotReplaced(path, 'capture');
+  if (kept !== undefined) return kept;
   const capture = new Capture('wire', captureLines(simulator.lines));
   const cursor = new TrafficCursor(simulator.traffic, { lines: new Set(names) }, first - 1);
   const blocks = [...capture.header(names), ...capturePieces(capture, cursor, last)];

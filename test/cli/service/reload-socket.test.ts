@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +40,24 @@ function send(path: string, pieces: readonly (string | Uint8Array)[]): Promise<s
     })();
   });
 }
+
+it('a file in place of the socket is left alone, and named', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-reload-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'reload.sock');
+  writeFileSync(path, 'mine');
+  const problems: string[] = [];
+  const end = answerReloads(
+    directory,
+    async () => NOTHING,
+    (problem) => void problems.push(problem),
+  );
+  onTestFinished(end);
+  await expect
+    .poll(() => problems)
+    .toEqual([expect.stringContaining(`${path}: can't be asked for a reload`)]);
+  expect(readFileSync(path, 'utf8')).toBe('mine');
+});
 
 describe('the socket of a service', () => {
   it.each([

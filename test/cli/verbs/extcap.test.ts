@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interfaceName, lineOfInterface } from '../../../src/cli/verbs/extcap.js';
@@ -36,6 +36,38 @@ it('is not installed where no directory can be made', async () => {
   );
   expect(code).toBe(1);
   expect(stderr).toMatch(/^can't write \/proc\/wireshark\/extcap\/modbus-sim: ENOENT/);
+});
+
+it('is installed over an earlier one, and over nothing else: not over a file of that name, nor through a link', async () => {
+  const directory = scratch.newDirectory();
+  const path = join(directory, 'modbus-sim');
+  const install = () => run(['extcap', '--install', directory], '.');
+  expect((await install()).code).toBe(0);
+  expect((await install()).code).toBe(0);
+  const script = readFileSync(path, 'utf8');
+  const program = join(directory, 'main.js');
+  writeFileSync(program, script);
+  for (const take of [() => writeFileSync(path, 'mine'), () => symlinkSync(program, path)]) {
+    rmSync(path);
+    take();
+    expect(await install()).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${path}: exists and was not installed by this program; remove it first\n`,
+    });
+  }
+  expect(readFileSync(program, 'utf8')).toBe(script);
+});
+
+it('captures into a pipe, and does not write over a file', async () => {
+  const file = join(scratch.newDirectory(), 'thesis');
+  writeFileSync(file, 'mine');
+  const capture = ['--capture', '--extcap-interface', 'modbus-sim-lan', '--fifo', file];
+  expect(await run(['extcap', ...capture], '.')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`${file}: exists and is no earlier capture`),
+  });
+  expect(readFileSync(file, 'utf8')).toBe('mine');
 });
 
 describe('modbus-sim extcap', () => {

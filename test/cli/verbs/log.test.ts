@@ -9,7 +9,7 @@ import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
 import { scratchSpace } from './run.js';
 
-const { newDirectory } = scratchSpace();
+const { newDirectory, newFile } = scratchSpace();
 
 const start = (...args: string[]) =>
   startProgram({ config: { devices: METER, lines: { bench: VIRTUAL_LINE } }, args });
@@ -51,16 +51,14 @@ describe('the log', () => {
   });
 
   it('on a terminal shows nothing that a name of a file has hidden', async () => {
-    const directory = newDirectory();
+    const directory = join(newDirectory(), '\u001b]0;owned\u0007\u202egnp.json');
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'device-\u001b]0;owned\u0007\u202egnp.json'), '');
-    const file = join(directory, 'config.json');
-    writeFileSync(
-      file,
-      JSON.stringify({ devices: METER, lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } } }),
-    );
+    // A state that has ended a start: the log names the folder to which it is moved.
+    writeFileSync(join(directory, 'modbus-sim-state.json'), '{"header":{}}');
+    writeFileSync(join(directory, 'clock.json'), '{"format":1}');
+    const file = newFile({ devices: METER, lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } } });
     const main = join(dist, 'main.js');
-    const command = `${process.execPath} ${main} --config ${file} --http_port 0 --state ${directory}`;
+    const command = `${process.execPath} ${main} --config ${file} --http_port 0 --state '${directory}'`;
     // script(1) gives the program a terminal.
     const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
     let shown = '';

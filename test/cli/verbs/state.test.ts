@@ -206,7 +206,7 @@ describe('a state on a disk', () => {
     const config = JSON.stringify({ ...CONFIG, api: { port: 0 } });
     writeFileSync(join(directory, 'bench.json'), config);
     writeFileSync(join(directory, 'thesis.tmp'), 'years of work');
-    const ended = await run(['--config', 'bench.json', '--state', '.'], directory);
+    const ended = await run(['--config', join(directory, 'bench.json'), '--state', directory], '.');
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(join(directory, 'bench.json')) });
     expect(readdirSync(directory).sort()).toEqual(['bench.json', 'thesis.tmp']);
     expect(readFileSync(join(directory, 'bench.json'), 'utf8')).toBe(config);

@@ -38,6 +38,51 @@ it('a virtual line in a file for Windows is an error with its line, which says w
   expect(checkFile(file, {}, platformOf('linux'))).toMatchObject({ ok: true });
 });
 
+it.each<[string, string, number, string]>([
+  [
+    '{path: com5}',
+    'path',
+    4,
+    'is no name of a serial port, expected one such as COM5; modbus-sim ports lists them; got com5',
+  ],
+  [
+    '{path: /dev/ttyUSB0}',
+    'path',
+    4,
+    'is no name of a serial port, expected one such as COM5; modbus-sim ports lists them; got /dev/ttyUSB0',
+  ],
+  [
+    '{path: COM5, rs485: {mode: rts}}',
+    'rs485',
+    4,
+    'needs Linux, and this is Windows; use an adapter that switches by itself',
+  ],
+  [
+    '{path: COM5, rs485: {mode: kernel}}',
+    'rs485',
+    4,
+    'needs Linux, and this is Windows; use an adapter that switches by itself',
+  ],
+  ['{path: COM5, parity: even, parityMarks: true}', 'parityMarks', 4, 'needs Linux, and this is Windows'],
+])(
+  'a file for Windows with serial: %s is refused by check as it is by the start',
+  (serial, key, line, message) => {
+    const file = scratch(
+      'unfit.yaml',
+      `devices:\n  meter: {registers: {holding: [{address: 0, value: 1}]}}\nlines:\n  bus: {serial: ${serial}, units: {1: meter}}\n`,
+    );
+    const problem = { line, path: `lines.bus.serial.${key}`, message };
+    for (const result of [checkFile(file, {}, WINDOWS), loadNativeFile(file, {}, WINDOWS)])
+      expect(result).toMatchObject({ ok: false, problems: [problem] });
+    expect(checkFile(file, {}, platformOf('linux'))).toMatchObject({ ok: true });
+  },
+);
+
+it('adapters that switch by themselves are fine on Windows', () => {
+  const file = scratch('auto.yaml', `${BENCH.replace('path: virtual', 'path: COM5, rs485: {mode: auto}')}`);
+  expect(checkFile(file, {}, WINDOWS)).toMatchObject({ ok: true });
+});
+
 it('the demo on Windows serves RTU over TCP where it has a virtual line on Linux, and says so', () => {
   const findings = fileFindings();
   const { lines } = demoConfiguration({}, findings, WINDOWS);

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  promises,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { StateFiles } from '../../../src/cli/service/state/state-files.js';
@@ -166,6 +174,20 @@ describe('starts that end', () => {
     const ends = [];
     for (let i = 0; i < 4; i++) ends.push(await killed(directory));
     expect(ends).toEqual([undefined, undefined, undefined, 'the last 3 starts with it were ended']);
+  });
+
+  it('do not count when they succeed on a disk that has become full meanwhile', async () => {
+    const directory = directoryWith({ 'clock.json': KEPT });
+    for (let i = 0; i < 4; i++) {
+      let isFull = false;
+      const open = ((...args: Parameters<typeof promises.open>) =>
+        isFull ? Promise.reject(new Error('ENOSPC')) : promises.open(...args)) as typeof promises.open;
+      const files = new StateFiles(directory, { ...promises, open });
+      expect((await files.open()).ended).toBeUndefined();
+      isFull = true;
+      await files.started();
+      await files.close();
+    }
   });
 
   it.each([

@@ -14,8 +14,8 @@ export interface EarlierStarts {
 }
 
 /**
- * Why the state is not to be used, as a sentence. Whoever kills a program, such as the system for want of memory or
- * somebody who does not want to wait, hardly does so because of its state; but three times in a row is no chance.
+ * Why the state is not to be used, as a sentence. A program is usually killed for reasons that have nothing to do with
+ * its state: the machine is short of memory, or a user is impatient. Three kills in a row are unlikely to be chance.
  */
 export function whySetAside({ ended, reason }: EarlierStarts): string | undefined {
   if (reason !== undefined) return `the last start with it has ended the program: ${reason}`;
@@ -36,7 +36,7 @@ export function readMark(text: string | undefined): EarlierStarts {
   if (text === undefined || text.replaceAll('\0', '') === '') return none;
   const { ended, header, javascriptStack } = parsed(text);
   if (typeof ended === 'number') return { ended, reason: undefined };
-  const event = String(header?.event ?? 'its report can not be read');
+  const event = String(header?.event ?? "its report can't be read");
   const reason = event === 'Exception' ? String(javascriptStack?.message ?? event) : event;
   return { ended: 1, reason: reason.slice(0, MOST_REASON) };
 }

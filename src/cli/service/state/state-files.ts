@@ -108,10 +108,14 @@ export class StateFiles {
       .catch(() => {})
       .then(async () => {
         if (this.#isStarted) return;
-        await this.#write(MARK_FILE, [markText(ended)], PRIVATE_MODE);
         this.#endReport();
-        this.#endReport = ended > 0 ? reportEnd(this.directory) : () => {};
+        this.#endReport = () => {};
         this.#isStarted = ended === 0;
+        const written = this.#write(MARK_FILE, [markText(ended)], PRIVATE_MODE);
+        // A start that is over must not count, even if the disk is full.
+        if (this.#isStarted) return written.catch(() => this.remove(MARK_FILE));
+        await written;
+        this.#endReport = reportEnd(this.directory);
       });
     return this.#marked;
   }

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { HERE } from '../../../common/platform.js';
+import { HERE, whyNoWindowsName } from '../../../common/platform.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { realPathOf } from './adapter.js';
 import type { Libc } from './libc.js';
@@ -14,25 +14,15 @@ export interface PortDevice {
 }
 
 /**
- * The names of serial ports of Windows: COM1, and those that com0com gives to its pairs. serialport adds the
- * prefix that COM10 and above need, and takes no longer names.
- */
-const WINDOWS_NAMES = /^(COM[1-9]\d{0,2}|CNC[AB]\d{1,4})$/;
-
-/** True when a path has the form of a serial port's name on Windows. */
-export function isWindowsName(path: string): boolean {
-  return WINDOWS_NAMES.test(path);
-}
-
-/**
  * Checks that a path is a serial port. Another device is not opened, since that could set off something.
  * @returns the device, or what is wrong with the path
  */
 export function checkPath(path: string, { isWindows } = HERE): Result<PortDevice> {
   if (isWindows) {
-    return isWindowsName(path)
+    const wrong = whyNoWindowsName(path);
+    return wrong === undefined
       ? success({ isPseudoTerminal: false, whyGone: () => undefined })
-      : failure('is no name of a serial port, expected one such as COM5; modbus-sim ports lists them');
+      : failure(wrong);
   }
   const stats = checkFile(path);
   return stats.ok ? success(deviceBehind(path, stats.value)) : stats;

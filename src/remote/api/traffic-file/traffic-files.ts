@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
@@ -88,9 +89,12 @@ export class NumberedFiles {
       })
       .sort((a, b) => a.number - b.number);
     const next = (old.at(-1)?.number ?? 0) + 1;
-    for (const { name } of old.slice(0, Math.max(0, old.length - this.#most + 1))) {
-      await this.#disk.rm(join(this.#directory, name));
+    const own: string[] = [];
+    for (const { name } of old) {
+      const path = join(this.#directory, name);
+      if (await isWritten(path)) own.push(path);
     }
+    for (const path of own.slice(0, Math.max(0, own.length - this.#most + 1))) await this.#disk.rm(path);
     const name = `traffic-${String(next).padStart(6, '0')}.${this.#extension}`;
     const path = join(this.#directory, name);
     this.#current = { handle: await this.#disk.open(path, 'wx'), path };
@@ -116,6 +120,23 @@ export class NumberedFiles {
     this.#current = undefined;
     this.#length = 0;
     await handle?.close();
+  }
+}
+
+/** What each file of `Encoding` begins with: an event, or the section of a capture with the name of this program. */
+const BEGINNINGS = /^(\{"(seq|kind)":|\n\r\r\n[\s\S]{0,200}modbus-sim)/;
+const BEGINNING_BYTES = 256;
+
+/** Whether this program has written a file, or an empty one. Others may have files of these names. */
+async function isWritten(path: string): Promise<boolean> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (!file) return false;
+  try {
+    if (!(await file.stat()).isFile()) return false;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
+    return bytesRead === 0 || BEGINNINGS.test(buffer.toString('latin1', 0, bytesRead));
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,0 +1,41 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+
+/**
+ * The files that each run writes anew, and by what an earlier one is known. A slip in a command, such as `--json
+ * bench.json`, must not cost somebody his configuration.
+ */
+const EARLIER = {
+  'JUnit report': /^<\?xml[^>]*>\s*<testsuites/,
+  'HTML report': /^<!doctype html>/i,
+  'JSON report': /^\s*[[{][\s\S]*"verdict":/,
+  'list of benches': /^\[\s*(\]|\{[\s\S]*"(bench|topic)":)/,
+  scenario: /^# The client [\s\S]*\nsteps:/,
+  capture: /^\n\r\r\n[\s\S]{0,200}modbus-sim/,
+} as const;
+
+export type Replaceable = keyof typeof EARLIER;
+
+const HEAD_BYTES = 64 * 1024;
+
+/**
+ * Why a file is not written over: it is none that this program has written before.
+ * @returns a sentence; undefined when there is none, an empty one, an earlier one, or what is no regular file, such as
+ * a pipe. Throws the error of the system
+ */
+export function whyNotReplaced(path: string, kind: Replaceable): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat?.isFile() || stat.size === 0) return undefined;
+  return EARLIER[kind].test(headOf(path))
+    ? undefined
+    : `${path}: exists and is no earlier ${kind}, so it is left alone; remove it, or name another file`;
+}
+
+function headOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.toString('latin1', 0, readSync(file, head, 0, HEAD_BYTES, 0));
+  } finally {
+    closeSync(file);
+  }
+}
