@@ -80,15 +80,20 @@ export function answerReloads(
   try {
     makeDirectory(dirname(path), 0o755);
     // A process that was killed has left its socket behind.
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
+    if (isSocket(path)) rmSync(path);
     server.listen(path);
-    chmodSync(path, 0o600);
+    // What else has this name is somebody's: `listen` refuses it, later.
+    if (isSocket(path)) chmodSync(path, 0o600);
   } catch (error) {
     failed(`${path}: can't be asked for a reload: ${(error as Error).message}`);
   }
   // A client must not keep the program from ending.
   server.unref();
   return () => server.close();
+}
+
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
 
 function serve(client: Socket, answer: (request: ReloadRequest) => Promise<ReloadAnswer>): void {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,8 +47,9 @@ it('a file in place of the socket is left alone, and named', async () => {
   const path = join(directory, 'reload.sock');
   writeFileSync(path, 'mine');
   const problems: string[] = [];
+  const mode = statSync(path).mode;
   const end = answerReloads(
-    directory,
+    path,
     async () => NOTHING,
     (problem) => void problems.push(problem),
   );
@@ -57,6 +58,7 @@ it('a file in place of the socket is left alone, and named', async () => {
     .poll(() => problems)
     .toEqual([expect.stringContaining(`${path}: can't be asked for a reload`)]);
   expect(readFileSync(path, 'utf8')).toBe('mine');
+  expect(statSync(path).mode).toBe(mode);
 });
 
 describe('the socket of a service', () => {
