@@ -91,10 +91,14 @@ ip address add "$ADDRESS/32" dev lo
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=755 dev "$root/dev"
-for each in null zero full random urandom tty; do
-  touch "$root/dev/$each"
-  mount --bind "/dev/$each" "$root/dev/$each"
-done
+while read -r name numbers; do mknod -m 666 "$root/dev/$name" c $numbers; done <<EOF
+null 1 3
+zero 1 5
+full 1 7
+random 1 8
+urandom 1 9
+tty 5 0
+EOF
 mkdir "$root/dev/pts"
 mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$root/dev/pts"
 ln -s pts/ptmx "$root/dev/ptmx"
