@@ -131,7 +131,10 @@ start() {
   prints '^ready$' cat "$work/log"
 }
 stop() {
-  kill -TERM "$program" && timeout 10 tail --pid "$program" -f /dev/null && wait "$unshare"
+  kill -TERM "$program" && timeout 10 tail --pid "$program" -f /dev/null || return 1
+  local ended=$unshare
+  unshare=''
+  wait "$ended"
 }
 inside() { nsenter --target "$program" --mount --net --pid --root --wd --setuid "${user%:*}" --setgid "${user#*:}" env "${variables[@]}" "$@"; }
 beside() { nsenter --target "$program" --net "$@"; }

@@ -30,7 +30,7 @@ describeWithPeer('the image of the Containerfile', noImage, () => {
     { timeout: LIMIT_MS },
     async () => {
       const said = await new Promise<string>((ended) => {
-        execFile('scripts/container-trial.sh', (_, stdout, stderr) => ended(stdout + stderr));
+        execFile('bash', ['scripts/container-trial.sh'], (_, stdout, stderr) => ended(stdout + stderr));
       });
       expect(said).toMatch(/\n0 failed\n$/);
     },
