@@ -1,11 +1,11 @@
-"""Where the command is looked for: what the environment names, the PATH, npx, a container."""
+"""Where the command is looked for: what the environment names, and the PATH. Nothing is ever fetched."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from pytest_modbus_sim.command import VERSION, find_command
+from pytest_modbus_sim.command import NOT_FOUND, find_command
 
 
 @pytest.fixture
@@ -30,25 +30,26 @@ def test_the_environment_comes_first(machine):
     assert find_command(environment, []) == ["node", "/opt/my sim/main.js"]
 
 
+def test_then_an_image_that_is_named_which_sees_the_files_of_the_test(machine):
+    environment = machine("modbus-sim", "podman", MODBUS_SIM_IMAGE="registry.example.org/sim:1")
+    command = names(find_command(environment, [Path("/tests")]))
+    assert command[:4] == ["podman", "run", "--rm", "--pull=never"]
+    assert command[-2:] == ["--volume=/tests:/tests", "registry.example.org/sim:1"]
+
+
+def test_the_image_has_the_token_without_its_being_in_the_list_of_processes(machine):
+    command = find_command(machine("docker", MODBUS_SIM_IMAGE="sim:1"), [])
+    assert "--env=MODBUS_SIM_TOKEN" in command
+
+
 def test_then_what_is_installed(machine):
     assert names(find_command(machine("modbus-sim", "npx", "docker"), [])) == ["modbus-sim"]
 
 
-def test_then_npx_in_the_version_that_belongs_to_this_package(machine):
-    assert names(find_command(machine("npx", "docker"), [])) == ["npx", "--yes", f"modbus-sim@{VERSION}"]
+def test_a_package_or_an_image_that_somebody_else_may_have_given_this_name_is_not_fetched(machine):
+    assert find_command(machine("npx", "npm", "podman", "docker"), []) is None
 
 
-def test_then_a_container_that_sees_the_files_of_the_test(machine):
-    command = names(find_command(machine("docker"), [Path("/tests")]))
-    assert command[:4] == ["docker", "run", "--rm", "--network=host"]
-    assert command[-2:] == ["--volume=/tests:/tests", f"modbus-sim:{VERSION}"]
-
-
-def test_an_image_that_is_named_is_used_though_npx_is_there(machine):
-    command = names(find_command(machine("npx", "podman", MODBUS_SIM_IMAGE="registry.example.org/sim:1"), []))
-    assert command[0] == "podman"
-    assert command[-1] == "registry.example.org/sim:1"
-
-
-def test_nothing_is_found_where_nothing_is(machine):
+def test_who_has_nothing_is_told_what_to_set(machine):
     assert find_command(machine(), []) is None
+    assert all(each in NOT_FOUND for each in ("PATH", "MODBUS_SIM=", "MODBUS_SIM_IMAGE"))

@@ -38,11 +38,12 @@ function run(command: string, args: readonly string[], cwd: string, env: NodeJS.
 describe('the package, as npm would publish it', () => {
   const project = mkdtempSync(join(tmpdir(), 'modbus-sim-user-'));
   const modules = join(project, 'node_modules');
+  let packed = '';
 
   /** A project that has the packed package installed, beside links to our own packages, so that no network is needed. */
   beforeAll(() => {
     mkdirSync(join(modules, 'modbus-sim'), { recursive: true });
-    const packed = execFileSync(
+    const report = execFileSync(
       'npm',
       ['pack', '--json', '--ignore-scripts', '--pack-destination', project],
       {
@@ -50,7 +51,8 @@ describe('the package, as npm would publish it', () => {
         stdio: ['ignore', 'pipe', 'ignore'],
       },
     );
-    const [{ filename }]: [{ filename: string }] = JSON.parse(packed);
+    const [{ filename }]: [{ filename: string }] = JSON.parse(report);
+    packed = filename;
     execFileSync('tar', ['-xzf', filename, '-C', 'node_modules/modbus-sim', '--strip-components=1'], {
       cwd: project,
     });
@@ -84,8 +86,8 @@ describe('the package, as npm would publish it', () => {
   });
 
   it('is started by npx, as the demo, in a folder of its own', async () => {
-    // npx does not pass a signal on, so it goes to all of them.
-    const args = ['modbus-sim', '--free-ports', '--http_port', '0'];
+    // npx does not pass a signal on, so it goes to all of them. With --no it fetches nothing.
+    const args = ['--no', '--', 'modbus-sim', '--free-ports', '--http_port', '0'];
     const demo = spawn('npx', args, { cwd: project, env: environment, detached: true });
     let printed = '';
     for (const output of [demo.stdout, demo.stderr]) output.on('data', (text) => (printed += text));
@@ -105,8 +107,8 @@ describe('the package, as npm would publish it', () => {
     const github = read('github.yml').jobs.scenarios.steps.flatMap(({ run: command }) => command ?? []);
     expect(read('gitlab-ci.yml').modbus.script).toEqual(github);
     const [install, test = ''] = github;
-    // It is there already. The scenario is for the poller of the examples.
-    expect(install).toBe('npm install --no-save modbus-sim');
+    // It is installed already. The scenario is for the poller of the examples.
+    expect(install).toBe(`npm install --no-save ./${packed}`);
     const { status, output } = run('sh', ['-ec', test], project);
     expect(output).toMatch(/: pass\. 3 of 3 steps passed\.$/m);
     expect(status).toBe(0);

@@ -8,12 +8,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-#: The version of modbus-sim that this package belongs to, as npm and the image have it.
-VERSION = "1.0.0-rc.1"
-
+#: No registry is named: the name modbus-sim on npm, PyPI and Docker Hub is not the project's.
 NOT_FOUND = (
-    "modbus-sim was not found. Install it (npm install --global modbus-sim), or name the command in the environment "
-    "variable MODBUS_SIM, or an image for podman or docker in MODBUS_SIM_IMAGE."
+    "modbus-sim was not found on the PATH, and is not downloaded. Install it from a clone or a package (its README says how), "
+    'or set MODBUS_SIM="node /path/to/modbus-sim/dist/main.js", or MODBUS_SIM_IMAGE to an image that podman or docker has.'
 )
 
 
@@ -30,12 +28,7 @@ def find_command(environment: Mapping[str, str], directories: Sequence[Path]) ->
     if image:
         return _in_container(image, path, directories)
     installed = shutil.which("modbus-sim", path=path)
-    if installed:
-        return [installed]
-    npx = shutil.which("npx", path=path)
-    if npx:
-        return [npx, "--yes", f"modbus-sim@{VERSION}"]
-    return _in_container(f"modbus-sim:{VERSION}", path, directories)
+    return [installed] if installed else None
 
 
 def _split(command: str) -> list[str]:
@@ -51,7 +44,7 @@ def _in_container(image: str, path: str | None, directories: Sequence[Path]) -> 
         if program is None:
             continue
         # On the network of this machine, because the ports are free ones, known only when the lines are open.
-        command = [program, "run", "--rm", "--network=host"]
+        command = [program, "run", "--rm", "--pull=never", "--network=host", "--env=MODBUS_SIM_TOKEN"]
         if os.name != "nt":
             command.append(f"--user={os.getuid()}:{os.getgid()}")
             if engine == "podman" and os.getuid() != 0:

@@ -24,7 +24,7 @@ from .command import NOT_FOUND, find_command
 #: What a simulator is made of: the content of a native file, the path of one, or None for the demo.
 Configuration = Union[Mapping[str, Any], str, "os.PathLike[str]", None]
 
-#: The longest time for a start, in seconds. The first start by npx installs the program.
+#: The longest time for a start, in seconds, on a busy machine.
 START_LIMIT = 120.0
 STOP_LIMIT = 5.0
 #: The longest time for an answer of REST, in seconds, and the longest that it is asked to wait for traffic.
@@ -87,7 +87,7 @@ class Simulator:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=subprocess.STDOUT,
-                    # npx and a shell do not pass a signal on, so it is sent to all of them.
+                    # A shell does not pass a signal on, so it is sent to all of them.
                     start_new_session=True,
                 )
             self.url = self._until_ready(self._process)
