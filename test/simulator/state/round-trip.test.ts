@@ -99,7 +99,7 @@ const NOT_KEPT: Partial<Record<keyof typeof COMMANDS, string>> = {
 
 const PLANT = {
   ...START,
-  lines: { lan: START.lines.lan, other: { udp: { port: 15021 }, units: { 1: 'spare' } } },
+  lines: { lan: START.lines.lan, other: { udp: { port: 15021 }, units: { 1: 'spare', 2: 'other' } } },
 };
 
 function seen({ simulator }: KeptSimulator) {

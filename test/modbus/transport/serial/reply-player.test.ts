@@ -141,7 +141,7 @@ describe('when a reply leaves', () => {
   });
 
   it('keeps other requests from being executed: with drop while a reply is pending, with queue after 256', () => {
-    const [drop, queue] = [playerWith(20, { whenBusy: 'drop' }), playerWith(20, { whenBusy: 'queue' })];
+    const [drop, queue] = [playerWith(20, { whenBusy: 'drop' }), playerWith(60_000, { whenBusy: 'queue' })];
     expect(drop.player.refuses).toBe(false);
     drop.reply(FIRST);
     expect(drop.player.refuses).toBe(true);
@@ -150,10 +150,10 @@ describe('when a reply leaves', () => {
     for (let i = 0; i < 256; i++) {
       expect(queue.player.refuses).toBe(false);
       queue.reply(FIRST);
-      queue.clock.advance(REQUEST.bytes.length / 256);
+      queue.clock.advance(REQUEST.bytes.length + T35 + 1);
     }
     expect([queue.player.refuses, queue.sent.length]).toEqual([true, 0]);
-    queue.clock.advance(10_000);
+    queue.clock.advance(120_000);
     expect([queue.player.refuses, queue.sent.length]).toEqual([false, 256]);
   });
 
