@@ -1,15 +1,25 @@
+import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../../src/device/device.js';
 import type { RequestOutcome } from '../../src/modbus/client/client.js';
+import { SOCKET } from '../../src/modbus/protocol/framing.js';
 import { systemClock } from '../../src/modbus/transport/clock.js';
 import type { LineHandler, LineReply, Transport } from '../../src/modbus/transport/transport.js';
 import { Simulator } from '../../src/simulator/simulator.js';
+import { Capture } from '../../src/simulator/traffic/capture/capture.js';
+import { type CaptureLines, FORM_NAMES } from '../../src/simulator/traffic/capture/packet.js';
 import { bytesOf, hexOf } from '../modbus/protocol/hex.js';
 import { nativeSetup } from '../support/configuration.js';
+import { frameEvent, replyEvent } from './traffic/events.js';
 
-/* What the wing promises between a file and a transport: requests in, reply plans out. The test plays the transport. */
+/*
+ * What the wing promises between a file and a transport: requests in, reply plans out. The test plays the transport. The captures are goldens:
+ * `npx vitest run test/simulator/contract.test.ts -u` writes them again; a commit that has one of them says why.
+ */
+
+const golden = (name: string) => resolve('test/goldens/written', name);
 
 const BROADCAST = 0;
 const REAL = { real: { tcp: { host: 'meter', port: 502 } }, writes: true };
@@ -115,6 +125,12 @@ describe('a broadcast', () => {
     for (const unit of [1, 2]) expect(sent(request(unit, READ))).toEqual([`0${unit}030400070001`]);
   });
 
+  it('of function 8 is for each unit of a device: both only listen then', () => {
+    const { request } = benchOf({ meter: METER }, { 1: 'meter', 2: 'meter' });
+    request(BROADCAST, '08 0004 0000');
+    for (const unit of [1, 2]) expect(sent(request(unit, READ))).toEqual([]);
+  });
+
   it('goes once to a real device under two units, and nobody waits for it', async () => {
     const { request, asked, answers } = benchOf({ meter: REAL }, { 1: 'meter', 2: 'meter' });
     expect(sent(request(BROADCAST, '06 0000 0007'))).toEqual([]);
@@ -138,5 +154,29 @@ describe('a request to a real device', () => {
       [],
       ['0103020006'],
     ]);
+  });
+});
+
+describe('a capture is as it was', () => {
+  const lines: CaptureLines = {
+    names: () => ['bench', 'lan'],
+    get: (name) =>
+      name === 'bench'
+        ? { name, kind: 'serial', describe: () => 'RTU' }
+        : { name, kind: 'tcp', host: '127.0.0.1', port: 502, describe: () => 'Modbus TCP' },
+  };
+  const client = { line: 'lan', framing: SOCKET, client: '192.0.2.7:40112', clientId: 3 };
+  const events = [
+    frameEvent(READ),
+    replyEvent(READ, '03 04 0007 0001', { acted: [{ rule: 'late', kind: 'delay' }] }),
+    frameEvent(READ, { ...client, seq: 3 }),
+    replyEvent(READ, '03 04 0007 0001', { ...client, seq: 4, request: 3 }),
+  ];
+
+  it.each(FORM_NAMES)('in the form %s', async (form) => {
+    const capture = new Capture(form, lines);
+    const blocks = [...capture.header(), ...events.flatMap((event) => capture.blocksOf(event))];
+    const text = blocks.map((block) => `${hexOf(block)}\n`).join('');
+    await expect(text).toMatchFileSnapshot(golden(`capture-${form}.hex`));
   });
 });

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseText } from '../../../src/files/config/text/parse-text.js';
 import { COMMANDS } from '../../../src/remote/rpc/declared.js';
 import type { CallName } from '../../../src/remote/rpc/rpc.js';
-import { type KeptSimulator, keep, stateDirectory } from './kept.js';
+import { filesIn, type KeptSimulator, keep, stateDirectory } from './kept.js';
 import { asIs, METER, PLAIN, request, START, written } from './plant.js';
 
 /*
@@ -107,15 +109,15 @@ function seen({ simulator }: KeptSimulator) {
   return { ...asIs(simulator), file: file.ok && file.source.value };
 }
 
-describe('a restart with the state brings back', () => {
-  beforeEach(() => {
-    // Nothing moves.
-    vi.spyOn(performance, 'now').mockReturnValue(0);
-  });
-  afterEach(() => {
-    vi.mocked(performance.now).mockRestore();
-  });
+beforeEach(() => {
+  // Nothing moves.
+  vi.spyOn(performance, 'now').mockReturnValue(0);
+});
+afterEach(() => {
+  vi.mocked(performance.now).mockRestore();
+});
 
+describe('a restart with the state brings back', () => {
   it.each(Object.entries(ROWS))('%s', async (_, changes) => {
     const directory = stateDirectory();
     const first = await keep(PLANT, directory);
@@ -138,4 +140,27 @@ it('each command that changes something has a row, or a reason why a restart tak
   const changing = Object.entries(COMMANDS).flatMap(([name, each]) => ('kind' in each ? [] : [name]));
   const tried = Object.values(ROWS).flatMap((changes) => changes.at(-1)?.[0] ?? []);
   expect([...new Set(tried), ...Object.keys(NOT_KEPT)].sort()).toEqual(changing.sort());
+});
+
+it('the files of the state are as they were', async () => {
+  const directory = stateDirectory();
+  const content = {
+    devices: { meter: PLAIN, other: PLAIN },
+    lines: { lan: { tcp: { port: 15020 }, units: { 1: 'meter', 2: 'other' } } },
+    faults: [MINE],
+  };
+  const kept = await keep(content, directory);
+  for (const [name, input] of [
+    ['value.change', { device: 'meter', changes: [{ table: 'holding', address: 1, words: [9] }] }],
+    ['device.manners', { device: 'meter', manners: { holes: 'shift' } }],
+    ['device.add', { name: 'extra', ...PLAIN }],
+    ['line.change', { line: 'lan', settings: { units: { 1: 'meter', 2: 'extra' } } }],
+    ['rule.switch', { name: 'mine', enabled: false }],
+  ] as const satisfies readonly Change[])
+    expect(await request(kept.simulator, { name, input })).toMatchObject({ ok: true });
+  await kept.keeper.end();
+  const files = filesIn(directory).map(
+    (name) => `== ${name}\n${readFileSync(join(directory, name), 'utf8')}`,
+  );
+  await expect(files.join('\n')).toMatchFileSnapshot(resolve('test/goldens/written/state.txt'));
 });
