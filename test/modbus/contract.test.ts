@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { concatBytes } from '../../src/modbus/protocol/bytes.js';
 import { RTU } from '../../src/modbus/protocol/framing.js';
 import { plainReply, type ReplyPlan, type Step } from '../../src/modbus/protocol/reply-plan.js';
@@ -8,9 +8,12 @@ import { ptyAdapter } from '../../src/modbus/transport/port/adapter.js';
 import type { PortListener } from '../../src/modbus/transport/port/port.js';
 import { SerialLine } from '../../src/modbus/transport/serial/serial-line.js';
 import type { SerialSettings } from '../../src/modbus/transport/settings.js';
-import { type LineEvent, STEPS_PER_TURN } from '../../src/modbus/transport/transport.js';
+import type { LineEvent } from '../../src/modbus/transport/transport.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 import { playedPort } from './transport/serial/played-line.js';
+import { readRequest } from './transport/socket/holding-registers.js';
+import { openLine } from './transport/socket/line.js';
+import { until } from './transport/socket/raw-client.js';
 
 /* What the wing promises of a serial line: bytes in, requests out, and plans on the wire. The test plays the port and the clock. */
 
@@ -146,16 +149,35 @@ it('a break begins when the bytes before it have left the wire, and not before',
   expect(after?.at).toBeGreaterThanOrEqual((line.breaks[0] ?? 0) + 5);
 });
 
-it('a reply in very many pieces lets others have their turn', async () => {
-  const steps = Array.from({ length: 3 * STEPS_PER_TURN }, (_, i): Step => {
+/** A plan of very many pieces, without a wait between them. */
+const pieces = (): ReplyPlan => ({
+  kind: 'send',
+  early: false,
+  steps: Array.from({ length: 200 }, (_, i): Step => {
     return { kind: 'bytes', waitMs: 0, bytes: Uint8Array.of(i), continues: i > 0 };
-  });
-  const plan = (): ReplyPlan => ({ kind: 'send', early: false, steps });
-  const line = await lineOn({ timing: { ...SETTINGS.timing, turnaround: 'eager' } }, { plan });
+  }),
+});
+
+it('a reply in very many pieces lets others have their turn after 64 of them', async () => {
+  const line = await lineOn({ timing: { ...SETTINGS.timing, turnaround: 'eager' } }, { plan: pieces });
   line.hears(write(1));
-  expect(line.written).toHaveLength(STEPS_PER_TURN);
+  expect(line.written).toHaveLength(64);
   clock.advance(1000);
-  expect(line.written).toHaveLength(steps.length);
+  expect(line.written).toHaveLength(200);
+});
+
+it('a reply in very many pieces lets others have their turn on a socket, too', async () => {
+  vi.unstubAllGlobals();
+  const line = await openLine();
+  onTestFinished(() => line.close());
+  const ended: number[] = [];
+  line.device.fault = () => {
+    setImmediate(() => ended.push(line.device.reports.length));
+    return pieces();
+  };
+  line.client().send(readRequest(1, 0));
+  await until(() => line.device.reports.length === 1, 'played');
+  expect(ended).toEqual([0]);
 });
 
 describe('an adapter that hears what it sends, so late that it may be a client', () => {
