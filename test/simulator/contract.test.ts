@@ -25,7 +25,7 @@ const BROADCAST = 0;
 const REAL = { real: { tcp: { host: 'meter', port: 502 } }, writes: true };
 
 /** A simulator of a file with one serial line, to which the test hands requests. */
-function benchOf(devices: object, units: object) {
+function benchOf(devices: object, units: object, faults: readonly object[] = []) {
   let handler: LineHandler | undefined;
   const transport: Transport = {
     state: { kind: 'stopped' },
@@ -37,7 +37,7 @@ function benchOf(devices: object, units: object) {
   const asked: string[] = [];
   const open: ((outcome: RequestOutcome) => void)[] = [];
   const simulator = new Simulator(
-    nativeSetup({ devices, lines: { bus: { serial: { path: 'virtual' }, units } } }),
+    nativeSetup({ devices, lines: { bus: { serial: { path: 'virtual' }, units } }, faults }),
     pino({ level: 'silent' }),
     {
       clock: systemClock,
@@ -70,9 +70,13 @@ function benchOf(devices: object, units: object) {
       if (!reply) throw new Error('no reply was begun');
       return reply;
     },
-    /** The real device gives this answer to the request that is under way. */
-    answers: async (hex: string) => {
-      open.shift()?.({ kind: 'answered', pdu: bytesOf(hex), adu: new Uint8Array(), ms: 1 });
+    /** The real device gives this answer to the request that is under way, or none in time. */
+    answers: async (hex: string | undefined) => {
+      open.shift()?.(
+        hex === undefined
+          ? { kind: 'timeout', heard: new Uint8Array(), ms: 1000 }
+          : { kind: 'answered', pdu: bytesOf(hex), adu: new Uint8Array(), ms: 1 },
+      );
       await turn();
     },
   };
@@ -139,7 +143,102 @@ describe('a broadcast', () => {
   });
 });
 
+/** Why a plan is silent; undefined when it sends, or is still to come. */
+const whySilent = ({ plan }: LineReply) => (plan?.kind === 'silence' ? plan.reason : undefined);
+
+describe('a device that does not answer', () => {
+  const LISTEN_ONLY = '08 0004 0000';
+  const RESTART = '08 0001 0000';
+
+  it.each<[why: string, manners: object, before: (device: Device) => void, requests: string[]]>([
+    ['the device has no power, or boots', {}, (device) => device.interrupt({ bootMs: 0 }), []],
+    ['the device is in listen-only mode', {}, () => {}, [LISTEN_ONLY]],
+    ['the device has locked up', { locksUp: { on: ['address'], for: '1h' } }, () => {}, ['03 0009 0001']],
+    ['the device does not answer such a request', { holes: 'silence' }, () => {}, []],
+  ])('has the reason in its plan: %s', (why, manners, before, requests) => {
+    const { request, device } = benchOf({ meter: { ...METER, manners } }, { 1: 'meter' });
+    before(device('meter'));
+    for (const each of requests) request(1, each);
+    expect(whySilent(request(1, '03 0005 0001'))).toBe(why);
+  });
+
+  it('does not hear a broadcast while it has locked up', () => {
+    const { request, device } = benchOf(
+      { meter: { ...METER, manners: { locksUp: { on: ['address'], for: '1h' } } }, other: METER },
+      { 1: 'meter', 2: 'other' },
+    );
+    expect(sent(request(1, '03 0009 0001'))).toEqual(['018302']);
+    request(BROADCAST, '06 0000 0007');
+    expect(device('meter').tables.holding.readWords(0, 2)).toEqual([1, 0]);
+    expect(sent(request(2, READ))).toEqual(['02030400070001']);
+  });
+
+  it.each(['a restart, which it does not answer', 'the loss of its supply'])(
+    'in listen-only mode comes back by %s',
+    (way) => {
+      const { request, device } = benchOf({ meter: METER }, { 1: 'meter' });
+      request(1, LISTEN_ONLY);
+      if (way.startsWith('a restart')) expect(sent(request(1, RESTART))).toEqual([]);
+      else {
+        device('meter').interrupt({ bootMs: 0 });
+        device('meter').restore(0);
+      }
+      expect(sent(request(1, READ))).toEqual(['01030400010000']);
+      // Function 8, sub-function 15: messages that were not answered, since then.
+      expect(sent(request(1, '08 000F 0000'))).toEqual(['0108000f0000']);
+    },
+  );
+});
+
+it('a write has its line as the writer', () => {
+  const { request, device } = benchOf({ meter: METER }, { 1: 'meter' });
+  const writer = () => device('meter').tables.holding.window.image.lastWrites.get(0)?.writer;
+  for (const unit of [1, BROADCAST]) {
+    request(unit, `06 0000 000${unit + 2}`);
+    expect(writer()).toEqual({ by: 'line', line: 'bus', client: undefined });
+  }
+});
+
+it('of several devices that answer broadcasts the first is heard', () => {
+  const answering = { ...METER, manners: { answersBroadcasts: 'own' } };
+  const { request } = benchOf(
+    { quiet: METER, one: answering, two: answering },
+    { 1: 'quiet', 5: 'one', 6: 'two' },
+  );
+  expect(sent(request(BROADCAST, '06 0000 0007'))).toEqual(['050600000007']);
+  for (const unit of [1, 5, 6]) expect(sent(request(unit, READ))).toEqual([`0${unit}030400070001`]);
+});
+
 describe('a request to a real device', () => {
+  it.each([
+    ['its manners', { writes: 'single' }, [], '10 0000 0001 02 0007', '019001'],
+    ['a fault', {}, [{ name: 'busy', when: { unit: 1 }, do: { exception: 6 } }], '03 0000 0001', '018306'],
+  ])('is answered by %s, and not passed on', (_, manners, faults, pdu, answer) => {
+    const { request, asked } = benchOf({ meter: { ...REAL, manners } }, { 1: 'meter' }, faults);
+    expect(sent(request(1, pdu))).toEqual([answer]);
+    expect(asked).toEqual([]);
+  });
+
+  it('has its plan when the real device has answered, or is away and the fallback has', async () => {
+    const { request, answers, device } = benchOf(
+      { meter: { ...REAL, fallback: 'spare' }, spare: METER },
+      { 1: 'meter', 2: 'spare' },
+    );
+    const first = request(1, READ);
+    const planned: string[] = [];
+    expect(first.plan).toBeUndefined();
+    first.whenPlanned?.(() => planned.push(...sent(first)));
+    await answers('03 04 0008 0009');
+    expect(planned).toEqual(['01030400080009']);
+    const second = request(1, '06 0000 0005');
+    await answers(undefined);
+    const third = request(1, '06 0000 0006');
+    expect([sent(second), sent(third)]).toEqual([[], ['010600000006']]);
+    expect(device('spare').tables.holding.window.image.lastWrites.get(0)?.writer).toMatchObject({
+      by: 'line',
+    });
+  });
+
   it('is called off when its reply is given up, and is not sent any more', async () => {
     const { request, asked, answers } = benchOf({ meter: REAL }, { 1: 'meter' });
     const [first, second, third] = ['03 0000 0001', '03 0001 0001', '03 0002 0001'].map((hex) =>
