@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { concatBytes } from '../../src/modbus/protocol/bytes.js';
 import { RTU } from '../../src/modbus/protocol/framing.js';
-import { plainReply, type ReplyPlan, type Step } from '../../src/modbus/protocol/reply-plan.js';
+import {
+  type PlayReport,
+  plainReply,
+  type ReplyPlan,
+  type Step,
+  silence,
+} from '../../src/modbus/protocol/reply-plan.js';
 import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
 import { characterTime } from '../../src/modbus/protocol/timing.js';
 import { ptyAdapter } from '../../src/modbus/transport/port/adapter.js';
@@ -46,20 +52,24 @@ afterEach(() => {
 });
 
 interface Wire {
-  /** The plan for a request, which has these bytes; the request itself when absent. */
-  readonly plan?: (adu: Uint8Array) => ReplyPlan;
+  /** The plan for a request, which has these bytes; the request itself when absent. Undefined: `planned` brings it later. */
+  readonly plan?: (adu: Uint8Array) => ReplyPlan | undefined;
+  /** Why the port refuses breaks. */
+  readonly noBreak?: string;
   /** Called in each write to the port. */
   readonly onWrite?: (bytes: Uint8Array, hears: (bytes: Uint8Array) => void) => void;
 }
 
 /** A line on a port that notes what is done to it, and when. */
-async function lineOn(settings: Partial<SerialSettings>, { plan = plainReply, onWrite }: Wire = {}) {
+async function lineOn(settings: Partial<SerialSettings>, { plan = plainReply, noBreak, onWrite }: Wire = {}) {
   let listener: PortListener | undefined;
   const hears = (bytes: Uint8Array) => listener?.onData(bytes);
   const executed: number[] = [];
   const written: { readonly bytes: Uint8Array; readonly at: number }[] = [];
   const breaks: number[] = [];
   const events: LineEvent[] = [];
+  const reports: PlayReport[] = [];
+  const later: ((plan: ReplyPlan) => void)[] = [];
   const port = {
     ...playedPort(
       (bytes) => {
@@ -71,7 +81,7 @@ async function lineOn(settings: Partial<SerialSettings>, { plan = plainReply, on
     ),
     sendBreak: (ms: number) => {
       breaks.push(clock.now());
-      return new Promise<undefined>((resolve) => clock.callAfter(ms, () => resolve(undefined)));
+      return new Promise<string | undefined>((resolve) => clock.callAfter(ms, () => resolve(noBreak)));
     },
   };
   const line = new SerialLine(
@@ -82,7 +92,16 @@ async function lineOn(settings: Partial<SerialSettings>, { plan = plainReply, on
       owns: () => true,
       request: ({ adu, pdu }, begin) => {
         executed.push(pdu.at(-1) as number);
-        begin({ plan: plan(Uint8Array.from(adu)), played: () => {} });
+        const reply = {
+          plan: plan(Uint8Array.from(adu)),
+          whenPlanned: (callback: () => void) =>
+            void later.push((planned) => {
+              reply.plan = planned;
+              callback();
+            }),
+          played: (report: PlayReport) => void reports.push(report),
+        };
+        begin(reply);
       },
       event: (event) => void events.push(event),
     },
@@ -95,7 +114,8 @@ async function lineOn(settings: Partial<SerialSettings>, { plan = plainReply, on
     },
   );
   await line.start();
-  return { hears, executed, written, breaks, events };
+  const planned = (reply: ReplyPlan) => later.shift()?.(reply);
+  return { hears, executed, written, breaks, events, reports, planned };
 }
 
 describe('a request that comes while a reply is pending', () => {
@@ -147,6 +167,75 @@ it('a break begins when the bytes before it have left the wire, and not before',
   const [before, after] = line.written;
   expect(line.breaks[0]).toBeGreaterThanOrEqual((before?.at ?? 0) + 100 * CHARACTER);
   expect(after?.at).toBeGreaterThanOrEqual((line.breaks[0] ?? 0) + 5);
+});
+
+it('a break that the port refuses is reported with the reason, and what follows is sent', async () => {
+  const steps: Step[] = [
+    { kind: 'break', waitMs: 0, ms: 5 },
+    { kind: 'bytes', waitMs: 0, bytes: Uint8Array.of(1), continues: false },
+  ];
+  const refused = { plan: () => ({ kind: 'send', early: false, steps }) as const, noBreak: 'no break here' };
+  const line = await lineOn({}, refused);
+  line.hears(write(1));
+  await clock.advanceAsync(500);
+  expect(line.reports).toMatchObject([
+    {
+      steps: [{ outcome: 'not achieved', reason: 'no break here' }, { outcome: 'achieved' }],
+      ended: 'complete',
+    },
+  ]);
+  expect(line.written.map(({ bytes }) => [...bytes])).toEqual([[1]]);
+});
+
+describe('a reply whose plan comes later', () => {
+  it('waits for it, holds back the next reply, and keeps t3.5 behind the last byte', async () => {
+    const first = (adu: Uint8Array) => (adu[5] === 1 ? undefined : plainReply(adu));
+    const line = await lineOn({ whenBusy: 'queue' }, { plan: first });
+    line.hears(write(1));
+    clock.advance(100);
+    line.hears(write(2));
+    clock.advance(100);
+    expect(line.written).toEqual([]);
+    line.planned(plainReply(write(1)));
+    clock.advance(100);
+    expect(line.written.map(({ bytes }) => bytes)).toEqual([write(1), write(2)]);
+    const [before, after] = line.written;
+    expect(before?.at).toBe(200);
+    expect(after?.at).toBeGreaterThanOrEqual(200 + write(1).length * CHARACTER + T35);
+    expect(line.reports.map(({ ended }) => ended)).toEqual(['complete', 'complete']);
+  });
+
+  it('may be silence, which ends at once', async () => {
+    const line = await lineOn({}, { plan: () => undefined });
+    line.hears(write(1));
+    expect(line.reports).toEqual([]);
+    line.planned(silence('the real device is silent'));
+    expect(line.reports).toEqual([{ steps: [], ended: 'complete' }]);
+    line.hears(write(2));
+    line.planned(plainReply(write(2)));
+    clock.advance(100);
+    expect(line.written).toHaveLength(1);
+  });
+});
+
+it('a broadcast takes the place of a pending reply, and noise does not', async () => {
+  const line = await lineOn({ timing: { ...SETTINGS.timing, turnaround: 300 } });
+  line.hears(write(1));
+  clock.advance(50);
+  line.hears(Uint8Array.of(1, 2, 3));
+  clock.advance(100);
+  expect(line.events).toMatchObject([
+    { kind: 'open' },
+    { kind: 'noise', noise: { bytes: Uint8Array.of(1, 2, 3) }, isRest: false },
+  ]);
+  expect(line.reports).toEqual([]);
+  line.hears(encodeRtu(0, Uint8Array.of(6, 0, 10, 0, 9)));
+  expect(line.reports).toMatchObject([
+    {
+      steps: [{ outcome: 'not achieved', reason: 'the client has turned to somebody else' }],
+      ended: 'superseded',
+    },
+  ]);
 });
 
 /** A plan of very many pieces, without a wait between them. */
