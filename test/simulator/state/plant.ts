@@ -84,7 +84,7 @@ const USED = [
 ];
 export const log = pino({ level: 'silent' });
 
-export function room(simulator: Simulator) {
+function room(simulator: Simulator) {
   return newTestContext(simulator, log);
 }
 
