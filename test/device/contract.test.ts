@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/device/faults/kind.js';
 import { FaultRules } from '../../src/device/faults/rules.js';
 import { RTU } from '../../src/modbus/protocol/framing.js';
-import { ruleOf } from './faults/plans.js';
+import { played, ruleOf } from './faults/plans.js';
 import { liveDevices } from './live.js';
 
 /* What the wing promises: request PDUs in, response PDUs out, and what a test is told of its rule. */
@@ -57,6 +57,26 @@ describe('function 22 is judged by the word that results, not by its masks', () 
     expect(respond(request)).toEqual(request);
     expect(read('holding', 2, 2)).toEqual([0x1267, 5]);
   });
+});
+
+it('a seed spoils a reply in the same way in every release', () => {
+  const spoilt = ['junk', 'corrupt', 'change', 'noise', 'drop', 'insert', 'extend'].map((kind) => {
+    const { steps } = played([{ [kind]: 2 }], { seed: 7 });
+    return `${kind}: ${steps.join(' ')}`;
+  });
+  const { steps } = played([{ delay: { ms: 5, jitter: 3 } }], { seed: 7 });
+  expect([...spoilt, `delay: ${steps.join(' ')}`]).toMatchInlineSnapshot(`
+    [
+      "junk: 0 affc",
+      "corrupt: 0 010304010203065bbc",
+      "change: 0 010304010203671b15",
+      "noise: 0 affc010304010203045b3c",
+      "drop: 0 0103040102035b",
+      "insert: 0 01030401affc0203045b3c",
+      "extend: 0 010304010203045b3caffc",
+      "delay: 6.10742946062237 010304010203045b3c",
+    ]
+  `);
 });
 
 describe('what a test is told of its rule', () => {
