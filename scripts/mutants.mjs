@@ -19,6 +19,8 @@ const ROOMS = {
   faults: ['src/device/faults/', 'test/{device/faults,simulator/bus}/**/*.test.ts'],
   signals: ['src/device/signals/', 'test/device/signals/**/*.test.ts'],
   device: [':(glob)src/device/*.ts', 'test/device/*.test.ts'],
+  bus: ['src/simulator/bus/', 'test/simulator/{bus/**/*,contract}.test.ts'],
+  serial: ['src/modbus/transport/serial/', 'test/modbus/{transport/serial/**/*,contract}.test.ts'],
   framers: ['src/modbus/transport/framer/', 'test/modbus/transport/{framer,serial}/**/*.test.ts'],
   verdicts: ['src/testing/examine/trial/verdict.ts', 'test/testing/examine/{verdict,core}.test.ts'],
 };

@@ -82,6 +82,9 @@ describe('limits', () => {
     // 0xffff with all but the lowest 3 bits kept, and the sign taken away.
     expect(respond([22, 0, 5, 0x00, 0x00, 0xff, 0x00])).toEqual([0x96, 3]);
     expect(respond([22, 0, 5, 0xff, 0xff, 0, 0])).toEqual([22, 0, 5, 0xff, 0xff, 0, 0]);
+    // 500 and a bit of 600 are 1012; 3 without its second bit is 1. What counts is the word that results, not the masks.
+    expect(respond([22, 0, 0, 0x01, 0xff, 0x02, 0x58])).toEqual([0x96, 3]);
+    expect(respond([22, 0, 4, 0xff, 0xfd, 0, 0])).toEqual([22, 0, 4, 0xff, 0xfd, 0, 0]);
     expect(respond([23, 0, 0, 0, 1, 0, 5, 0, 1, 2, 0xff, 0x00])).toEqual([0x97, 3]);
     expect(respond([23, 0, 5, 0, 1, 0, 5, 0, 1, 2, 0xff, 0xfb])).toEqual([23, 2, 0xff, 0xfb]);
   });

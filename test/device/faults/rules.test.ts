@@ -370,6 +370,26 @@ describe('on a bus', () => {
     ]);
   });
 
+  it('a rule of a test is decided with the last reply alone, and knows nothing of what became of those before', () => {
+    const rules = rulesWith();
+    const set = () => rules.set(ruleOf([{ stale: true }]), { temporary: true });
+    const reason = 'no earlier reply to this client';
+    set();
+    rules.wereApplied(rules.match(factsOf()), [{ rule: 'tested', notAchieved: reason }]);
+    expect(rules.get('tested')).toMatchObject({ isDecided: true, notAchieved: reason });
+    const acting = rules.match(factsOf());
+    expect(rules.get('tested')).toMatchObject({ isDecided: false });
+    expect(rules.get('tested')).not.toHaveProperty('notAchieved');
+    rules.wereApplied(acting, [{ rule: 'tested', notAchieved: reason }, { rule: 'tested' }]);
+    expect(rules.get('tested')).toMatchObject({ isDecided: true });
+    expect(rules.get('tested')).not.toHaveProperty('notAchieved');
+    const before = rules.match(factsOf());
+    set();
+    rules.wereApplied(before, [{ rule: 'tested', notAchieved: reason }]);
+    expect(rules.get('tested')).toMatchObject({ isDecided: false });
+    expect(rules.get('tested')).not.toHaveProperty('notAchieved');
+  });
+
   it.each([
     [[{ exception: 6 }], [`0 ${rtu('01 86 06')}`]],
     [[{ silence: true }], ['silence']],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Device } from '../../../src/device/device.js';
+import type { Device, RealOutcome } from '../../../src/device/device.js';
 import { abilities } from '../../../src/device/faults/kind.js';
 import { ruleSchema } from '../../../src/device/faults/rule.js';
 import { FaultRules } from '../../../src/device/faults/rules.js';
@@ -169,6 +169,7 @@ describe('a broadcast', () => {
     }
     expect(sent(busOf(units), write)[0]?.slice(0, 12)).toBe('000600000063');
     expect([quiet, device].map((each) => ask(each, READ))).toEqual(Array(2).fill('03020063'));
+    expect(device.tables.holding.window.image.writes.get(0)).toBe(1);
   });
 
   it('is executed by every device and answered by none', () => {
@@ -199,6 +200,46 @@ describe('a broadcast', () => {
     expect(bus.devices.size).toBe(1);
     answerAtOnce(bus, broadcast(write));
     expect(device.tables.holding.window.image.writes.get(0)).toBe(1);
+  });
+
+  it.each([{}, { answersBroadcasts: 'own' }] as const)(
+    'is neither executed nor answered nor counted by a device without power, with manners %j',
+    (manners) => {
+      const [device, other] = [holding(1), holding(2)];
+      device.manners = manners;
+      const bus = busOf(
+        new Map([
+          [1, device],
+          [2, other],
+        ]),
+      );
+      device.interrupt({ bootMs: 0 });
+      expect(sent(bus, write)).toEqual([]);
+      expect([device, other].map((each) => ask(each, READ))).toEqual(['03020001', '03020063']);
+      device.restore(0);
+      // Function 8, sub-function 14: messages for this unit, with this one.
+      expect(reply(bus, 1, '08 000E 0000')).toBe('08000e0001');
+    },
+  );
+
+  it('is passed on once to a real device that has several unit identifiers', () => {
+    const device = holding(1);
+    const asked: number[] = [];
+    device.real = {
+      status: { to: 'meter:502', answers: true },
+      ask: (unitId) => {
+        asked.push(unitId);
+        return () => {};
+      },
+    };
+    const bus = busOf(
+      new Map([
+        [1, device],
+        [2, device],
+      ]),
+    );
+    expect(sent(bus, write)).toEqual([]);
+    expect([asked, ask(device, READ)]).toEqual([[0], '03020001']);
   });
 
   it('is executed by the devices that can, although another one can not', () => {
@@ -332,6 +373,44 @@ it('gives nobody a late reply in the framing that the line had before', () => {
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
   bus.change({ ...line, abilities: abilities('serial', 'ascii'), framing: new AsciiFraming() }, { units });
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }]);
+});
+
+describe('the reply of a real device', () => {
+  const givenUp = { steps: [], ended: 'superseded' } as const;
+  const bench = () => {
+    const device = holding(1);
+    const calls: string[] = [];
+    let done: (outcome: RealOutcome) => void = () => {};
+    device.real = {
+      status: { to: 'meter:502', answers: true },
+      ask: (_, __, become) => {
+        done = become;
+        return () => calls.push('called off');
+      },
+    };
+    const reply = busOf(new Map([[1, device]])).answer({
+      unitId: 1,
+      pdu: bytesOf(READ),
+      transactionId: 0,
+      clientId: 1,
+    });
+    return { reply, calls, answers: () => done({ kind: 'response', pdu: bytesOf('03 02 0007') }) };
+  };
+
+  it('that is given up before it comes calls off the request', () => {
+    const { reply, calls } = bench();
+    expect(calls).toEqual([]);
+    reply?.played(givenUp);
+    expect(calls).toEqual(['called off']);
+  });
+
+  it('that has come calls off nothing when it is given up', () => {
+    const { reply, calls, answers } = bench();
+    answers();
+    expect(reply?.plan?.kind).toBe('send');
+    reply?.played(givenUp);
+    expect(calls).toEqual([]);
+  });
 });
 
 describe('a unit that is not there', () => {

@@ -189,6 +189,28 @@ describe('with echo: auto, of copies of a write that may be a client or an echo'
     expect(executed).toBe(16);
   });
 
+  it.each([
+    [1, true],
+    [3, true],
+    [4, false],
+  ])('%i bytes behind each echo are noise: %j', (count, isNoise) => {
+    const filter = filterOn('auto');
+    let executed = 0;
+    for (let i = 0; i < 40; i++) {
+      filter.sent(WRITE, 1000 * i, WHOLE);
+      if (passed(filter, Uint8Array.of(...WRITE, ...Array(count).fill(0)), 1000 * i + LATER).length > count)
+        executed++;
+    }
+    expect(executed).toBe(isNoise ? 16 : 40);
+  });
+
+  it('noise that comes byte by byte between two copies is a message when it is longer than three bytes', () => {
+    const filter = filterOn('auto');
+    expect(copies(filter, 16, LATER)).not.toContain(false);
+    for (let i = 0; i < 4; i++) passed(filter, Uint8Array.of(0), 50_000 + i);
+    expect(copies(filter, 16, LATER)).not.toContain(false);
+  });
+
   it('a loop of replies that are sent twice ends', () => {
     const filter = filterOn('auto');
     let executed = 0;

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type PlayReport, plainReply, silence } from '../../../../src/modbus/protocol/reply-plan.js';
+import {
+  type PlayReport,
+  plainReply,
+  type ReplyPlan,
+  silence,
+} from '../../../../src/modbus/protocol/reply-plan.js';
 import { ReplyPlayer } from '../../../../src/modbus/transport/serial/reply-player.js';
+import type { WhenBusy } from '../../../../src/modbus/transport/settings.js';
 import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const T35 = 4;
@@ -22,12 +28,13 @@ interface PlayerOptions {
   readonly isSending?: () => boolean;
   /** How much longer a break takes than asked for, in ms. */
   readonly overrun?: number;
+  readonly whenBusy?: WhenBusy;
 }
 
 /** A player on a port that only notes what was written when; `listening` is what the framer would say. */
 function playerWith(
   turnaround: number | undefined,
-  { wireTime = 1, isSending, overrun = 0 }: PlayerOptions = {},
+  { wireTime = 1, isSending, overrun = 0, whenBusy = 'replace' }: PlayerOptions = {},
 ) {
   const sent: Sent[] = [];
   const clock = new VirtualClock();
@@ -51,7 +58,7 @@ function playerWith(
       timing: { t35: T35, turnaround, wireTime, outputHold: 0, lead: 0 },
       listening,
       arrival: { wireTime, inputHold: INPUT_HOLD },
-      whenBusy: 'replace',
+      whenBusy,
     },
     clock,
   );
@@ -63,12 +70,12 @@ function playerWith(
     listening,
     player,
     /** Plays a reply to a request that was received now. */
-    reply(bytes: Uint8Array, asked = REQUEST.bytes) {
+    reply(bytes: Uint8Array, asked = REQUEST.bytes, early = false) {
       const now = clock.now();
       listening.lastAt = now;
       const request = { bytes: asked, startedAt: now, receivedAt: now };
       player.play(request, {
-        plan: plainReply(bytes),
+        plan: { ...plainReply(bytes), early } as ReplyPlan,
         played(report) {
           ended.push(report.ended);
           reports.push(report);
@@ -121,6 +128,33 @@ describe('when a reply leaves', () => {
     line.listening.busy = false;
     line.player.listened();
     expect(line.sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['that is early', T35, true],
+    ['on an eager line', undefined, false],
+  ])('takes no notice of bytes that follow: a reply %s', (_, wait, early) => {
+    const line = playerWith(wait);
+    line.hear(true);
+    line.reply(FIRST, REQUEST.bytes, early);
+    expect(line.sent).toEqual([{ at: 0, bytes: [1] }]);
+  });
+
+  it('keeps other requests from being executed: with drop while a reply is pending, with queue after 256', () => {
+    const [drop, queue] = [playerWith(20, { whenBusy: 'drop' }), playerWith(60_000, { whenBusy: 'queue' })];
+    expect(drop.player.refuses).toBe(false);
+    drop.reply(FIRST);
+    expect(drop.player.refuses).toBe(true);
+    drop.clock.advance(30);
+    expect([drop.player.refuses, drop.sent.length]).toEqual([false, 1]);
+    for (let i = 0; i < 256; i++) {
+      expect(queue.player.refuses).toBe(false);
+      queue.reply(FIRST);
+      queue.clock.advance(REQUEST.bytes.length + T35 + 1);
+    }
+    expect([queue.player.refuses, queue.sent.length]).toEqual([true, 0]);
+    queue.clock.advance(120_000);
+    expect([queue.player.refuses, queue.sent.length]).toEqual([false, 256]);
   });
 
   it('answers requests that were merged on their way in order, with t3.5 between the replies', () => {

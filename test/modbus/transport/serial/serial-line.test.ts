@@ -46,11 +46,16 @@ afterEach(() => {
 });
 
 /** A line on a port that the test plays. */
-function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0) {
+function lineOn(
+  open: (listener: PortListener) => Promise<OpenResult>,
+  lead = 0,
+  more: Partial<SerialSettings> = {},
+) {
   let executed = 0;
   const reports: PlayReport[] = [];
   const events: LineEvent[] = [];
-  const settings = lead === 0 ? SETTINGS : { ...SETTINGS, rs485: rs485('rts', { delayBeforeSend: lead }) };
+  const rs485Settings = lead === 0 ? {} : { rs485: rs485('rts', { delayBeforeSend: lead }) };
+  const settings = { ...SETTINGS, ...rs485Settings, ...more };
   const handler = {
     newClientId: () => 1,
     owns: () => true,
@@ -108,6 +113,25 @@ describe('a serial line with an echo', () => {
       expect(executed()).toBe(i);
     }
   });
+});
+
+it('a serial line with whenBusy: drop executes no request while a reply is pending, and reports it', async () => {
+  let heard: PortListener | undefined;
+  const open = async (listener: PortListener) => {
+    heard = listener;
+    return { ok: true, port: playedPort(() => undefined, ADAPTER), notes: [] } as const;
+  };
+  const timing = { ...SETTINGS.timing, turnaround: 300 };
+  const { line, reports, events, executed } = lineOn(open, 0, { whenBusy: 'drop', timing });
+  await line.start();
+  heard?.onData(WRITE);
+  clock.advance(100);
+  heard?.onData(WRITE);
+  clock.advance(1000);
+  expect([executed(), reports.map(({ ended }) => ended)]).toEqual([1, ['complete']]);
+  expect(events).toMatchObject([{ kind: 'open' }, { kind: 'dropped', frame: { bytes: WRITE } }]);
+  heard?.onData(WRITE);
+  expect(executed()).toBe(2);
 });
 
 describe('a serial line whose port goes away while a reply is written', () => {

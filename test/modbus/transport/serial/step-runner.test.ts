@@ -17,10 +17,12 @@ interface PortOptions {
   readonly writing?: () => void;
   /** Called at the beginning of each break. */
   readonly breaking?: () => void;
+  /** How long a character is on the wire, in ms. */
+  readonly wireTime?: number;
 }
 
 /** A runner on a port that notes what happens to it. */
-function runnerOn({ taken = true, writing = () => {}, breaking = () => {} }: PortOptions = {}) {
+function runnerOn({ taken = true, writing = () => {}, breaking = () => {}, wireTime = 0 }: PortOptions = {}) {
   const happened: string[] = [];
   const clock = new VirtualClock();
   const runner = new StepRunner(
@@ -39,7 +41,7 @@ function runnerOn({ taken = true, writing = () => {}, breaking = () => {} }: Por
           return undefined;
         },
       },
-      timing: { wireTime: 0, outputHold: 0, lead: 0 },
+      timing: { wireTime, outputHold: 0, lead: 0 },
     },
     clock,
   );
@@ -72,6 +74,17 @@ describe('the steps of a reply', () => {
         { plannedAt: 61_000, uncertainty: undefined, ...unreached },
       ],
     ]);
+  });
+
+  it('wait with a break until the bytes before it have left the wire', async () => {
+    const { clock, happened, start } = runnerOn({ wireTime: 1 });
+    start(bytes(0, 1, 2, 3), { kind: 'break', waitMs: 0, ms: 5 }, bytes(0, 4));
+    clock.advance(2);
+    expect(happened).toEqual(['1 2 3']);
+    await clock.advanceAsync(1);
+    expect(happened).toEqual(['1 2 3', 'break']);
+    await clock.advanceAsync(5);
+    expect(happened).toEqual(['1 2 3', 'break', 'break ends', '4']);
   });
 
   it('that were called off are not done, and their reply does not end', () => {

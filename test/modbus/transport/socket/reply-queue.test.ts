@@ -3,14 +3,14 @@ import type { PlayReport, ReplyPlan } from '../../../../src/modbus/protocol/repl
 import { ReplyQueue, type ReplyWriter } from '../../../../src/modbus/transport/socket/reply-queue.js';
 import { until } from './raw-client.js';
 
-/** An writer into which every step takes 5 ms, and when each began and ended. */
-function slowWriter() {
+/** A writer into which every step takes 5 ms, or another time, and when each began and ended. */
+function slowWriter(ms = 5) {
   const played: { readonly from: number; readonly to: number }[] = [];
   const writer: ReplyWriter = {
     open: true,
     play: () => {
       const from = performance.now();
-      while (performance.now() < from + 5);
+      while (performance.now() < from + ms);
       played.push({ from, to: performance.now() });
       return undefined;
     },
@@ -50,4 +50,17 @@ test('the wait between two pieces is not shortened by what writing the first one
   const { steps, played } = await play(plan(0, 20));
   expect((played[1]?.from ?? 0) - (played[0]?.to ?? 0)).toBeGreaterThanOrEqual(20);
   expect(steps[1]?.plannedAt).toBe((steps[0]?.achievedAt ?? 0) + 20);
+});
+
+test('64 steps of a plan are played in one turn, and the others in later ones', async () => {
+  const { writer, played } = slowWriter(0);
+  const reports: PlayReport[] = [];
+  const queue = new ReplyQueue(writer, () => {});
+  queue.add(
+    { plan: plan(...Array(150).fill(0)), played: (report) => reports.push(report) },
+    performance.now(),
+  );
+  expect(played).toHaveLength(64);
+  await until(() => reports.length === 1, 'played');
+  expect(played).toHaveLength(150);
 });

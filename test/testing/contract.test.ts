@@ -1,0 +1,193 @@
+import { resolve } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { At } from '../../src/common/schema/at.js';
+import { Findings } from '../../src/common/schema/findings.js';
+import { loadNative } from '../../src/files/config/load.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import type { TrafficEvent } from '../../src/simulator/traffic/event.js';
+import { trafficView } from '../../src/simulator/traffic/view.js';
+import type { Question } from '../../src/testing/examine/heard/exchange.js';
+import { writeInspected } from '../../src/testing/inspect/as-file.js';
+import { claimsTemplate } from '../../src/testing/inspect/claims.js';
+import { inspectionJson, inspectionReport } from '../../src/testing/inspect/inspection-report.js';
+import { fleetHtml, htmlReport } from '../../src/testing/report/html.js';
+import { examinationJson, shakeJson, testsJson } from '../../src/testing/report/json.js';
+import { junitReport } from '../../src/testing/report/junit.js';
+import { type Report, viewReport } from '../../src/testing/report/report.js';
+import { readScenario } from '../../src/testing/scenario/read-scenario.js';
+import { shakeReport } from '../../src/testing/shake/shake-report.js';
+import { bytesOf, frameEvent, replyEvent } from '../simulator/traffic/events.js';
+import { nativeSetup } from '../support/configuration.js';
+import { inspectServer } from './inspect/virtual-server.js';
+
+/*
+ * What the wing promises: the reports and files that it writes, each from one small run. `npx vitest run test/testing/contract.test.ts -u`
+ * writes the goldens again; a commit that has one of them says why.
+ */
+
+const golden = (name: string) => resolve('test/goldens/written', name);
+
+/** Without what differs from machine to machine, and without the style of a page. */
+const kept = (text: string) => text.replace(/<style>[^<]*<\/style>/g, '<style>STYLE</style>');
+const VERSIONS = [{ name: 'modbus-sim', version: 'VERSION' }];
+const STARTED_AT = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+const shown = (event: TrafficEvent) => trafficView(event, () => undefined);
+const frames = [frameEvent('03 0000 0001'), replyEvent('03 0000 0001', '03 02 0007')];
+
+const ABOUT = {
+  group: 'time',
+  does: 'Waits.',
+  matters: 'It <does>.',
+  rule: 'Passes.',
+  fix: 'Mend it.',
+  source: 'nobody',
+};
+const RUN: Report = {
+  kind: 'test',
+  name: 'a <test> & "more"',
+  startedAt: STARTED_AT,
+  durationMs: 2500,
+  verdict: 'fail',
+  line: 'bench',
+  seed: 4711,
+  about: { client: 'gateway 2.1', tester: 'A. Bee', remark: 'new firmware' },
+  conclusions: ['1 of 3 steps passed.'],
+  parameters: [{ name: 'response time-out', value: '487 ± 3 ms' }],
+  findings: [
+    { id: '1', title: 'polls', verdict: 'pass', summary: '', frames, durationMs: 1000 },
+    {
+      id: '2',
+      title: 'goes on',
+      verdict: 'fail',
+      summary: 'asks no more\nfor 10 s',
+      frames: [],
+      durationMs: 1500,
+    },
+    { id: '3', title: 'writes', verdict: 'not run', summary: '', frames: [], durationMs: 0 },
+  ],
+  configuration: 'devices: {}\n',
+  versions: VERSIONS,
+};
+const TEST = viewReport(RUN, shown);
+const EXAMINATION = viewReport(
+  {
+    ...RUN,
+    kind: 'examination',
+    name: 'the client on line bench',
+    conclusions: ['Gives up after 487 ± 3 ms.'],
+    found: {
+      timeoutMs: { value: 487.123, plusMinus: 2.999 },
+      attempts: 3,
+      pausesMs: [100],
+      pollPeriodMs: 1000,
+    },
+    findings: RUN.findings.map((each) => ({ ...each, about: ABOUT })),
+  },
+  shown,
+);
+
+/** What was heard of a client that ends after an exception. */
+function shaken(): { readonly report: Report; readonly simulator: Simulator } {
+  const simulator = new Simulator(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
+      lines: { bench: { serial: { path: 'virtual' }, units: { 17: 'meter' } } },
+    }),
+    pino({ level: 'silent' }),
+  );
+  const line = simulator.lines.get('bench');
+  if (!line) throw new Error('no line');
+  const target: Question = {
+    key: '17 03 0000 0001',
+    unitId: 17,
+    functionCode: 3,
+    pdu: bytesOf('03 0000 0001'),
+    text: 'unit 17 read holding registers 0',
+    asked: [],
+    intervals: [1000, 1000, 1010],
+    periodMs: 1000,
+    isAnswered: true,
+  };
+  const report = shakeReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, {
+    startedAt: STARTED_AT,
+    durationMs: 90_000,
+    isOver: true,
+    whyEnded: undefined,
+    refusal: undefined,
+    fate: undefined,
+    moves: 12,
+    plays: 5,
+    seen: [
+      {
+        schedule: [{ after: 2, requests: 1, does: { fault: { do: [{ exception: 4 }] } } }],
+        failure: { kind: 'ended', text: 'has ended with exit code 1' },
+        plays: { failed: 2, played: 2 },
+        without: { failed: 0, played: 2 },
+        frames,
+        since: 0,
+        last: 2,
+      },
+    ],
+    target,
+    questions: [target],
+  });
+  return { report: { ...report, configuration: 'devices: {}\n', versions: VERSIONS }, simulator };
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+describe('the report that is written is as it was', () => {
+  it.each<[name: string, text: () => string]>([
+    ['test.xml', () => junitReport([TEST])],
+    ['test.json', () => testsJson([TEST])],
+    ['test.html', () => htmlReport([TEST])],
+    ['examination.json', () => examinationJson(EXAMINATION)],
+    ['examination.html', () => htmlReport([EXAMINATION])],
+    ['shake.json', () => shakeJson(viewReport(shaken().report, shown))],
+    [
+      'fleet.html',
+      () => fleetHtml([{ bench: 'bench-1', report: EXAMINATION, url: 'http://bench-1/' } as const]),
+    ],
+  ])('%s', async (name, text) => {
+    await expect(kept(text())).toMatchFileSnapshot(golden(`report-${name}`));
+  });
+});
+
+it('the scenario of a shake is as it was', async () => {
+  const { report, simulator } = shaken();
+  const text = report.shaken?.scenario ?? '';
+  const findings = new Findings();
+  readScenario(new At(parse(text), findings), simulator);
+  expect(findings.listed).toEqual([]);
+  await expect(text).toMatchFileSnapshot(golden('shake-scenario.yaml'));
+});
+
+const CHECKS = ['fc03-quantity-125', 'map-end', 'same-value'];
+
+it('the report, the file and the claims that an inspection writes are as they were', async () => {
+  const { inspection } = await inspectServer({
+    device: {
+      identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },
+      registers: { holding: [{ address: 0, value: [1, 2, 3] }] },
+    },
+    manners: { most: { registers: 2, otherwise: 3 } },
+    order: { survey: [[0, 9]], checks: CHECKS },
+  });
+  const report = inspectionReport(inspection, STARTED_AT);
+  const json = JSON.parse(inspectionJson(report)) as { checks: { id: string; exchanges: unknown[] }[] };
+  const checks = json.checks
+    .filter(({ id }) => CHECKS.includes(id))
+    .map((check) => ({ ...check, exchanges: check.exchanges.slice(0, 1) }));
+  await expect(`${JSON.stringify({ ...json, checks, versions: VERSIONS }, null, 2)}\n`).toMatchFileSnapshot(
+    golden('report-inspection.json'),
+  );
+  const file = writeInspected(inspection) ?? '';
+  expect(loadNative(file, '.')).toMatchObject({ ok: true });
+  await expect(file).toMatchFileSnapshot(golden('inspect.yaml'));
+  await expect(claimsTemplate(inspection)).toMatchFileSnapshot(golden('inspect-claims.yaml'));
+});
