@@ -8,11 +8,12 @@ import { LINE_COMMANDS } from '../../../simulator/commands/schemas/line.js';
 import { PORT_COMMANDS, PROGRAM_COMMANDS } from '../../../simulator/commands/schemas/program.js';
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../../simulator/commands/schemas/value.js';
 import type { Access } from '../access/access.js';
+import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { captureRoutes } from './capture.js';
 import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
-import { reportPlaces } from './reports.js';
+import { oneByOne, reportPlaces } from './reports.js';
 import { addRoutes, type DeskPart, type Routes, routesOf } from './route.js';
 import { runRoutes, testRoutes } from './runs.js';
 import { acceptYaml } from './scenario-body.js';
@@ -76,9 +77,9 @@ const CATALOGUE_ROUTES: Routes = {
     summary: 'List what real devices do wrong',
     description:
       'Every entry, with what a client sees of it, who has reported it, and its manners and fault rules.',
-    handle: async () => {
-      const { readCatalogue } = await import('../../../files/config/catalogue.js');
-      return { catalogue: readCatalogue() };
+    handle: async (_, reply) => {
+      const { catalogueEntries } = await import('../../../files/config/catalogue.js');
+      return sendJson(reply, { catalogue: oneByOne(catalogueEntries()) });
     },
     response: { 200: catalogueSchema },
   },
