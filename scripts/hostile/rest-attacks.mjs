@@ -260,6 +260,7 @@ export const REST_ATTACKS = [
   { name: 'pipelined questions', on: REST, run: pipelined },
   { name: 'answers nobody reads', on: REST, run: unread },
   { name: 'lists that nobody waits for', on: REST, run: left },
+  { name: 'readers that leave at once', on: REST, run: leftPlaces },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },
   { name: 'half a header, then a byte now and then', on: REST, run: dripped },
   { name: 'no HTTP at all, and no end', on: REST, run: noHttp },
@@ -385,6 +386,43 @@ async function left(target, { ms }) {
     await hangUp(socket);
   }
   return `${count} lists`;
+}
+
+/** What only some clients may read at a time. A test of the line has the number that stands for `ID`. */
+const PLACES = [
+  '/api/v1/tests/ID/report.html',
+  '/api/v1/exchanges?wait=20s&function=99',
+  '/api/v1/capture.pcapng',
+  '/api/v1/events',
+];
+/** How long the next reader may be refused, in ms: less than the longest wait. */
+const GIVEN_BACK_MS = 15_000;
+
+/** Takes all places, leaves, and fails if the next reader is refused. @type {Attack['run']} */
+async function leftPlaces(target, { ms }) {
+  const url = `http://127.0.0.1:${target.port}`;
+  const headers = { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'left', line: 'tcp', steps: [{ wait: 1 }] });
+  const started = await fetch(`${url}/api/v1/tests`, { method: 'POST', headers, body });
+  const { id } = /** @type {{id: number}} */ (await started.json());
+  const endsAt = performance.now() + ms;
+  let count = 0;
+  do {
+    for (const path of PLACES.map((each) => each.replace('ID', String(id)))) {
+      const sockets = Array.from({ length: 30 }, () => dial(target.port));
+      for (const socket of sockets) socket.write(request('GET', path, target));
+      await delay(count++ % LEAVES_AFTER_MS);
+      await Promise.all(sockets.map(hangUp));
+      const giveUpAt = performance.now() + GIVEN_BACK_MS;
+      for (let status = 503; status === 503; await delay(LEAVES_AFTER_MS)) {
+        const reader = new AbortController();
+        ({ status } = await fetch(url + path.replace('20s', '1ms'), { headers, signal: reader.signal }));
+        reader.abort();
+        if (performance.now() > giveUpAt) throw new Error(`${path}: the readers that left keep its places`);
+      }
+    }
+  } while (performance.now() < endsAt);
+  return `30 readers, ${count} times`;
 }
 
 /** @type {Attack['run']} */

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,6 +64,7 @@ async function busyBench(broker: number) {
     await client.close();
     await program.stop();
   });
+  return program;
 }
 
 /** A Prometheus that asks the targets in this file every second; where its HTTP API is. */
@@ -96,6 +97,22 @@ async function ask(api: string, path: string, parameters: Readonly<Record<string
   const response = await fetch(`${api}/${path}?${new URLSearchParams(parameters)}`).catch(() => undefined);
   return (await response?.json()) as { status: string; error?: string; data: unknown } | undefined;
 }
+
+describeWithPeer('what Prometheus reads', noPrometheus, () => {
+  it('has no mistake that promtool knows', async () => {
+    const { port } = await mosquitto(makeTempDir());
+    const metrics = `${(await busyBench(port)).restUrl()}/metrics`;
+    // The lag of the event loop is there from the second time on.
+    await fetch(metrics);
+    const input = await (await fetch(metrics)).text();
+    expect(input).toContain('modbus_sim_event_loop_lag_seconds{quantile="0.99"}');
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
 
 describeWithPeer('the dashboard for Grafana', noPrometheus, () => {
   it(

@@ -5,6 +5,9 @@ import type { TrafficFileDefinition } from '../../files/config/configuration.js'
 import type { ApiRules } from '../../remote/api/app.js';
 import type { LinkOrder } from '../../remote/mqtt/link.js';
 
+/** Niceness of the thread of the desk, so that the lines come first when all threads share one core. */
+export const NICENESS = 10;
+
 /** Limits of the heap of a desk. Exceeding them ends the desk, but not the program. */
 const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
 
@@ -13,6 +16,8 @@ export interface DeskThread {
   readonly worker: Worker;
   /** Why the thread failed before it had its order. */
   failure: Error | undefined;
+  /** The number of the thread in the system, once the thread has told it. */
+  id: number | undefined;
 }
 
 /**
@@ -21,8 +26,11 @@ export interface DeskThread {
  */
 export function startDeskThread(): DeskThread {
   const worker = new Worker(fileBesideCode('desk-thread.js'), { resourceLimits: LIMITS });
-  const thread: DeskThread = { worker, failure: undefined };
+  const thread: DeskThread = { worker, failure: undefined, id: undefined };
   worker.once('online', keepYoungGenerations);
+  worker.on('message', (message: FromDesk) => {
+    if (message.kind === 'thread') thread.id = message.id;
+  });
   worker.on('error', (error) => {
     thread.failure = error;
   });
@@ -56,6 +64,8 @@ export type ToDesk =
   | { readonly kind: 'end' };
 
 export type FromDesk =
+  /** The number of the thread in the system, before anything else. */
+  | { readonly kind: 'thread'; readonly id: number | undefined }
   | { readonly kind: 'listening'; readonly addresses: readonly string[]; readonly port: number }
   /** The desk can't start; the error is one sentence. */
   | { readonly kind: 'refused'; readonly error: string }

@@ -7,16 +7,13 @@ import { buildApp } from '../../remote/api/app.js';
 import { BACKLOG } from '../../remote/api/connection-limit.js';
 import { newDesk } from '../../remote/api/desk.js';
 import { DeskEnd } from '../../remote/rpc/desk-end.js';
-import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
-import { startWork, stepBack } from './work.js';
+import { type DeskOrder, type FromDesk, NICENESS, type ToDesk } from './desk-messages.js';
+import { setNiceness, startWork, thisThread } from './work.js';
 
 /*
  * The thread of the desk: HTTP, the console, reports, captures and files of the traffic. It has a heap of its
  * own, so its garbage collections do not stop the lines.
  */
-
-/** Niceness of this thread, so that the lines come first when all threads share one core. */
-const NICENESS = 10;
 
 /** Limits of the heap of a thread that learns. Exceeding them ends that thread, and the client is refused. */
 const LEARNING_LIMITS = { maxOldGenerationSizeMb: 192 };
@@ -77,7 +74,9 @@ async function listen(
 }
 
 let finish = async () => {};
-stepBack(NICENESS);
+const id = thisThread();
+post({ kind: 'thread', id });
+setNiceness(id, NICENESS);
 parentPort?.on('message', (message: ToDesk) => {
   switch (message.kind) {
     case 'begin':

@@ -7,9 +7,12 @@ import {
   type DeskOrder,
   type DeskThread,
   type FromDesk,
+  NICENESS,
   startDeskThread,
   type ToDesk,
 } from './desk-messages.js';
+import { DeskSilence, type Silence, threadTimes } from './desk-silence.js';
+import { setNiceness } from './work.js';
 
 /** The settings with which a desk is started. */
 interface DeskSettings {
@@ -26,14 +29,8 @@ type DeskStart =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/**
- * Interval of pings to the desk in ms, and the number of pings in a row that it may leave unanswered: 10 s
- * together.
- */
+/** Interval of pings to the desk, in ms. */
 const PING_MS = 2000;
-const MOST_UNANSWERED = 5;
-/** The same while a desk starts, which takes long on a busy machine: one minute. */
-const MOST_WHILE_STARTING = 30;
 /** Pause between the end of a desk and the start of the next one, in ms. */
 const RESTART_MS = 500;
 /** Longest time in ms for a desk to write the rest of the traffic when it ends in an orderly way. */
@@ -42,20 +39,18 @@ const END_MS = 1500;
 const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 10: 'trace' } as const;
 
 /**
- * The desk as the side of the lines sees it: a thread that is replaced when it dies or falls silent, while
- * the lines go on.
+ * The desk as the side of the lines sees it: a thread that is replaced when it dies or is stuck, while the
+ * lines go on.
  */
 export class DeskSupervisor {
   readonly #settings: Promise<DeskSettings>;
   #configure: (settings: DeskSettings) => void = () => {};
   #thread: DeskThread | undefined;
   #rpc: LineEnd | undefined;
-  /**
-   * Number of pings since the desk was last heard. It is a count and no time, because a program that was
-   * stopped for a while has sent no pings.
-   */
-  #unanswered = 0;
-  #mostUnanswered = MOST_WHILE_STARTING;
+  #silence = new DeskSilence();
+  #lookedAt = 0;
+  /** Whether the desk has been silent for so long that the log says so. */
+  #isSlow = false;
   #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
 
@@ -99,8 +94,8 @@ export class DeskSupervisor {
     const { port1, port2 } = new MessageChannel();
     const rpc = new LineEnd(context, port1);
     this.#rpc = rpc;
-    this.#unanswered = 0;
-    this.#mostUnanswered = MOST_WHILE_STARTING;
+    this.#silence = new DeskSilence();
+    this.#isSlow = false;
     const order: DeskOrder = {
       rpc: port2,
       rules,
@@ -117,10 +112,10 @@ export class DeskSupervisor {
       resolve = settle;
     });
     worker.on('message', (message: FromDesk) => {
-      this.#unanswered = 0;
+      this.#heard(thread, log);
       switch (message.kind) {
         case 'listening':
-          this.#mostUnanswered = MOST_UNANSWERED;
+          this.#silence.started();
           resolve({ ok: true, addresses: message.addresses });
           worker.once('exit', () => this.#died(thread, message.port));
           break;
@@ -130,6 +125,7 @@ export class DeskSupervisor {
         case 'log':
           relog(log, message.entry);
           break;
+        case 'thread':
         case 'pong':
       }
     });
@@ -145,14 +141,33 @@ export class DeskSupervisor {
 
   #look(): void {
     const thread = this.#thread;
+    const now = performance.now();
+    const since = Math.min(now - this.#lookedAt, PING_MS);
+    this.#lookedAt = now;
     if (!thread) return;
-    if (this.#unanswered++ < this.#mostUnanswered) {
-      post(thread, { kind: 'ping' });
+    const silence = this.#silence.look(since, threadTimes(thread.id));
+    if (silence.state === 'stuck') {
+      const reason = `the thread of REST is stuck and is replaced: ${silenceText(silence)}`;
+      void this.#settings.then(({ log }) => log.error(reason));
+      this.#silence = new DeskSilence();
+      void thread.worker.terminate();
       return;
     }
-    this.#unanswered = 0;
-    void this.#settings.then(({ log }) => log.error('the thread of REST is silent and is replaced'));
-    void thread.worker.terminate();
+    if (silence.state === 'slow' && !this.#isSlow) {
+      this.#isSlow = true;
+      const priority = setNiceness(thread.id) ? 'its priority is raised' : 'its priority can not be raised';
+      const reason = `REST is slow: ${silenceText(silence)}; ${priority}`;
+      void this.#settings.then(({ log }) => log.warn(reason));
+    }
+    post(thread, { kind: 'ping' });
+  }
+
+  #heard({ id }: DeskThread, log: Logger): void {
+    this.#silence.heard();
+    if (!this.#isSlow) return;
+    this.#isSlow = false;
+    setNiceness(id, NICENESS);
+    log.info('REST answers again');
   }
 
   /** @param port port on which the desk has listened; the next desk listens on the same */
@@ -172,6 +187,15 @@ export class DeskSupervisor {
       }
     }, RESTART_MS).unref();
   }
+}
+
+/** A silence in words, in seconds. */
+function silenceText({ silent, times }: Silence): string {
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  const known =
+    times &&
+    `, in which it used ${seconds(times.ran)} of processor time and waited ${seconds(times.waited)} for a processor`;
+  return `silent for ${seconds(silent)}${known ?? ''}`;
 }
 
 function post({ worker }: DeskThread, message: ToDesk): void {

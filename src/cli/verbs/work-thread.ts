@@ -5,7 +5,7 @@ import { piecesOf } from '../../files/config/text/pieces.js';
 import { readText } from '../../files/config/text/read-file.js';
 import { learning } from '../../files/learn/learn.js';
 import type { Parsed, ToParser } from './configuration-file.js';
-import { END, type ParseOrder, stepBack, type WorkOrder } from './work.js';
+import { END, type ParseOrder, setNiceness, thisThread, type WorkOrder } from './work.js';
 
 /*
  * Does one piece of long work beside the lines and the desk: parses a configuration file, or learns from
@@ -43,7 +43,7 @@ const PIECES = 32;
 
 function begin(order: WorkOrder): Generator<unknown, unknown, never> {
   if (order.kind === 'parse') return parsing(order);
-  stepBack(NICENESS);
+  setNiceness(thisThread(), NICENESS);
   return learning();
 }
 

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { fileBesideCode } from '../../common/package.js';
 import { keepYoungGenerations } from '../../common/platform.js';
@@ -18,13 +18,28 @@ export interface ParseOrder {
 /** The order for a thread that does long work (`work-thread.ts`). */
 export type WorkOrder = ParseOrder | { readonly kind: 'learn' };
 
-/** Lowers the priority of this thread; each has its own on Linux. @param niceness 19 is the lowest */
-export function stepBack(niceness: number): void {
+/** The number by which the system knows this thread; undefined where there is no /proc. */
+export function thisThread(): number | undefined {
   try {
-    const [thread] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
-    if (thread !== undefined) setPriority(Number(thread), niceness);
+    return Number(/\d+$/.exec(readlinkSync('/proc/thread-self')));
   } catch {
-    // Without /proc, the priority stays that of the thread that started this one.
+    return undefined;
+  }
+}
+
+/**
+ * Sets the priority of a thread; each has its own on Linux. A higher one needs a right to it (`LimitNICE=`).
+ * @param thread its number in the system; undefined where that is not known
+ * @param niceness 19 is the lowest priority; without it, that of the main thread
+ * @returns whether it was set
+ */
+export function setNiceness(thread: number | undefined, niceness?: number): boolean {
+  if (thread === undefined) return false;
+  try {
+    setPriority(thread, niceness ?? getPriority(process.pid));
+    return true;
+  } catch {
+    return false;
   }
 }
 

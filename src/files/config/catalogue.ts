@@ -72,7 +72,12 @@ export function catalogueIds(): string[] {
  * each of them.
  */
 export function readCatalogue(): Misbehaviour[] {
-  return catalogueIds().map(knownEntry);
+  return [...catalogueEntries()];
+}
+
+/** The same, with one file at each step: all of them take a second on a slow machine. */
+export function* catalogueEntries(): Generator<Misbehaviour, void> {
+  for (const id of catalogueIds()) yield knownEntry(id);
 }
 
 /** Reads an entry that is there. */

@@ -22,7 +22,7 @@ interface AnyReply {
 }
 
 /** The value of a handler that has sent its answer itself. The type fits the answers of any route. */
-type Sent = never;
+export type Sent = never;
 
 /** Sends a refusal. */
 export function refuse(request: AnyRequest, reply: AnyReply, refusal: Refusal): Sent {

@@ -12,6 +12,7 @@ import { type FastifyPluginCallbackZod, serializerCompiler } from 'fastify-type-
 import { z } from 'zod';
 import { CODES, type Code, refusal } from '../../simulator/commands/refusal.js';
 import { Access, type AccessRules, accessGuard } from './access/access.js';
+import { targetOf } from './access/clients.js';
 import { refuse } from './answers.js';
 import { limitConnections } from './connection-limit.js';
 import { NO_PAGE } from './console/paths.js';
@@ -144,6 +145,7 @@ export function buildApp(desk: ApiContext, rules: ApiRules, log: FastifyBaseLogg
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     ...(credentials ? { https: { ...SERVER_OPTIONS, ...credentials } } : { http: SERVER_OPTIONS }),
     forceCloseConnections: true,
+    rewriteUrl: targetOf,
     routerOptions: { maxParamLength: LONGEST_NAME },
     // Otherwise Fastify loads its own compilers (Ajv and fast-json-stringify) first.
     schemaController: { compilersFactory: { buildValidator: notAsked, buildSerializer: notAsked } },

@@ -1,6 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { descriptorLimit, RESERVED_DESCRIPTORS } from '../../common/descriptors.js';
+import { refusal } from '../../simulator/commands/refusal.js';
+import { refuse, type Sent } from './answers.js';
 
 /** Most connections, unless the configuration sets another limit. */
 const MAX_CONNECTIONS = 64;
@@ -29,21 +32,60 @@ function connectionLimit(server: object): number {
 const MAX_STAYING = 16;
 const SHARE_OF_CONNECTIONS = 1 / 4;
 
-/** Counts the answers of one kind that stay open, such as streams of events and requests that wait. */
-export class StayingAnswers {
-  #count = 0;
+/** Calls back when a response was sent to its end, or its client has left: at once if that was before. */
+export function whenClosed(response: ServerResponse, call: () => void): void {
+  if (response.closed) call();
+  else response.once('close', call);
+}
 
-  /** How many may stay open on this server, if as many do; undefined while another one may. */
-  limitReached(server: object): number | undefined {
-    const share = Math.floor(connectionLimit(server) * SHARE_OF_CONNECTIONS);
-    const limit = Math.max(1, Math.min(MAX_STAYING, share));
-    return this.#count >= limit ? limit : undefined;
+/**
+ * Places for answers of one kind that stay open or take much memory, such as streams of events, requests that
+ * wait, and reports.
+ */
+export class Places {
+  #taken = 0;
+  readonly #what: string;
+  readonly #path: string;
+  readonly #most: number;
+
+  /**
+   * @param what the answers, in the plural
+   * @param path the part of the request that a refusal is about; empty for the request as a whole
+   * @param most how many places there are, unless the server has few connections
+   */
+  constructor(what: string, path = '', most = MAX_STAYING) {
+    this.#what = what;
+    this.#path = path;
+    this.#most = most;
   }
 
-  /** Counts an answer until `end` is called. */
-  begin(): { readonly end: () => void } {
-    this.#count++;
-    return { end: () => void this.#count-- };
+  /**
+   * Has a request answered in a place, or refuses it when all places are taken. The place is given back when
+   * the work has ended and the response is closed, however and whenever the client leaves.
+   * @param work sends the answer
+   * @param tidy what else is to be done once the response is closed, before the place is given back
+   */
+  async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: () => unknown,
+    tidy: () => Promise<void> | undefined = () => undefined,
+  ): Promise<Sent> {
+    const share = Math.floor(connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS);
+    const most = Math.max(1, Math.min(this.#most, share));
+    if (this.#taken >= most) {
+      const message = `expected at most ${most} ${this.#what} at a time, try again`;
+      return refuse(request, reply, refusal('readers.too_many', this.#path, message));
+    }
+    this.#taken++;
+    const working = (async () => work())();
+    let going = 2;
+    const ended = () => {
+      if (--going === 0) this.#taken--;
+    };
+    working.then(ended, ended);
+    whenClosed(reply.raw, () => void (tidy()?.then(ended, ended) ?? ended()));
+    return working as Promise<Sent>;
   }
 }
 

@@ -20,7 +20,7 @@ interface FamilyValue {
 interface Family {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly type: 'counter' | 'gauge' | 'summary' | 'histogram';
   readonly values: readonly FamilyValue[];
   readonly aggregator: 'first';
 }
@@ -56,7 +56,7 @@ function histogram(
 
 const PREFIX = 'modbus_sim_';
 
-function plain(type: 'counter' | 'gauge', name: string, help: string, values: Labelled): Family {
+function plain(type: 'counter' | 'gauge' | 'summary', name: string, help: string, values: Labelled): Family {
   const listed = Array.from(values, ([labels, value]) => ({ labels, value }));
   return { name, help, type, values: listed, aggregator: 'first' };
 }
@@ -96,8 +96,9 @@ function* simulatorFamilies(
   all: readonly LineMetrics[],
   { hits, lastEvent, firstEvent, lag, memory }: ProgramMetrics,
 ): Generator<Family> {
-  yield gauge(
-    'event_loop_lag_seconds',
+  yield plain(
+    'summary',
+    `${PREFIX}event_loop_lag_seconds`,
     'How late timers were since the metrics were read last.',
     lag?.map((seconds, i) => [{ quantile: QUANTILES[i] as number }, seconds]) ?? [],
   );

@@ -7,38 +7,93 @@ function identifier(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
 }
 
+/** The device class of Home Assistant for a unit, where one class alone has the unit (sensor/const.py). */
+const CLASSES: Readonly<Record<string, readonly string[]>> = {
+  voltage: ['V', 'mV'],
+  current: ['A', 'mA'],
+  power: ['W', 'kW'],
+  apparent_power: ['VA'],
+  reactive_power: ['var'],
+  energy: ['Wh', 'kWh', 'MWh'],
+  frequency: ['Hz', 'kHz', 'MHz', 'GHz'],
+  temperature: ['°C', '°F', 'K'],
+  pressure: ['Pa', 'hPa', 'kPa', 'bar', 'mbar', 'psi'],
+  irradiance: ['W/m²'],
+  illuminance: ['lx'],
+  volume_flow_rate: ['m³/h', 'L/min'],
+  weight: ['g', 'kg'],
+  distance: ['mm', 'cm', 'm', 'km'],
+  duration: ['ms', 's', 'min', 'h', 'd'],
+  signal_strength: ['dBm'],
+};
+
+const CLASS_OF_UNIT = new Map(
+  Object.entries(CLASSES).flatMap(([name, units]) => units.map((unit) => [unit, name])),
+);
+
+/** The most that a number may be in Home Assistant. The simulator refuses what does not fit the register. */
+const MOST = Number.MAX_SAFE_INTEGER;
+/** The least step that Home Assistant allows (number.py). */
+const LEAST_STEP = 0.001;
+
+/** What is said of a value by its unit. @param component of Home Assistant */
+function measured({ unit, type }: RegisterView, component: string): object {
+  if (unit === null || type === 'bit') return {};
+  const deviceClass = type === 'string' ? undefined : CLASS_OF_UNIT.get(unit);
+  const stateClass = deviceClass === 'energy' ? 'total_increasing' : 'measurement';
+  return {
+    unit_of_measurement: unit,
+    ...(deviceClass && { device_class: deviceClass }),
+    ...(component === 'sensor' && type !== 'string' && { state_class: stateClass }),
+  };
+}
+
 /**
  * The messages with which Home Assistant finds the named values of a device (MQTT discovery of Home
- * Assistant): a bit is a binary sensor, any other value is a sensor.
+ * Assistant). A value that may be written is a switch or a number, any other one a binary sensor or a sensor.
  * @param bench prefix of the topics
+ * @param takesCommands whether the bench takes values from the broker
  */
-export function discoveries(bench: string, device: string, values: readonly RegisterView[]): Publication[] {
+export function discoveries(
+  bench: string,
+  device: string,
+  values: readonly RegisterView[],
+  takesCommands: boolean,
+): Publication[] {
   const node = identifier(`${bench}/${device}`);
-  return values.flatMap(({ name, unit, type, description }) => {
+  return values.flatMap((value) => {
+    const { name, type, description, writable, signal } = value;
     if (name === null) return [];
     const isBit = type === 'bit';
+    const topics = `${bench}/devices/${level(device)}`;
+    const [reads, writes] = isBit ? ['binary_sensor', 'switch'] : ['sensor', 'number'];
+    // A signal computes its value, and there is no text in `number`.
+    const isSet = takesCommands && writable && signal === null && type !== 'string';
+    const component = isSet ? writes : reads;
     const config = {
       name: description ?? name,
       unique_id: `${node}_${identifier(name)}`,
-      state_topic: `${bench}/devices/${level(device)}/values/${level(name)}`,
+      state_topic: `${topics}/values/${level(name)}`,
       // A value that is not available is null, which Home Assistant shows as unknown.
       value_template: '{{ value_json }}',
+      ...(isSet && { command_topic: `${topics}/set/${level(name)}` }),
       availability_topic: `${bench}/state`,
       availability_template: '{{ value_json.state }}',
       payload_available: 'online',
       payload_not_available: 'offline',
       ...(isBit && { payload_on: '1', payload_off: '0' }),
-      ...(!isBit && unit !== null && { unit_of_measurement: unit }),
+      ...(component === 'number' && { min: -MOST, max: MOST, step: LEAST_STEP, mode: 'box' }),
+      ...measured(value, component),
       device: { identifiers: [node], name: `${device} (${bench})`, manufacturer: 'modbus-sim' },
       origin: { name: 'modbus-sim' },
     };
-    const component = isBit ? 'binary_sensor' : 'sensor';
-    return [
-      {
-        topic: `homeassistant/${component}/${node}/${identifier(name)}/config`,
-        payload: JSON.stringify(config),
-        retain: true,
-      },
-    ];
+    const message = (of: string, payload: string) => ({
+      topic: `homeassistant/${of}/${node}/${identifier(name)}/config`,
+      payload,
+      retain: true,
+    });
+    // What it was while the bench took other commands must not stay beside it.
+    const before = writable ? [message(isSet ? reads : writes, '')] : [];
+    return [...before, message(component, JSON.stringify(config))];
   });
 }

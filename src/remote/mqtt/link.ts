@@ -229,7 +229,8 @@ export class MqttLink {
     for (const device of this.#devices) {
       const views = await allParts(await this.#desk.rpc.list('value.list', { device, from: 0, to: 0xffff }));
       if ('ok' in views) continue;
-      const messages = discoveries(this.#topic, device, views);
+      const takesCommands = this.#order.definition.commands === 'all';
+      const messages = discoveries(this.#topic, device, views, takesCommands);
       this.#takeBack(device, new Set(messages.map(({ topic }) => topic)));
       for (const message of messages) {
         while (this.#broker.isBusy && this.#broker.status.connected) await pause(BUSY_MS);

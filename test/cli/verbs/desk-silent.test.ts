@@ -1,20 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { until } from '../../modbus/transport/socket/raw-client.js';
+import type { RunningProgram } from '../../support/program.mjs';
 import { compute, expectReplaced, isServed, RestClients, startWithMortalDesk } from './mortal-desk.js';
 
-it('a desk that is silent is replaced, and the lines go on', async () => {
-  await expectReplaced('SIGWINCH', 'the thread of REST is silent and is replaced');
+it('a desk that uses the processor and does not answer is replaced, and the lines go on', async () => {
+  await expectReplaced('SIGWINCH', 'the thread of REST is stuck and is replaced');
+});
+
+/** How many threads of a program have stepped back behind other programs. */
+function threadsBehind({ pid }: RunningProgram): number {
+  const stats = readdirSync(`/proc/${pid}/task`).map((id) =>
+    readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'),
+  );
+  // proc_pid_stat(5): the niceness is field 19, and the name before field 3 is in brackets.
+  return stats.filter((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16] === '10').length;
+}
+
+it('a desk that gets no processor time is waited for, with a higher priority where that is allowed', async () => {
+  const program = await startWithMortalDesk();
+  expect(threadsBehind(program)).toBe(1);
+  process.kill(program.pid, 'SIGURG');
+  await compute(program, 12_000);
+  const log = () => program.output.stdout + program.output.stderr;
+  await until(() => log().includes('REST is slow'), 'the log says so');
+  expect(log()).toMatch(/silent for \d+\.\d s, in which it used 0\.0 s of processor time and waited/);
+  expect(threadsBehind(program)).toBe(log().includes('its priority is raised') ? 0 : 1);
+  await until(() => log().includes('REST answers again'), 'it answers');
+  expect(threadsBehind(program)).toBe(1);
+  expect(await isServed(program)).toBe(true);
+  expect(log()).not.toContain('replaced');
+  expect(await program.stop()).toBe(0);
 });
 
 it('a desk that takes longer to start than it may be silent later is not replaced meanwhile', async () => {
   const { output } = await expectReplaced('SIGUSR2', 'REST is served again', 5000);
-  expect(output.stdout + output.stderr).not.toContain('is silent');
+  expect(output.stdout + output.stderr).not.toContain('is stuck');
 });
 
 it('the desk of a program that was stopped for a while is not replaced', async () => {
   const program = await startWithMortalDesk();
-  // Longer than the desk may be silent here, which is 3 s.
   process.kill(program.pid, 'SIGSTOP');
   await delay(4000);
   process.kill(program.pid, 'SIGCONT');
@@ -48,7 +74,7 @@ it('a desk that computes without end is replaced while requests come in, and the
   await clients.ask();
   await until(() => /served again|FATAL/.test(program.output.stderr), 'REST is served again');
   clients.end();
-  expect(program.output.stderr).toContain('the thread of REST is silent and is replaced');
+  expect(program.output.stderr).toContain('the thread of REST is stuck and is replaced');
   expect(program.output.stderr).not.toContain('FATAL ERROR');
   expect(await isServed(program)).toBe(true);
   expect(await program.stop()).toBe(0);

@@ -13,9 +13,10 @@ import { METER, TCP_LINE } from './plant.js';
 const READ = Buffer.from('000100000006010300000001', 'hex');
 
 /**
- * A program whose desk dies on SIGUSR2. On SIGWINCH the side of the lines hears no more of it, as if it were silent. A
- * request with the header `X-Compute` has it compute for so many ms. The desk is asked whether it lives every half second,
- * not every two, so that nobody waits so long.
+ * A program whose desk dies on SIGUSR2. On SIGWINCH the side of the lines hears no more of it, and finds that it uses the
+ * processor without end. A request with the header `X-Compute` has it compute for so many ms; after SIGURG the side of the
+ * lines finds that the desk waits for a processor meanwhile. The desk is asked whether it lives every half second, not every
+ * two, and each second that it computes counts as four, so that nobody waits so long.
  * @param loadingMs time that a desk computes before it loads its modules
  */
 export async function startWithMortalDesk(loadingMs = 0): Promise<RunningProgram> {
@@ -29,7 +30,22 @@ export async function startWithMortalDesk(loadingMs = 0): Promise<RunningProgram
      process.on('SIGUSR2', () => desk.terminate());
      process.on('SIGWINCH', () => {
        desk.removeAllListeners('message');
+       computed = 0;
      });
+     const fs = require('node:fs');
+     const read = fs.readFileSync;
+     let [computed, starvedAt] = [];
+     process.on('SIGURG', () => { starvedAt = 0; });
+     fs.readFileSync = (path, ...rest) => {
+       const text = read(path, ...rest);
+       if (!String(path).endsWith('/schedstat')) return text;
+       const [ran, waited] = text.split(' ').map(Number);
+       if (computed !== undefined) return [computed += 4e9, waited, 1].join(' ');
+       if (starvedAt === undefined) return [ran * 4, waited, 1].join(' ');
+       starvedAt ||= ran;
+       return [starvedAt, waited + ran - starvedAt, 1].join(' ');
+     };
+     require('node:module').syncBuiltinESMExports();
      if (!require('node:worker_threads').isMainThread) {
        const { Server } = require('node:http');
        const compute = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); };

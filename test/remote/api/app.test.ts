@@ -290,6 +290,30 @@ describe('on a real socket', () => {
       421,
       'Host: not a name of this machine',
     ],
+    [
+      'a foreign host in the target, beside a good Host',
+      'GET http://example.invalid/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      421,
+      'Host: not a name of this machine',
+    ],
+    [
+      'a foreign host in the target where the address is nonsense',
+      'GET HTTP://example.invalid/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      421,
+      'Host: not a name of this machine',
+    ],
+    [
+      'a name before a foreign host in the target',
+      'GET http://localhost@example.invalid/ HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      421,
+      'Host: not a name of this machine',
+    ],
+    [
+      'a whole URL as target without a Host',
+      'GET http://localhost/healthz HTTP/1.1\r\n\r\n',
+      400,
+      'Host: missing, expected a name of this machine',
+    ],
     ['no HTTP at all', 'hello\r\n\r\n', 400, 'not a valid HTTP request'],
     [
       'too long a header',
@@ -302,6 +326,14 @@ describe('on a real socket', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ result: 'error', error });
   });
+
+  test.each(['http://localhost/healthz', 'http://localhost:8080/healthz?', 'HTTP://127.0.0.1/healthz'])(
+    'the target %s is served, whatever the Host is',
+    async (target) => {
+      const request = `GET ${target} HTTP/1.1\r\nHost: example.invalid\r\n\r\n`;
+      expect(await answerTo(request)).toMatch(/^HTTP\/1.1 200 /);
+    },
+  );
 
   test('an address that can not be decoded needs the token too', async () => {
     rest = new Rest(nativeSetup(SETUP), { host: '127.0.0.1', token: 'secret' });

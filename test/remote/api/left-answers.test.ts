@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
@@ -58,8 +59,11 @@ async function served() {
     SILENT,
   );
   await app.listen({ host: '127.0.0.1', port: 0 });
+  const { simulator } = room;
+  await simulator.start();
   ends.push(async () => {
     await app.close();
+    await simulator.stop();
     lines.end();
     port1.close();
   });
@@ -75,33 +79,24 @@ const LISTS = [
   '/metrics',
 ];
 
-const LEAVING = {
-  'at once': async (port: number, path: string) => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    await new Promise<void>((resolve) => socket.write(request(path), () => resolve()));
-    return socket;
-  },
-  'before the answer begins': async (port: number, path: string) => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    socket.write(request(path));
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    return socket;
-  },
-  'at the first bytes': async (port: number, path: string) => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    socket.write(request(path));
-    await once(socket, 'data');
-    return socket;
-  },
-  'without having read anything': async (port: number, path: string) => {
-    const socket = connect(port, '127.0.0.1')
-      .on('error', () => {})
-      .pause();
-    socket.write(request(path));
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    return socket;
+/** When a client leaves that has asked. `written` resolves when the system has its request. */
+const LEAVING: Readonly<Record<string, (socket: Socket, written: Promise<unknown>) => Promise<unknown>>> = {
+  'at once': (_, written) => written,
+  'before the answer begins': () => delay(1),
+  'at the first bytes': (socket) => once(socket, 'data'),
+  'without having read anything': (socket) => {
+    socket.pause();
+    return delay(30);
   },
 };
+
+/** Asks, and leaves; after 200 ms in any case, because some answers take longer to begin. */
+async function left(port: number, path: string, leave: (typeof LEAVING)[string]): Promise<void> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  const written = new Promise((resolve) => socket.write(request(path), resolve));
+  await Promise.race([leave(socket, written), delay(200)]);
+  socket.destroy();
+}
 
 function request(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -109,9 +104,34 @@ function request(path: string): string {
 
 test.each(Object.entries(LEAVING))('a client that leaves %s leaves no list behind', async (_, leave) => {
   const { desk, kept, lists, port } = await served();
-  for (let i = 0; i < 12; i++) for (const path of LISTS) (await leave(port, path)).destroy();
+  for (let i = 0; i < 12; i++) for (const path of LISTS) await left(port, path, leave);
   await until(() => lists() > 0, 'some were begun');
   await until(() => kept.size === 0, 'all are ended');
   await desk.call('program.ping', undefined);
   expect(kept.size).toBe(0);
+});
+
+/** What only some clients may read at a time, and how a program asks for one that is short. */
+const PLACES = [
+  ['/api/v1/tests/1/report.html', 200],
+  ['/api/v1/events', 200],
+  ['/api/v1/capture.pcapng', 200],
+  ['/api/v1/exchanges?wait=20s', 200],
+  // The traffic is empty.
+  ['/api/v1/learned.yaml', 409],
+] as const;
+
+test.each(PLACES)('30 clients that leave %s take no place from the next one', async (path, status) => {
+  const { port } = await served();
+  const url = `http://127.0.0.1:${port}`;
+  const body = JSON.stringify({ name: 'short', line: 'lan', steps: [{ wait: 1 }] });
+  const headers = { 'content-type': 'application/json' };
+  expect((await fetch(`${url}/api/v1/tests`, { method: 'POST', headers, body })).status).toBe(201);
+  for (const leave of Object.values(LEAVING))
+    await Promise.all(Array.from({ length: 30 }, () => left(port, path, leave)));
+  const asked = new AbortController();
+  const ask = async () => (await fetch(url + path.replace('20s', '1ms'), asked)).status;
+  // Sooner than a wait of 20 s is over.
+  await expect.poll(ask, { timeout: 15_000 }).toBe(status);
+  asked.abort();
 });

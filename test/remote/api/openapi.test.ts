@@ -51,6 +51,12 @@ const SETUP = nativeSetup(
   directory,
 );
 
+interface PutOperation {
+  readonly requestBody: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly required?: string[] } } };
+  };
+}
+
 const named = operations.map((each) => [`${each.method.toUpperCase()} ${each.path}`, each] as const);
 
 describe('openapi.json', () => {
@@ -64,6 +70,15 @@ describe('openapi.json', () => {
       return target === undefined;
     });
     expect(broken).toEqual([]);
+  });
+
+  it('needs no name in the body of a rule whose address has it, as the program does not', async () => {
+    const put = operations.find(({ method, path }) => `${method} ${path}` === 'put /api/v1/faults/{name}');
+    expect(JSON.stringify(put)).toContain('"do":');
+    const schema = (put as unknown as PutOperation).requestBody.content['application/json'].schema;
+    expect(schema.required ?? []).not.toContain('name');
+    const { status } = await new Rest(SETUP).send('PUT', '/api/v1/faults/nameless', { do: [{ delay: 1 }] });
+    expect(status).toBe(200);
   });
 
   it('needs no flag for its patterns, and has items for each list', () => {

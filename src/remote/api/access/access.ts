@@ -9,6 +9,7 @@ import {
   bearerToken,
   corsHeaders,
   hostRefusal,
+  isOwnOrigin,
   isPreflight,
   type KnownClient,
   LIFETIME_S,
@@ -184,8 +185,12 @@ export class Access {
   /** The client of a request; undefined if it has neither a valid token nor a session. */
   clientOf({ headers }: IncomingMessage): KnownClient | undefined {
     if (!this.needsToken) return { role: 'write', secondsLeft: null };
-    const { authorization } = headers;
-    if (authorization === undefined) return this.#sessions.clientOf(sessionIdOf(headers) ?? '');
+    const { authorization, origin } = headers;
+    if (authorization === undefined) {
+      // A browser also sends the cookie for pages that another port of this machine has served.
+      if (origin !== undefined && !isOwnOrigin(headers, this.#context.isSecure)) return undefined;
+      return this.#sessions.clientOf(sessionIdOf(headers) ?? '');
+    }
     const role = this.#tokens.roleOf(bearerToken(authorization) ?? '');
     return role && { role, secondsLeft: null };
   }

@@ -20,6 +20,19 @@ export function namesOfMachine(host: string): ReadonlySet<string> {
 }
 
 /**
+ * The target of a request as a path. A target may also be a whole URL, whose host then counts in place of the
+ * Host header (absolute-form, RFC 9112, 3.2.2): this sets the header to it.
+ */
+export function targetOf(request: IncomingMessage): string {
+  const { url = '', headers } = request;
+  const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (host === undefined) return url;
+  // One that is missing is refused whatever the target is.
+  if (headers.host !== undefined) headers.host = host;
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/**
  * Refuses a request without a Host header or with two of them (400, RFC 9112, 3.2). Refuses a Host that is no
  * name of this machine (421), because a foreign web page may have its own name resolve to this machine (DNS
  * rebinding).
@@ -63,9 +76,8 @@ export function originRefusal(
   allowed: AllowedOrigins,
   isSecure: boolean,
 ): AccessRefusal | undefined {
-  const { origin, host } = headers;
-  if (origin === undefined || origin === `https://${host}` || allowed.has(origin)) return undefined;
-  if (origin === `http://${host}` && !isSecure) return undefined;
+  const { origin } = headers;
+  if (origin === undefined || isOwnOrigin(headers, isSecure) || allowed.has(origin)) return undefined;
   return {
     code: 'request.origin',
     path: 'Origin',
@@ -73,9 +85,14 @@ export function originRefusal(
   };
 }
 
+/** Whether a request has the origin of the pages of this server. @param isSecure as in `originRefusal` */
+export function isOwnOrigin({ origin, host }: IncomingHttpHeaders, isSecure: boolean): boolean {
+  return origin === `https://${host}` || (origin === `http://${host}` && !isSecure);
+}
+
 /**
  * The headers with which a browser lets a page of an allowed site read the answer (Fetch Standard, CORS).
- * Such a page can't send cookies; it sends a token.
+ * Such a page needs a token.
  */
 export function corsHeaders(
   { origin = '' }: IncomingHttpHeaders,

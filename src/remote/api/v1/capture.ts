@@ -8,7 +8,7 @@ import { errorSchema, failures } from '../../../simulator/commands/schemas/probl
 import type { Capture } from '../../../simulator/traffic/capture/capture.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { refuse, sendBytes, sendText } from '../answers.js';
-import { StayingAnswers } from '../connection-limit.js';
+import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
@@ -52,8 +52,8 @@ const captureAnswer = {
  */
 export function captureRoutes(desk: ApiContext): Routes {
   const { traffic } = desk;
-  const followers = new StayingAnswers();
-  let isLearning = false;
+  const followers = new Places('live captures', 'follow');
+  const learners = new Places('client that learns from the traffic', '', 1);
 
   return {
     'GET /capture.pcapng': {
@@ -65,19 +65,14 @@ export function captureRoutes(desk: ApiContext): Routes {
       schema: { querystring: captureQuery(traffic.lineNames) },
       handle: async (request, reply) => {
         const query = request.query as CaptureQuery;
-        const isLive = query.follow !== 'false';
-        const limit = isLive ? followers.limitReached(request.server.server) : undefined;
-        if (limit !== undefined) {
-          const message = `expected at most ${limit} live captures, and so many are running`;
-          return refuse(request, reply, refusal('readers.too_many', 'follow', message));
-        }
-        reply.header('content-disposition', 'attachment; filename="capture.pcapng"');
-        if (isLive) reply.raw.once('close', followers.begin().end);
-        return sendBytes(
-          reply,
-          PCAPNG,
-          captured(desk, query, () => reply.raw.destroyed),
-        );
+        const isGone = () => reply.raw.destroyed;
+        const send = () =>
+          sendBytes(
+            reply.header('content-disposition', 'attachment; filename="capture.pcapng"'),
+            PCAPNG,
+            captured(desk, query, isGone),
+          );
+        return query.follow === 'false' ? send() : followers.answer(request, reply, send);
       },
       response: {
         200: captureAnswer,
@@ -93,24 +88,19 @@ export function captureRoutes(desk: ApiContext): Routes {
       schema: { querystring: learnedQuery(traffic.lineNames) },
       handle: async (request, reply) => {
         const query = request.query as Omit<CaptureQuery, 'form' | 'follow'>;
-        if (isLearning) {
-          const message = 'expected one at a time, and somebody is learning from the traffic';
-          return refuse(request, reply, refusal('readers.too_many', '', message));
-        }
-        isLearning = true;
-        // In this thread, it is one turn.
-        if (desk.beginLearning) reply.raw.setTimeout(LEARNING_MS);
-        const begun = desk.beginLearning?.() ?? learningHere();
-        const isGone = () => reply.raw.destroyed;
-        reply.raw.once('close', async () => {
-          await (await begun).end();
-          isLearning = false;
-        });
-        const capture = captured(desk, { ...query, form: 'wire', follow: 'false' });
-        const learned = await learnedOf(capture, await begun, isGone);
-        if (!learned.ok) return refuse(request, reply, refusal('traffic.unusable', '', learned.error));
-        reply.header('content-disposition', 'attachment; filename="learned.yaml"');
-        return sendText(reply, YAML, learned.value);
+        let learner: Asked<ToLearner, LearnedPiece> | undefined;
+        const learn = async () => {
+          // In this thread, it is one turn.
+          if (desk.beginLearning) reply.raw.setTimeout(LEARNING_MS);
+          learner = desk.beginLearning?.() ?? (await learningHere());
+          const isGone = () => reply.raw.destroyed;
+          const capture = captured(desk, { ...query, form: 'wire', follow: 'false' });
+          const learned = await learnedOf(capture, learner, isGone);
+          if (!learned.ok) return refuse(request, reply, refusal('traffic.unusable', '', learned.error));
+          reply.header('content-disposition', 'attachment; filename="learned.yaml"');
+          return sendText(reply, YAML, learned.value);
+        };
+        return learners.answer(request, reply, learn, () => learner?.end());
       },
       response: { 200: learnedAnswer, ...failures(400, 409) },
     },

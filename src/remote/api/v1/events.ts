@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/reading.js';
-import { refuse } from '../answers.js';
-import { StayingAnswers } from '../connection-limit.js';
+import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Routes } from './route.js';
 import { batchesOf, streamed } from './traffic-page.js';
@@ -45,7 +43,7 @@ export function eventRoutes(desk: ApiContext): Routes {
   const messages = new EventMessages(desk);
   const summary = summaryTexts(desk);
   const querystring = eventsQuery(traffic.lineNames);
-  const readers = new StayingAnswers();
+  const readers = new Places('readers');
 
   return {
     'GET /events': {
@@ -56,38 +54,33 @@ export function eventRoutes(desk: ApiContext): Routes {
       exposeHeadRoute: false,
       schema: { headers: resumeHeaders, querystring },
       handle: async (request, reply) => {
-        const limit = readers.limitReached(request.server.server);
-        if (limit !== undefined) {
-          const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
-          return refuse(request, reply, refusal('readers.too_many', '', message));
-        }
         const query = request.query as z.infer<typeof querystring>;
         const { after = traffic.last, tell = ['traffic'], ...wanted } = query;
         const { 'last-event-id': lastId } = request.headers as z.infer<typeof resumeHeaders>;
         const known = lastEventId(lastId) ?? after;
         const filter = filterOf(wanted);
         const name = JSON.stringify(wanted);
-        const reader = readers.begin();
-        reply.hijack();
-        try {
-          await sendEvents(
-            reply.raw,
-            {
-              // A number that the stream has not reached yet means the newest event.
-              after: Math.min(known, traffic.last),
-              messageAfter: tell.includes('traffic') ? (at) => messages.after(at, filter, name) : undefined,
-              summary: tell.includes('summary') ? summary : undefined,
-            },
-            messages,
-          );
-        } catch (error) {
-          request.log.error(error, 'the events could not be sent');
-        } finally {
-          // The reader gets no more here; it reconnects when it is disconnected.
-          reply.raw.destroy();
-          reader.end();
-        }
-        return reply;
+        return readers.answer(request, reply, async () => {
+          reply.hijack();
+          try {
+            await sendEvents(
+              reply.raw,
+              {
+                // A number that the stream has not reached yet means the newest event.
+                after: Math.min(known, traffic.last),
+                messageAfter: tell.includes('traffic') ? (at) => messages.after(at, filter, name) : undefined,
+                summary: tell.includes('summary') ? summary : undefined,
+              },
+              messages,
+            );
+          } catch (error) {
+            request.log.error(error, 'the events could not be sent');
+          } finally {
+            // The reader gets no more here; it reconnects when it is disconnected.
+            reply.raw.destroy();
+          }
+          return reply;
+        });
       },
       response: {
         200: eventsAnswer,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Outcome, refusal } from '../../../simulator/commands/refusal.js';
+import type { Outcome } from '../../../simulator/commands/refusal.js';
 import { failures } from '../../../simulator/commands/schemas/problem.js';
 import { unpackEvents } from '../../../simulator/traffic/kept-events.js';
 import type { PackedFinding, Run } from '../../../testing/commands.js';
@@ -15,6 +15,7 @@ import {
 } from '../../../testing/report/report.js';
 import { allParts } from '../../rpc/rpc.js';
 import { refuse, sendJson, sendText } from '../answers.js';
+import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { Route, Routes } from './route.js';
 
@@ -92,18 +93,19 @@ const FORMS = {
  * `report.html`, `junit.xml` and `report.json` of runs of one kind. While one runs, its report has what
  * is known so far.
  */
-export function reportRoutes(desk: ApiContext, { one, called, json }: RunKind): Routes {
+export function reportRoutes(desk: ApiContext, places: Places, { one, called, json }: RunKind): Routes {
   const { params } = OF_RUN[one];
   const summary = `Get the report on ${called} as`;
   const answered =
     (ending: string, send: (view: RunView, reply: FastifyReply, query: Query) => unknown) =>
-    async (request: FastifyRequest, reply: FastifyReply) => {
-      const id = Number((request.params as { id: string }).id);
-      const run = await desk.rpc.call(`${one}.get`, { id });
-      const view = run.ok ? await reportView(desk, one, run.value, reply) : run;
-      if (!view.ok) return refuse(request, reply, view);
-      return send(view.value, asFile(reply, `${one}-${id}.${ending}`), request.query as Query);
-    };
+    (request: FastifyRequest, reply: FastifyReply) =>
+      places.answer(request, reply, async () => {
+        const id = Number((request.params as { id: string }).id);
+        const run = await desk.rpc.call(`${one}.get`, { id });
+        const view = run.ok ? await reportView(desk, one, run.value) : run;
+        if (!view.ok) return refuse(request, reply, view);
+        return send(view.value, asFile(reply, `${one}-${id}.${ending}`), request.query as Query);
+      });
   const texts = Object.entries(FORMS).map(
     ([name, { ending, as, description, answer, type, pieces, querystring }]): [string, Route] => [
       `GET /${one}s/:id/${name}`,
@@ -150,25 +152,17 @@ export function asFile(reply: FastifyReply, name: string): FastifyReply {
  */
 const MOST_READ = 4;
 
-/** How many reports each desk is sending. */
-const beingRead = new WeakMap<ApiContext, number>();
+/** The places of the reports that a desk sends, of all kinds of runs. */
+export function reportPlaces(): Places {
+  return new Places('reports', '', MOST_READ);
+}
 
-/**
- * A report with everything that is known so far. Frames are decoded when they are asked for. It counts as
- * being read until the reply is closed.
- */
+/** A report with everything that is known so far. Frames are decoded when they are asked for. */
 export async function reportView(
-  desk: ApiContext,
+  { rpc, map }: ApiContext,
   kind: RunKind['one'],
   { id, report }: Run,
-  { raw }: Pick<FastifyReply, 'raw'>,
 ): Promise<Outcome<RunView>> {
-  const { rpc, map } = desk;
-  const before = beingRead.get(desk) ?? 0;
-  if (before >= MOST_READ)
-    return refusal('readers.too_many', '', `expected at most ${MOST_READ} reports at a time, try again`);
-  beingRead.set(desk, before + 1);
-  raw.once('close', () => beingRead.set(desk, (beingRead.get(desk) ?? 1) - 1));
   const configuration = await configurationText(rpc);
   if (kind === 'inspection') {
     const found = await allParts<ServerFindingView>(await rpc.list('inspection.findings', { id }));

@@ -8,10 +8,12 @@ import { LINE_COMMANDS } from '../../../simulator/commands/schemas/line.js';
 import { PORT_COMMANDS, PROGRAM_COMMANDS } from '../../../simulator/commands/schemas/program.js';
 import { SIGNAL_COMMANDS, VALUE_COMMANDS } from '../../../simulator/commands/schemas/value.js';
 import type { Access } from '../access/access.js';
+import { sendJson } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { captureRoutes } from './capture.js';
 import { eventRoutes } from './events.js';
 import { configurationPart, mqttRoutes, PORTS_PART } from './program.js';
+import { oneByOne, reportPlaces } from './reports.js';
 import { addRoutes, type DeskPart, type Routes, routesOf } from './route.js';
 import { runRoutes, testRoutes } from './runs.js';
 import { acceptYaml } from './scenario-body.js';
@@ -22,6 +24,7 @@ import { trafficFileRoutes } from './traffic-file.js';
 
 /** `/api/v1`: our own interface. Every error has the same body: a text, and the paths of the mistakes. */
 export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallback {
+  const reports = reportPlaces();
   return (app, _, done) => {
     addRoutes(app, 'devices', {
       ...routesOf(desk, DEVICE_COMMANDS),
@@ -42,11 +45,11 @@ export function v1Routes(desk: ApiContext, access: Access): FastifyPluginCallbac
     // Scopes are filled in their order, after the routes above. Only the scope of tests accepts YAML.
     app.register((scope, _, ready) => {
       acceptYaml(scope);
-      addRoutes(scope, 'tests', testRoutes(desk));
+      addRoutes(scope, 'tests', testRoutes(desk, reports));
       ready();
     });
     app.register((scope, _, ready) => {
-      addRoutes(scope, 'tests', runRoutes(desk));
+      addRoutes(scope, 'tests', runRoutes(desk, reports));
       const traffic = { ...captureRoutes(desk), ...trafficFileRoutes(desk), ...trafficRoutes(desk) };
       addRoutes(scope, 'traffic', { ...traffic, ...eventRoutes(desk) });
       ready();
@@ -74,9 +77,9 @@ const CATALOGUE_ROUTES: Routes = {
     summary: 'List what real devices do wrong',
     description:
       'Every entry, with what a client sees of it, who has reported it, and its manners and fault rules.',
-    handle: async () => {
-      const { readCatalogue } = await import('../../../files/config/catalogue.js');
-      return { catalogue: readCatalogue() };
+    handle: async (_, reply) => {
+      const { catalogueEntries } = await import('../../../files/config/catalogue.js');
+      return sendJson(reply, { catalogue: oneByOne(catalogueEntries()) });
     },
     response: { 200: catalogueSchema },
   },

@@ -28,6 +28,7 @@ import {
 } from '../../../testing/report/json.js';
 import type { ServerFindingView } from '../../../testing/report/report.js';
 import { refuse, sendJson } from '../answers.js';
+import type { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import { asFile, oneByOne, type RunKind, reportRoutes, reportView } from './reports.js';
 import { type DeskPart, type Route, type Routes, routesOf } from './route.js';
@@ -124,45 +125,55 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
  * `/api/v1/examinations`, `/shakes` and `/inspections`: how the clients of running lines behave, what breaks
  * them, and how servers behave. `/api/v1/checks`: what is checked.
  */
-export function runRoutes(desk: ApiContext): Routes {
+export function runRoutes(desk: ApiContext, reports: Places): Routes {
   return {
-    ...routesOfKind(desk, 'examination'),
-    ...routesOfKind(desk, 'shake'),
+    ...routesOfKind(desk, reports, 'examination'),
+    ...routesOfKind(desk, reports, 'shake'),
     'GET /shakes/:id/scenario.yaml': shortestRoute(desk),
-    ...routesOfKind(desk, 'inspection'),
+    ...routesOfKind(desk, reports, 'inspection'),
   };
 }
 
 /** `/api/v1/tests`: scenarios on running lines. Their bodies may be YAML. */
-export function testRoutes(desk: ApiContext): Routes {
-  return routesOfKind(desk, 'test', startPart(desk));
+export function testRoutes(desk: ApiContext, reports: Places): Routes {
+  return routesOfKind(desk, reports, 'test', startPart(desk));
 }
 
-/** @param start what the desk does to start a run, if more than the command */
-function routesOfKind(desk: ApiContext, one: RunKind['one'], start: DeskPart = {}): Routes {
+/**
+ * @param reports the places of the reports that are sent
+ * @param start what the desk does to start a run, if more than the command
+ */
+function routesOfKind(desk: ApiContext, reports: Places, one: RunKind['one'], start: DeskPart = {}): Routes {
   const { commands, called, summary, json } = KINDS[one];
   return {
     ...routesOf(desk, commands, {
       [`${one}.list`]: { show: (runs: readonly Run[]) => runs.map(summary) },
       [`${one}.start`]: { show: summary, ...start },
-      [`${one}.get`]: readPart(desk, one, summary),
+      [`${one}.get`]: readPart(desk, reports, one, summary),
     }),
-    ...reportRoutes(desk, { one, called, json }),
+    ...reportRoutes(desk, reports, { one, called, json }),
   };
 }
 
 /** A run with its report, which the desk makes. */
-function readPart(desk: ApiContext, one: RunKind['one'], summary: (run: Run) => object): DeskPart {
+function readPart(
+  desk: ApiContext,
+  reports: Places,
+  one: RunKind['one'],
+  summary: (run: Run) => object,
+): DeskPart {
   return {
     handle: async (request: FastifyRequest, reply: FastifyReply) => {
       const run = await desk.rpc.call(`${one}.get`, { id: Number((request.params as { id: string }).id) });
       if (!run.ok) return refuse(request, reply, run);
       if ((request.query as z.infer<typeof detailQuery>).report === 'false') return summary(run.value);
-      const view = await reportView(desk, one, run.value, reply);
-      if (!view.ok) return refuse(request, reply, view);
-      const { findings, ...report } = view.value;
-      const pieces = { ...report, findings: oneByOne(findings.values()) };
-      return sendJson(reply, { ...summary(run.value), report: pieces });
+      return reports.answer(request, reply, async () => {
+        const view = await reportView(desk, one, run.value);
+        if (!view.ok) return refuse(request, reply, view);
+        const { findings, ...report } = view.value;
+        const pieces = { ...report, findings: oneByOne(findings.values()) };
+        return sendJson(reply, { ...summary(run.value), report: pieces });
+      });
     },
   };
 }

@@ -4,6 +4,7 @@ import type { TrafficEvent } from '../../../simulator/traffic/event.js';
 import type { KeptEvents } from '../../../simulator/traffic/kept-events.js';
 import { beginningOfNewest, TrafficCursor, type TrafficFilter } from '../../../simulator/traffic/reading.js';
 import { type LeftOut, leftOut, type TrafficView } from '../../../simulator/traffic/view-schema.js';
+import { whenClosed } from '../connection-limit.js';
 import type { LineMap } from '../line-map.js';
 
 /** The part of the traffic that a client asks for. */
@@ -92,14 +93,13 @@ export class TrafficWaits {
     const end = () => over.abort();
     const ended = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve()));
     const timer = setTimeout(end, ms);
-    response.once('close', end);
+    whenClosed(response, end);
     while (!over.signal.aborted) {
       if (cursor.isAtEnd) await Promise.race([this.#next(cursor.after), ended]);
       if (await hasNext(cursor)) break;
       await Promise.race([sleep(LOOK_EVERY_MS), ended]);
     }
     clearTimeout(timer);
-    response.off('close', end);
   }
 
   #next(after: number): Promise<void> {

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { hex } from '../../../modbus/protocol/bytes.js';
-import { refusal } from '../../../simulator/commands/refusal.js';
 import { errorSchema } from '../../../simulator/commands/schemas/problem.js';
 import { TRAFFIC_COMMANDS } from '../../../simulator/commands/schemas/program.js';
-import type { EventKind, ReplyEvent } from '../../../simulator/traffic/event.js';
+import type { EventKind, ReplyEvent, TrafficEvent } from '../../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../../simulator/traffic/reading.js';
 import { replySchema, replyView } from '../../../simulator/traffic/reply-view.js';
 import {
@@ -13,8 +12,8 @@ import {
   trafficViewSchema,
 } from '../../../simulator/traffic/view-schema.js';
 import { isoTime } from '../../../simulator/traffic/words.js';
-import { refuse, sendJson, sendText } from '../answers.js';
-import { StayingAnswers } from '../connection-limit.js';
+import { type Sent, sendJson, sendText } from '../answers.js';
+import { Places } from '../connection-limit.js';
 import type { ApiContext } from '../desk.js';
 import type { LineMap } from '../line-map.js';
 import { type Routes, routesOf } from './route.js';
@@ -87,14 +86,15 @@ export function trafficRoutes(desk: ApiContext): Routes {
   const ofTraffic = trafficQuery(traffic.lineNames);
   const ofExchanges = exchangesQuery(traffic.lineNames);
   const waits = new TrafficWaits(traffic);
-  const waiting = new StayingAnswers();
+  const waiting = new Places('requests that wait', 'wait');
 
-  /** The page that a query asks for, at the end of its wait; or the refusal, which is sent. */
-  const pageOf = async (
+  /** Sends the page that a query asks for, at the end of its wait. */
+  const sendPage = async (
     request: FastifyRequest,
     reply: FastifyReply,
+    send: (page: TrafficPage) => Promise<Sent>,
     kinds?: ReadonlySet<EventKind>,
-  ): Promise<TrafficPage | FastifyReply> => {
+  ): Promise<Sent> => {
     await desk.caughtUp();
     const query = request.query as z.infer<typeof ofTraffic>;
     const { limit, wait } = query;
@@ -102,15 +102,12 @@ export function trafficRoutes(desk: ApiContext): Routes {
     // A number that the stream has not reached yet means the newest event of now, not that of after the wait.
     const after = query.after === undefined ? undefined : Math.min(query.after, traffic.last);
     const cursor = new TrafficCursor(traffic, filter, after ?? traffic.first - 1);
-    if (wait > 0 && !(await hasNext(cursor))) {
-      const most = waiting.limitReached(request.server.server);
-      if (most !== undefined) {
-        const message = `expected at most ${most} requests that wait, and so many are waiting`;
-        return refuse(request, reply, refusal('readers.too_many', 'wait', message));
-      }
-      await waits.until(reply.raw, cursor, wait).finally(waiting.begin().end);
-    }
-    return new TrafficPage(traffic, { filter, after, limit });
+    const sendNow = () => send(new TrafficPage(traffic, { filter, after, limit }));
+    if (wait === 0 || (await hasNext(cursor))) return sendNow();
+    return waiting.answer(request, reply, async () => {
+      await waits.until(reply.raw, cursor, wait);
+      return sendNow();
+    });
   };
   return {
     'GET /traffic': {
@@ -118,23 +115,23 @@ export function trafficRoutes(desk: ApiContext): Routes {
       description:
         'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
       schema: { querystring: ofTraffic },
-      handle: async (request, reply) => {
-        const page = await pageOf(request, reply);
-        if (!(page instanceof TrafficPage)) return page;
+      handle: (request, reply) => {
         const { format = acceptedFormat(request.headers.accept) } = request.query as z.infer<
           typeof ofTraffic
         >;
-        switch (format) {
-          case 'json':
-            return sendJson(
-              reply,
-              page.answer('events', (events) => map.views(events)),
-            );
-          case 'ndjson':
-            return sendText(reply, CONTENT_TYPES.ndjson, ndjsonOf(page, map));
-          case 'csv':
-            return sendText(reply, CONTENT_TYPES.csv, csvPieces(page, map));
-        }
+        return sendPage(request, reply, (page) => {
+          switch (format) {
+            case 'json':
+              return sendJson(
+                reply,
+                page.answer('events', (events) => map.views(events)),
+              );
+            case 'ndjson':
+              return sendText(reply, CONTENT_TYPES.ndjson, ndjsonOf(page, map));
+            case 'csv':
+              return sendText(reply, CONTENT_TYPES.csv, csvPieces(page, map));
+          }
+        });
       },
       response: { 200: trafficAnswer, 400: errorSchema, 503: MANY_WAIT },
     },
@@ -143,14 +140,11 @@ export function trafficRoutes(desk: ApiContext): Routes {
       description:
         'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
       schema: { querystring: ofExchanges },
-      handle: async (request, reply) => {
-        const page = await pageOf(request, reply, REPLIES);
-        if (!(page instanceof TrafficPage)) return page;
+      handle: (request, reply) => {
         // The filter passes replies only.
-        return sendJson(
-          reply,
-          page.answer('exchanges', (events) => (events as ReplyEvent[]).map(exchangeView)),
-        );
+        const shown = (events: readonly TrafficEvent[]) => (events as ReplyEvent[]).map(exchangeView);
+        const send = (page: TrafficPage) => sendJson(reply, page.answer('exchanges', shown));
+        return sendPage(request, reply, send, REPLIES);
       },
       response: { 200: exchangeList, 400: errorSchema, 503: MANY_WAIT },
     },

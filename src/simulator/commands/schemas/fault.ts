@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { flag, section, text } from '../../../common/schema/parts.js';
-import { ruleSchema, THEN } from '../../../device/faults/rule.js';
+import { ruleSchema, ruleSection, THEN } from '../../../device/faults/rule.js';
 import type { DeclaredCommands } from '../declared.js';
 import { previewBody, previewSchema, RULE } from './fault-preview.js';
 import { failures } from './problem.js';
@@ -56,6 +56,11 @@ const writtenRule = z.record(z.string(), z.unknown(), { error: 'a fault rule' })
 /** A rule as it was written: the command reads it once more. */
 const newRule = { sent: writtenRule, as: 'rule' } as const;
 const ruleBody = { checkedBody: ruleSchema.meta({ examples: [RULE] }) };
+/** The body of a rule whose name is in the address: the desk adds it. */
+const replacedRule = {
+  ...ruleBody,
+  describedBody: ruleSection.partial({ name: true }).meta({ examples: [RULE] }),
+};
 
 /** The commands on fault rules, in the order in which they act. `../faults.ts` carries them out. */
 export const RULE_COMMANDS = {
@@ -106,9 +111,10 @@ export const RULE_COMMANDS = {
     rest: 'PUT /faults/:name',
     ...newRule,
     summary: 'Set a fault rule',
-    description: 'Adds the rule, or replaces the one of this name, whose count begins anew.',
+    description:
+      'Adds the rule, or replaces the one of this name, whose count begins anew. The name may be in the address alone.',
     params,
-    schema: ruleBody,
+    schema: replacedRule,
     response: { 200: ruleViewSchema, ...failures(400, 409) },
   },
   'rule.switch': {

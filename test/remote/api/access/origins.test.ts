@@ -41,6 +41,15 @@ describe('a page of a site in api.origins', () => {
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
   });
 
+  test('can not use the session of a browser, which sends the cookie where only the port differs', async () => {
+    const login = { method: 'POST', url: '/api/v1/session', payload: { token: TOKEN } } as const;
+    const { headers } = await rest.app.inject({ ...login, headers: { host: 'localhost' } });
+    const cookie = String(headers['set-cookie']).split(';')[0] as string;
+    expect((await answer('GET', { cookie })).status).toBe(200);
+    expect((await answer('GET', { cookie, origin: 'http://localhost' })).status).toBe(200);
+    expect((await answer('GET', { cookie, origin: CONSOLE })).status).toBe(401);
+  });
+
   test('may ask beforehand, which needs no token, whatever the path', async () => {
     for (const url of ['/api/v1/lines/lan', '/restapi/calls', '/nonsense']) {
       const preflight = { origin: CONSOLE, 'access-control-request-method': 'PUT' };

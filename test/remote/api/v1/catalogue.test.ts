@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MAX_RULES } from '../../../../src/device/faults/rules.js';
 import { catalogueIds } from '../../../../src/files/config/catalogue.js';
 import { nativeSetup } from '../../../support/configuration.js';
@@ -31,6 +31,21 @@ describe('/api/v1/catalogue', () => {
     );
     expect(body.catalogue.map(({ id }) => id)).toEqual(catalogueIds());
     expect(body.catalogue.every(({ sources }) => sources.length > 0)).toBe(true);
+  });
+
+  it('gives others their turn between two files that it reads', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    let passed = performance.now();
+    // Each look at the clock finds that a slow machine has read a file.
+    vi.spyOn(performance, 'now').mockImplementation(() => (passed += 100));
+    let turns = 0;
+    let turn = setImmediate(function next() {
+      turns++;
+      turn = setImmediate(next);
+    });
+    await rest.send('GET', '/api/v1/catalogue');
+    clearImmediate(turn);
+    expect(turns).toBeGreaterThan(catalogueIds().length);
   });
 
   it('gives a device the manners of an entry beside its own, and takes them back', async () => {

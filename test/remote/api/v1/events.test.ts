@@ -211,7 +211,7 @@ describe('the number of readers', () => {
     const refused = await follow();
     expect(refused.status).toBe(503);
     expect(JSON.parse(refused.body)).toMatchObject({
-      error: 'expected at most 16 readers, and so many are connected',
+      error: 'expected at most 16 readers at a time, try again',
     });
     await readers[3]?.close();
     while ((await follow()).status !== 200) await sleep(10);
