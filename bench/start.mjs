@@ -4,7 +4,7 @@ import { memory } from './processes.mjs';
 import { printTable } from './report.mjs';
 
 const RUNS = 5;
-const START_LIMIT_MS = 1000;
+const START_LIMIT_MS = 1200;
 const MEMORY_LIMIT_MB = 300;
 const DEVICES = 247;
 const ADDRESSES = 65536;

@@ -3,9 +3,10 @@
  * Writes FOLDER/index.html, FOLDER/assets/, whose files have hashes of their content in their names, and the licences
  * of the packages that are in them.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { licences } from './licences.mjs';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: node scripts/console.mjs FOLDER');
@@ -39,19 +40,3 @@ for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'index.html'), page);
 writeFileSync(join(folder, 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));
-
-/**
- * The licences of the packages that files come from. They ask for their text wherever the code goes.
- * @param {readonly string[]} files
- */
-function licences(files) {
-  const homes = files.flatMap((file) => /^node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
-  return [...new Set(homes)]
-    .sort()
-    .map((home) => {
-      const found = ['LICENSE', 'LICENSE.md', 'license'].map((name) => join(home, name)).find(existsSync);
-      if (found === undefined) throw new Error(`${home} has no licence`);
-      return `==== ${home} ====\n\n${readFileSync(found, 'utf8')}\n`;
-    })
-    .join('\n');
-}

@@ -1,10 +1,11 @@
 /**
  * Makes a checkout ready to run with nothing but Node and npm:
  *   node scripts/ready.mjs install          `npm ci`, when node_modules is not what package-lock.json says
- *   node scripts/ready.mjs build [--force]  src -> dist, when a source has changed (or always)
+ *   node scripts/ready.mjs build [--force] [--types]  src -> dist, when a source has changed (or always); with --types the
+ *     declarations of the library too, which take longer than everything else and only packages need
  * Silent and quick when there is nothing to do. No dependencies: it runs before they are there.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -25,6 +26,8 @@ process.chdir(root);
 
 const STAMP = 'dist/.ready';
 
+const DECLARATIONS = 'dist/library.d.ts';
+
 /** The schemas that editors find in the package: they are made of the code, as dist is. */
 const SCHEMAS = ['configuration.json', 'scenario.json', 'catalogue.json'].map((name) => `schema/${name}`);
 
@@ -33,20 +36,29 @@ function say(text) {
   process.stderr.write(`modbus-sim: ${text}\n`);
 }
 
+/** How often a step that takes long says how far it is, in ms. */
+const PROGRESS_MS = 3000;
+
 /**
  * Runs a command with our terminal; ends this process when it fails.
  * @param {string} what for the message
  * @param {string} command
  * @param {string[]} args
- * @param {() => void} [cleanUp] called before ending on failure
+ * @param {{ cleanUp?: () => void, progress?: () => string }} [more] what is done before ending on failure, and how far it is
  */
-function run(what, command, args, cleanUp) {
+async function run(what, command, args, { cleanUp, progress } = {}) {
   // Its standard output goes to our standard error: `npm start` leaves standard output to the program.
-  const { status, error } = spawnSync(command, args, { stdio: ['ignore', 2, 2] });
-  if (status === 0) return;
+  const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
+  const timer = progress && setInterval(() => say(progress()), PROGRESS_MS);
+  const failure = await new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(`: ${message}`));
+    child.once('close', (code) => resolve(code === 0 ? undefined : ''));
+  });
+  clearInterval(timer);
+  if (failure === undefined) return;
   cleanUp?.();
-  say(`${what} failed${error ? `: ${error.message}` : ''}`);
-  process.exit(status || 1);
+  say(`${what} failed${failure}`);
+  process.exit(child.exitCode || 1);
 }
 
 /**
@@ -76,13 +88,17 @@ function installed(withDev) {
 }
 
 /** @param {boolean} withDev */
-function install(withDev) {
+async function install(withDev) {
   if (installed(withDev)) return;
-  say('installing the packages of package-lock.json (npm ci)');
+  const wanted = Object.entries(lockedPackages('package-lock.json'))
+    .filter(([path, { optional, devOptional }]) => path !== '' && !optional && !devOptional)
+    .map(([path]) => `${path}/package.json`);
+  say(`installing ${wanted.length} packages and more for this machine (npm ci)`);
+  const progress = () => `${wanted.filter((path) => existsSync(path)).length} of ${wanted.length} packages`;
   const npm = process.env.npm_execpath;
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
-  if (npm) run('npm ci', process.execPath, [npm, ...args]);
-  else run('npm ci', 'npm', args);
+  if (npm) await run('npm ci', process.execPath, [npm, ...args], { progress });
+  else await run('npm ci', 'npm', args, { progress });
 }
 
 /**
@@ -108,6 +124,7 @@ function fingerprint() {
     'package-lock.json',
     'scripts/bundle.mjs',
     'scripts/console.mjs',
+    'scripts/licences.mjs',
   ]
     .map((path) => {
       const { size, mtimeMs } = statSync(path);
@@ -127,15 +144,9 @@ function upToDate(wanted) {
  * program that is starting meanwhile finds every file.
  * @param {string} sources fingerprint of the sources, taken before compiling
  */
-function compile(sources) {
+async function compile(sources) {
   const fresh = `dist.${process.pid}`;
   const cleanUp = () => rmSync(fresh, { recursive: true, force: true });
-  run(
-    'tsc',
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh],
-    cleanUp,
-  );
   // What is no code (the styles of the page of the documents) is part of the program all the same.
   const isCopied = (/** @type {string} */ path) =>
     path === 'src/remote/web/base.css' || (!/\.(ts|md)$/.test(path) && !path.startsWith('src/remote/web/'));
@@ -144,16 +155,21 @@ function compile(sources) {
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(path, copy);
   }
-  run('bundling', process.execPath, ['scripts/bundle.mjs', fresh], cleanUp);
-  run('making documents of REST', process.execPath, [`${fresh}/make-at-build.js`], cleanUp);
-  for (const file of ['make-at-build.js', 'part-make-at-build.js']) rmSync(`${fresh}/${file}`);
+  const steps = [
+    ['the program', 'scripts/bundle.mjs', fresh],
+    ['the documents of REST', `${fresh}/make-at-build.js`],
+    ['the console', 'scripts/console.mjs', `${fresh}/web`],
+  ];
+  for (const [index, [what = '', ...args]] of steps.entries()) {
+    say(`building dist, ${index + 1} of ${steps.length}: ${what}`);
+    await run(`building ${what}`, process.execPath, args, { cleanUp });
+  }
+  rmSync(`${fresh}/make-at-build.js`);
   mkdirSync('schema', { recursive: true });
   for (const path of SCHEMAS) {
     const made = readFileSync(`${fresh}/remote/api/openapi/made/${basename(path)}`, 'utf8');
     writeFileSync(path, `${JSON.stringify(JSON.parse(made), null, 2)}\n`);
   }
-  run('the build of the console', process.execPath, ['scripts/console.mjs', `${fresh}/web`], cleanUp);
-  run('keeping compiled code', process.execPath, [`${fresh}/keep-code.js`], cleanUp);
   const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
   for (const path of made) {
     mkdirSync(dirname(path), { recursive: true });
@@ -166,20 +182,29 @@ function compile(sources) {
   cleanUp();
 }
 
-/** @param {boolean} force */
-function build(force) {
+/** Writes the declarations of the library beside it. */
+async function declare() {
+  say('writing the declarations of the library');
+  await run('tsc', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
+}
+
+/** @param {{ force: boolean, types: boolean }} wanted */
+async function build({ force, types }) {
   if (!existsSync('src')) return install(false); // an installed package: dist came with it
   const sources = fingerprint();
-  if (!force && upToDate(sources)) return install(false);
-  install(true);
-  say('building dist');
-  compile(sources);
+  const isBuilt = !force && upToDate(sources);
+  const isDeclared = isBuilt && existsSync(DECLARATIONS);
+  if (isBuilt && (isDeclared || !types)) return install(false);
+  await install(true);
+  if (!isBuilt) await compile(sources);
+  if (types) await declare();
 }
 
 const [verb, ...flags] = process.argv.slice(2);
-if (verb === 'install') install(true);
-else if (verb === 'build') build(flags.includes('--force'));
+if (verb === 'install') await install(true);
+else if (verb === 'build')
+  await build({ force: flags.includes('--force'), types: flags.includes('--types') });
 else {
-  say('usage: node scripts/ready.mjs install | build [--force]');
+  say('usage: node scripts/ready.mjs install | build [--force] [--types]');
   process.exit(2);
 }

@@ -55,7 +55,7 @@ rmSync('build/packages', { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 const at = (/** @type {string} */ name) => join(directory, name);
 
-run(process.execPath, ['scripts/ready.mjs', 'build', '--force']);
+run(process.execPath, ['scripts/ready.mjs', 'build', '--force', '--types']);
 run('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', directory]);
 run(process.execPath, ['scripts/package.mjs']);
 for (const name of readdirSync('build/packages')) copyFileSync(join('build/packages', name), at(name));
@@ -77,7 +77,9 @@ if (spawnSync('python3', ['-c', 'import build, hatchling']).status !== 0) {
 
 const time = new Date(Number(output('git', ['log', '-1', '--format=%ct'])) * 1000);
 const everything = output('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']);
-const bundled = readFileSync('dist/web/LICENSES.txt', 'utf8');
+const bundled = ['dist', 'dist/web']
+  .map((folder) => readFileSync(`${folder}/LICENSES.txt`, 'utf8'))
+  .join('\n');
 writeFileSync(
   at(`modbus-sim-${version}.cdx.json`),
   `${JSON.stringify(shipped(JSON.parse(everything), bundled, time), null, 2)}\n`,

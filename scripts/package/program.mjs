@@ -16,16 +16,13 @@ import { basename, join } from 'node:path';
  * this one: no npm and no compiler are needed there. The Debian packages, the image of the container and the ZIP file
  * for Windows have it.
  * @param {string} home The directory, which must not exist.
- * @param {{os?: string, cpu: string, node?: string, hasThisNode?: boolean}} target Node's names for the system and the machine
- *   (arm64, arm, x64), the interpreter that dist/main.js names, where a file can name one, and whether that is the Node that runs
- *   this script, so that the compiled code of dist/code is of use to it.
+ * @param {{os?: string, cpu: string, node?: string}} target Node's names for the system and the machine
+ *   (arm64, arm, x64), and the interpreter that dist/main.js names, where a file can name one.
  */
-export function makeProgram(home, { os = 'linux', cpu, node, hasThisNode = false }) {
+export function makeProgram(home, { os = 'linux', cpu, node }) {
   mkdirSync(home, { recursive: true });
   const dist = join(home, 'dist');
-  const left =
-    hasThisNode && cpu === process.arch ? /\.(map|d\.ts|ready)$/ : /\.(map|d\.ts|ready)$|^dist\/code$/;
-  cpSync('dist', dist, { recursive: true, filter: (path) => !left.test(path) });
+  cpSync('dist', dist, { recursive: true, filter: (path) => !/\.(d\.ts|ready)$/.test(path) });
   for (const folder of ['catalogue', 'schema', 'sunspec'])
     cpSync(folder, join(home, folder), { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(home, file));

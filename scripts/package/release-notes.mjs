@@ -33,15 +33,15 @@ export function changesOf(version, changelog) {
 const DEVELOPMENT = 'cdx:npm:package:development';
 
 /**
- * Of everything that package-lock.json lists, what is shipped: the packages that the program needs, and those that are
- * in the bundle of the console. The same commit gives the same list, so it has no serial number of its own.
+ * Of everything that package-lock.json lists, what is shipped: the packages that are installed with the program, and those
+ * that are in its bundle and in that of the console. The same commit gives the same list, so it has no serial number of its own.
  * @param {Bom} everything
- * @param {string} bundled The licences that the bundle comes with: each begins with `==== node_modules/NAME ====`.
+ * @param {string} bundled The licences that the bundles come with: each begins with `==== node_modules/NAME ====`.
  * @param {Date} time Of the commit.
  */
 export function shipped(everything, bundled, time) {
   const inBundle = new Set(
-    [...bundled.matchAll(/^==== node_modules\/(\S+) ====$/gm)].map(([, name]) => name),
+    [...bundled.matchAll(/^==== (?:\S+\/)?node_modules\/(\S+) ====$/gm)].map(([, name]) => name),
   );
   const { serialNumber: _, ...bom } = everything;
   const components = bom.components

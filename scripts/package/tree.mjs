@@ -102,6 +102,7 @@ function copyright(home) {
   ]);
   const own = [
     ['modbus-sim', readFileSync('LICENSE', 'utf8')],
+    ['the program, bundled', readFileSync('dist/LICENSES.txt', 'utf8')],
     ['the console, bundled', readFileSync('dist/web/LICENSES.txt', 'utf8')],
     ['sunspec', `${readFileSync('sunspec/NOTICE', 'utf8')}\n${readFileSync('sunspec/LICENSE', 'utf8')}`],
   ];

@@ -32,27 +32,6 @@ export function keepYoungGenerations(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** The flag for how much work comes before V8 optimizes a function, and its default, by major version. */
-const OPTIMIZES_AFTER: Readonly<Record<string, readonly [flag: string, usual: number]>> = {
-  11: ['interrupt-budget', 67_584],
-  12: ['invocation-count-for-turbofan', 3000],
-  13: ['invocation-count-for-turbofan', 3000],
-};
-
-/** How much more work than usual a function has to do before it is optimized during the start. */
-const START_FACTOR = 10;
-
-/**
- * Makes V8 optimize later while the program starts, and as usual afterwards. Most of what runs at a start
- * does not run again, so its machine code is made and kept for nothing (docs/performance.md). A function that
- * a long file keeps busy is optimized all the same. Applies to all threads.
- */
-export function optimizeLate(isStarting: boolean): void {
-  const [major = ''] = process.versions.v8.split('.');
-  const [flag, usual] = OPTIMIZES_AFTER[major] ?? [];
-  if (usual !== undefined) setFlagsFromString(`--${flag}=${isStarting ? usual * START_FACTOR : usual}`);
-}
-
 /**
  * Says why a line can't have `path: virtual` on a system, and what to write instead; undefined where it can.
  */

@@ -40,7 +40,7 @@ export async function onOwnSimulator<Value>(
 ): Promise<Result<Value | undefined>> {
   const configuration = load(source, {});
   if (!configuration) return success(undefined);
-  const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
+  const simulator = new Simulator({ ...configuration, faults: [] }, await warningLog());
   const run = prepare(simulator);
   if (!run.ok) return run;
   const started = await simulator.start();
@@ -138,6 +138,6 @@ export async function runOnClient(
 
 /** A report as plain data, with the names and values of registers. Works after the simulator has stopped. */
 export async function shownReport(report: Report, simulator: Simulator): Promise<ReportView> {
-  const map = new LineMap(new LocalRpc(newTestContext(simulator, warningLog())), simulator.traffic);
+  const map = new LineMap(new LocalRpc(newTestContext(simulator, await warningLog())), simulator.traffic);
   return viewReport(report, await map.viewer(framesOf(report)));
 }

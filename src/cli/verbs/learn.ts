@@ -40,7 +40,7 @@ export async function learn(command: LearnCommand): Promise<number> {
   const learned = result.value;
   note([learned.summary, ...learned.notes].join('\n'));
   const { verify = learned.learned.conversation.exchanges.length < MANY_REQUESTS } = command;
-  if (verify) note(checkText(checkOf(learned)).join('\n'));
+  if (verify) note(checkText(await checkOf(learned)).join('\n'));
   // The file is written all the same, of what the other logs had.
   const code =
     writeNativeFile(learned.text, command) ||
@@ -83,10 +83,10 @@ async function readLine({
 }
 
 /** Serves what was learned in this process, and asks it the requests of the log. */
-function checkOf({ text, learned }: LearnedFile): Check {
+async function checkOf({ text, learned }: LearnedFile): Promise<Check> {
   const loaded = loadNative(text, '.');
   if (!loaded.ok) return { asked: 0, same: 0, others: [] };
-  const { lines } = new Simulator(loaded.configuration, warningLog());
+  const { lines } = new Simulator(loaded.configuration, await warningLog());
   return checkLearned(learned, (name, request) => {
     const plan = lines.get(name)?.bus.answer({ ...request, clientId: 1 })?.plan;
     const steps = plan?.kind === 'send' ? plan.steps : [];

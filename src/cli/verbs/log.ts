@@ -1,9 +1,7 @@
 import { constants, fstat, open, openSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { inspect, promisify } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { packageFile } from '../../common/package.js';
 import { printable, printableLine } from '../../common/rest-client/printable.js';
 import { failure, type Result, success } from '../../common/result.js';
 import type { LogOptions } from '../command-line/commands/serve.js';
@@ -26,21 +24,21 @@ const LEVELS = {
  * warning, because the usual entries would bury what is printed.
  * @returns the log, or an error as a sentence
  */
-export function createLog({ level, file }: LogOptions): Result<Logger> {
+export async function createLog({ level, file }: LogOptions): Promise<Result<Logger>> {
   const isOnTerminal = file === undefined && process.stderr.isTTY;
   const usual = isOnTerminal ? 'warning' : 'info';
   const outlet = file === undefined ? success(standardError()) : openLogFile(file);
   if (!outlet.ok) return failure(`--log_file ${file}: ${outlet.error}`);
-  return success(newLog(level ?? usual, outlet.value, file === undefined));
+  return success(await newLog(level ?? usual, outlet.value, file === undefined));
 }
 
 /** Warnings on standard error, for commands that print what they find. */
-export function warningLog(): Logger {
+export function warningLog(): Promise<Logger> {
   return newLog('warning', standardError(), true);
 }
 
 /** Chooses the form of entries for a terminal, the journal or anything else. */
-function forReaders(stream: DestinationStream): DestinationStream {
+async function forReaders(stream: DestinationStream): Promise<DestinationStream> {
   if (process.stderr.isTTY) return onTerminal(stream);
   return isJournal() ? inJournal(stream) : stream;
 }
@@ -49,11 +47,11 @@ function forReaders(stream: DestinationStream): DestinationStream {
  * Creates a log. Entries do not name process and host: programs that collect logs add them. Entries that find
  * no room are lost and counted, and the count is logged when there is room again.
  */
-function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boolean): Logger {
+async function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boolean): Promise<Logger> {
   const stream: DestinationStream = { write: (entry) => outlet.offer(entry) };
   const log = pino(
     { base: { name: 'modbus-sim' }, level: LEVELS[level] },
-    isStandardError ? forReaders(stream) : stream,
+    isStandardError ? await forReaders(stream) : stream,
   );
   outlet.onLoss = (entries) => {
     const text = `${entries} log ${entries === 1 ? 'entry was' : 'entries were'} lost before this one`;
@@ -64,11 +62,9 @@ function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardError: boo
 }
 
 /** Entries as text for people: time, level, line and message, then the other fields. */
-function onTerminal(stream: DestinationStream): DestinationStream {
+async function onTerminal(stream: DestinationStream): Promise<DestinationStream> {
   // It is loaded here, because only a start on a terminal needs it.
-  const { prettyFactory } = createRequire(packageFile('package.json'))(
-    'pino-pretty',
-  ) as typeof import('pino-pretty');
+  const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
     colorize: process.stderr.hasColors(),
     singleLine: true,

@@ -1,5 +1,4 @@
 import { version } from '../../common/package.js';
-import { optimizeLate } from '../../common/platform.js';
 import { type Command, parseCommandLine } from '../command-line/command-line.js';
 import { withCredentials } from '../service/credential.js';
 import { startDeskThread } from './desk-messages.js';
@@ -16,7 +15,6 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
  * longer than Node itself.
  */
 async function run(command: Command): Promise<number> {
-  if (command.kind !== 'serve') optimizeLate(false);
   switch (command.kind) {
     case 'help':
       return say(command.text);

@@ -14,7 +14,7 @@ export async function selftest(command: SelftestCommand): Promise<number> {
   const { source, api, line: name, seconds } = command;
   const configuration = load(source, api);
   if (!configuration) return FAILED;
-  const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
+  const simulator = new Simulator({ ...configuration, faults: [] }, await warningLog());
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
   const stop = stopSignal(FAILED, { reader: standardOutput() });

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { HERE, optimizeLate } from '../../common/platform.js';
+import { HERE } from '../../common/platform.js';
 import { findMisbehaviour, rulesOf } from '../../files/config/catalogue.js';
 import type { Configuration } from '../../files/config/configuration.js';
 import { withFreePortsHint } from '../../files/config/free-ports.js';
@@ -42,7 +42,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   const configuration = isPlainDemo
     ? await withoutTaken(loaded, !choosesRest, (text) => moved.push(text))
     : loaded;
-  const log = createLog(logOptions);
+  const log = await createLog(logOptions);
   if (!log.ok) return complain(log.error);
   const { files, ...rules } = configuration.api;
   const tls =
@@ -119,7 +119,6 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
           },
         })
       : undefined;
-  optimizeLate(false);
   say('ready');
   await stop;
   endReloads?.();

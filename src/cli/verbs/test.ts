@@ -57,7 +57,7 @@ async function runOne(
 ): Promise<RunEnd> {
   if (url !== undefined) return runRemotely(file, { url, token }, stop);
   const warn = (text: string) => void complain(text);
-  const audience = { log: warningLog(), say, warn, onFinding: printFinding, stop };
+  const audience = { log: await warningLog(), say, warn, onFinding: printFinding, stop };
   const ended = await runScenario(file, audience, freePorts === true);
   if (!ended.ok) return ended;
   const report = await shownReport(ended.report, ended.simulator);

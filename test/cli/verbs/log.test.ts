@@ -144,7 +144,7 @@ describe('the log', () => {
     ['removed', (file: string) => rmSync(file)],
   ])('goes on in a new file when its file is %s', async (_, takeAway) => {
     const file = join(newDirectory(), 'log');
-    const log = createLog({ level: 'info', file });
+    const log = await createLog({ level: 'info', file });
     if (!log.ok) return expect.fail(log.error);
     log.value.info('before');
     await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('before');

@@ -1,5 +1,5 @@
 import type { Socket as UdpSocket } from 'node:dgram';
-import { default as dns } from 'node:dns';
+import dns from 'node:dns';
 import { isIP, type LookupFunction, type Server, type Socket } from 'node:net';
 import { HERE, type Platform } from '../../../common/platform.js';
 import type { Framing } from '../../protocol/framing.js';
