@@ -2,7 +2,7 @@
  * Makes a checkout ready to run with nothing but Node and npm:
  *   node scripts/ready.mjs install          `npm ci`, when node_modules is not what package-lock.json says
  *   node scripts/ready.mjs build [--force] [--types]  src -> dist, when a source has changed (or always); with --types the
- *     declarations of the library too, which take longer than everything else and only packages need
+ *     declarations of the library too, which only packages need
  * Silent and quick when there is nothing to do. No dependencies: it runs before they are there.
  */
 import { spawn } from 'node:child_process';
@@ -185,7 +185,8 @@ async function compile(sources) {
 /** Writes the declarations of the library beside it. */
 async function declare() {
   say('writing the declarations of the library');
-  await run('tsc', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
+  const { configurationTypes, librarySignatures } = await import('./types/library.mjs');
+  writeFileSync(DECLARATIONS, `${librarySignatures()}\n${configurationTypes()}`);
 }
 
 /** @param {{ force: boolean, types: boolean }} wanted */

@@ -45,6 +45,14 @@ export function newClient(target: ClientTarget): ModbusClient {
   return clientFor(target);
 }
 
+/**
+ * The content of a native file. The build writes this type in full, of the schema that editors complete files by
+ * (`scripts/types/library.mjs`).
+ */
+export interface Configuration {
+  readonly [key: string]: unknown;
+}
+
 /** A simulator in this process. */
 export interface RunningSimulator extends SimulatorClient {
   /** Closes the lines of the simulator and frees everything that it uses. */
@@ -61,7 +69,7 @@ const ANYBODY = { host: '127.0.0.1' };
  * with a line break, or that begins with a brace, is text.
  * @throws an error with every mistake in the configuration
  */
-export async function startSimulator(configuration: object | string): Promise<RunningSimulator> {
+export async function startSimulator(configuration: Configuration | string): Promise<RunningSimulator> {
   const loaded = load(configuration);
   const name = isPath(configuration) ? configuration : 'configuration';
   if (!loaded.ok) throw new Error(formatProblems(name, loaded.problems));
@@ -103,11 +111,11 @@ export function connect(url: string, { token }: { readonly token?: string } = {}
   return simulatorClient(callBy(sendTo(url, token), url.replace(/\/+$/, '')));
 }
 
-function isPath(configuration: object | string): configuration is string {
+function isPath(configuration: Configuration | string): configuration is string {
   return typeof configuration === 'string' && !/\n|^\s*\{/.test(configuration);
 }
 
-function load(configuration: object | string): LoadResult {
+function load(configuration: Configuration | string): LoadResult {
   if (isPath(configuration)) {
     return loadConfiguration({ kind: 'native', file: configuration });
   }
