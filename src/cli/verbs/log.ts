@@ -64,8 +64,8 @@ async function newLog(level: keyof typeof LEVELS, outlet: Outlet, isStandardErro
 /** Entries as text for people: time, level, line and message, then the other fields. */
 async function onTerminal(stream: DestinationStream): Promise<DestinationStream> {
   // It is loaded here, because only a start on a terminal needs it.
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
+  const { default: printer } = await import('pino-pretty');
+  const pretty = printer.prettyFactory({
     colorize: process.stderr.hasColors(),
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',

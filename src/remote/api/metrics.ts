@@ -199,7 +199,8 @@ export function metricsRoutes(desk: ApiContext): FastifyPluginCallback {
       if (!program.ok) return refuse(request, reply, program);
       if ('ok' in lines) return refuse(request, reply, lines);
       // Loaded late, because many programs that run have no Prometheus.
-      const { AggregatorRegistry, Registry } = await import('prom-client');
+      const { default: prometheus } = await import('prom-client');
+      const { AggregatorRegistry, Registry } = prometheus;
       // The counts live in another thread, so prom-client takes the metrics as it takes those of other
       // processes.
       const textOf = (family: Family) =>

@@ -106,9 +106,9 @@ export async function openExclusively(
   const holder = lockHolder(path);
   if (holder?.pid === process.pid) return failure('is in use by another line of this program');
   if (holder) return failure(`is in use by ${holder.name} (process ${holder.pid}); end it first`);
-  let module: typeof import('serialport');
+  let module: { SerialPort: typeof SerialPort };
   try {
-    module = await import('serialport');
+    ({ default: module } = await import('serialport'));
   } catch (error) {
     return failure(`serialport did not load: ${(error as Error).message}`);
   }

@@ -24,7 +24,7 @@ const ASK_EACH_TIME = 'no-cache';
 export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
   const serve = async (request: FastifyRequest, reply: FastifyReply, file: string) => {
     // Loaded late, because most programs that run show nobody their console.
-    const { send } = await import('@fastify/send');
+    const { default: send } = await import('@fastify/send');
     const { statusCode, headers, stream } = await send(request.raw, file, {
       root: BUILT,
       cacheControl: false,
