@@ -98,6 +98,12 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
       'that is purged leaves what people have put into its folders, and an account of theirs',
     ],
   ],
+  'Node 22.1 and later': [
+    [
+      'cli/verbs/nodes.test.ts',
+      'keeps what it has compiled in the cache of its user, unless it is told not to',
+    ],
+  ],
   'Nothing else writes': [['house/touches.test.ts', 'only these files of src may write, rename or remove']],
   'The program connects': [['house/touches.test.ts', 'only these files of src may connect']],
   'Lines and REST listen': [
