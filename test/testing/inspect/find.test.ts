@@ -36,7 +36,7 @@ it('a meter is found by its speed, parity and unit, and by a refusal too', async
       1,
       seededRandom(1, 0),
       () => {},
-      () => false,
+      new AbortController().signal,
     ),
   );
   expect(found).toEqual({
@@ -59,7 +59,7 @@ it('a search that finds nothing says so', async () => {
       1,
       seededRandom(1, 0),
       () => {},
-      () => false,
+      new AbortController().signal,
     ),
   );
   expect(found).toEqual({ ok: false, error: 'nothing answered at any speed, parity and unit' });

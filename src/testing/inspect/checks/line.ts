@@ -42,7 +42,7 @@ async function otherMaster(bench: Bench): Promise<Judged> {
     return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
   return units.length === 1
     ? inconclusive(`once, ${asked}; a longer run decides (--soak)`, ...found)
-    : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.log.length} exchanges, nobody else asked`);
+    : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
 }
 
 /** Asks with other settings of the port, and gives it its own ones back. */
