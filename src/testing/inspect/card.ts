@@ -151,7 +151,10 @@ export function dataSheet(inspection: Inspection): { readonly name: string; read
           : `${timeText(pauseMs)} between a reply and the next request`
         : undefined,
     ],
-    ['identification', vendor && `${vendor.map(printableLine).join(', ')}; level ${codeText(identificationLevel ?? 0)}`],
+    [
+      'identification',
+      vendor && `${vendor.map(printableLine).join(', ')}; level ${codeText(identificationLevel ?? 0)}`,
+    ],
     ['connections', connections],
   ];
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));

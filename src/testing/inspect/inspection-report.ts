@@ -138,7 +138,7 @@ function inspectionSummary(inspection: Inspection, startedAt: number) {
     server: { place: placeText(inspection), unit: order.unitId, identification: facts.vendor },
     seed: order.seed,
     verdict: verdictOfAll(inspection),
-    isStopped: inspection.isStopped,
+    stopped: inspection.isStopped,
     lost: [...inspection.lost],
     conclusion: conclusionOf(inspection),
     fates,
