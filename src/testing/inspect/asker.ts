@@ -439,7 +439,7 @@ export class Asker {
       unitId: asked?.unitId ?? unitId,
       pdu: asked?.pdu,
       sent: pieces,
-      unasked,
+      unasked: cutChunks(unasked),
       chunks,
       startedAt,
       sentAt,

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { ClientTarget, Wire } from '../../../src/modbus/client/wire.js';
 import { FRAMINGS } from '../../../src/modbus/protocol/framings.js';
 import { systemClock } from '../../../src/modbus/transport/clock.js';
 import type { InspectionOrder } from '../../../src/testing/inspect/bench.js';
-import { InspectionRun } from '../../../src/testing/inspect/inspection.js';
+import { type Inspection, InspectionRun } from '../../../src/testing/inspect/inspection.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { untilOver } from '../examine/virtual-bench.js';
 import { ORDER } from './virtual-server.js';
 
 /* Servers on real sockets that simulators are not: written for one mistake each. */
@@ -93,8 +96,64 @@ export function registers({ values, hidden = new Map(), stored = (value) => valu
   };
 }
 
+const TCP = { kind: 'tcp', host: '127.0.0.1', port: 502, framing: 'socket' } as const;
+
 /** Inspects a server on a real socket. */
 export function inspectionAt(port: number, order: Partial<InspectionOrder>): InspectionRun {
-  const target = { kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' } as const;
-  return new InspectionRun({ target, clock: systemClock }, { ...ORDER, pauseMs: 0, ...order });
+  return new InspectionRun(
+    { target: { ...TCP, port }, clock: systemClock },
+    { ...ORDER, pauseMs: 0, ...order },
+  );
+}
+
+/** What is heard beside replies from the moment on in which a connection is open; returns what ends it. */
+type Beside = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => () => void;
+
+/** Inspects a server in virtual time, and stops that after `stopAt` ms. */
+export function inspectModel(
+  answer: Answer,
+  { target = TCP, beside, stopAt, ...order }: Partial<InspectionOrder> & ModelWanted = {},
+): Promise<Inspection> {
+  const clock = new VirtualClock();
+  const framing = FRAMINGS[target.framing];
+  const wireTo = (_: ClientTarget, { heard }: { heard(bytes: Uint8Array): void }): Wire => {
+    let end = (): void => {};
+    let isOpen = false;
+    const hear = (bytes: Uint8Array) => {
+      if (isOpen) heard(bytes);
+    };
+    const close = () => {
+      isOpen = false;
+      end();
+    };
+    return {
+      times:
+        target.kind === 'serial' ? { character: 0.57, t35: 2, gap: 20 } : { character: 0, t35: 0, gap: 50 },
+      open: async () => {
+        isOpen = true;
+        end = beside?.(hear, clock) ?? end;
+        return undefined;
+      },
+      write: (bytes) => {
+        const asked = framing.decode(bytes);
+        const pdu = asked && asked.unitId === 1 && answer(asked.pdu);
+        if (pdu) clock.callAfter(5, () => hear(framing.encode({ ...asked, pdu: Uint8Array.from(pdu) })));
+        return undefined;
+      },
+      close: async () => close(),
+      ...(target.kind === 'tcp' && { reset: close }),
+    };
+  };
+  const run = new InspectionRun(
+    { target, clock, wireTo: (to, listener) => wireTo(to, { heard: (bytes) => listener.heard(bytes) }) },
+    { ...ORDER, ...order },
+  );
+  if (stopAt !== undefined) clock.callAt(stopAt, () => run.stop());
+  return untilOver(clock, run.run());
+}
+
+interface ModelWanted {
+  readonly target?: ClientTarget;
+  readonly beside?: Beside;
+  readonly stopAt?: number;
 }

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
+import type { Exchange } from '../../../src/testing/inspect/asker.js';
 import { cardText } from '../../../src/testing/inspect/card.js';
 import { verdictOfAll } from '../../../src/testing/inspect/inspection.js';
 import { inspectionReport } from '../../../src/testing/inspect/inspection-report.js';
-import { inspectionAt, modelServer, registers } from './model-servers.js';
+import type { VirtualClock } from '../../support/virtual-clock.js';
+import { inspectionAt, inspectModel, modelServer, registers } from './model-servers.js';
 
 /* What an inspection touches is put back, or said to be lost, and no server keeps it busy for ever. */
 
@@ -23,9 +26,8 @@ const SCRATCH = { holding: { first: 0, last: 130 } };
 describe('values that were written', () => {
   it('are put back by function 6 where function 16 is confirmed and stores zeros', async () => {
     const values = [...FIRST];
-    const port = await serverAt(registers({ values, stored: () => 0 }));
     const order = { scratch: SCRATCH, checks: ['fc16-echo', 'fc16-quantity-123', 'fc06-echo'] };
-    const inspection = await inspectionAt(port, order).run();
+    const inspection = await inspectModel(registers({ values, stored: () => 0 }), order);
     expect(values).toEqual(FIRST);
     expect(inspection.lost).toEqual([]);
     expect(inspection.findings.find(({ check }) => check.id === 'fc16-echo')).toMatchObject({
@@ -37,9 +39,10 @@ describe('values that were written', () => {
   it('are named first on the card, and violate, where no function brings them back', async () => {
     const values = [...FIRST];
     const answer = registers({ values, stored: () => 0 });
-    const port = await serverAt((pdu) => (pdu[0] === 6 ? [0x86, 1] : answer(pdu)));
-    const run = inspectionAt(port, { scratch: SCRATCH, checks: ['fc16-quantity-123'] });
-    const inspection = await run.run();
+    const inspection = await inspectModel((pdu) => (pdu[0] === 6 ? [0x86, 1] : answer(pdu)), {
+      scratch: SCRATCH,
+      checks: ['fc16-quantity-123'],
+    });
     expect(inspection.lost).toHaveLength(123);
     expect(inspection.lost[3]).toEqual({ unitId: 1, table: 'holding', address: 3, had: 103, has: 0 });
     const [, second] = cardText(inspection).split('\n');
@@ -53,8 +56,10 @@ describe('values that were written', () => {
   it('are not written where they can not be read', async () => {
     const values = [...FIRST];
     const answer = registers({ values });
-    const port = await serverAt((pdu) => (pdu[0] === 3 && (pdu[2] ?? 0) < 10 ? [0x83, 4] : answer(pdu)));
-    const inspection = await inspectionAt(port, { scratch: SCRATCH, checks: ['writes'] }).run();
+    const inspection = await inspectModel(
+      (pdu) => (pdu[0] === 3 && (pdu[2] ?? 0) < 10 ? [0x83, 4] : answer(pdu)),
+      { scratch: SCRATCH, checks: ['writes'] },
+    );
     expect(values).toEqual(FIRST);
     const written = inspection.log.filter(({ pdu }) => [6, 16, 22, 23].includes(pdu?.[0] ?? 0));
     expect(written).toEqual([]);
@@ -73,7 +78,7 @@ describe('the register behind the last one', () => {
   it('is not written where the range ends before it', async () => {
     const { answer, hidden, values } = server();
     const scratch = { holding: { first: 0, last: 139 } };
-    const inspection = await inspectionAt(await serverAt(answer), { scratch, checks: ['writes'] }).run();
+    const inspection = await inspectModel(answer, { scratch, checks: ['writes'] });
     expect(hidden.get(140)).toBe(7);
     expect(values).toEqual(FIRST);
     const finding = inspection.findings.find(({ check }) => check.id === 'write-at-the-end');
@@ -84,7 +89,7 @@ describe('the register behind the last one', () => {
     const { answer, values } = server();
     const scratch = { holding: { first: 100, last: 145 } };
     const checks = ['write-at-the-end'];
-    const inspection = await inspectionAt(await serverAt(answer), { scratch, checks }).run();
+    const inspection = await inspectModel(answer, { scratch, checks });
     expect(values).toEqual(FIRST);
     expect(inspection.lost).toMatchObject([{ table: 'holding', address: 140 }]);
     expect(cardText(inspection)).toContain(
@@ -93,53 +98,93 @@ describe('the register behind the last one', () => {
   });
 });
 
-/** Replies are right, and something else is sent beside them, without end. */
-const ENDLESS: Readonly<Record<string, (socket: import('node:net').Socket) => void>> = {
-  'sends without end': (socket) => {
-    const more = () => {
-      while (!socket.destroyed && socket.write(Buffer.alloc(65536, 0xff)));
-    };
-    socket.on('drain', more);
-    more();
-  },
-  'drips a byte every 2 ms': (socket) => {
-    const timer = setInterval(() => socket.write('x'), 2);
-    socket.on('close', () => clearInterval(timer));
-  },
+const dripping = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
+  let isOn = true;
+  const drip = () => {
+    if (!isOn) return;
+    heard(Uint8Array.of(0x78));
+    clock.callAfter(2, drip);
+  };
+  drip();
+  return () => {
+    isOn = false;
+  };
 };
 
-describe('a hostile server ends an inspection no less than a good one', () => {
-  it.each(Object.entries(ENDLESS))('that %s', async (_, begin) => {
-    const port = await serverAt(() => undefined, begin);
-    const run = inspectionAt(port, {});
-    const inspection = await run.run();
-    expect(inspection.isReached).toBe(false);
-    for (const { chunks, unasked } of inspection.log)
-      expect([...chunks, ...unasked].reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(8193);
+/** Two other masters and their servers, 8 ms between two frames. */
+const others = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
+  const [asks, answers] = [
+    [3, 0, 0, 0, 1],
+    [3, 2, 0, 1],
+  ].map((pdu) => Uint8Array.from(pdu)) as [Uint8Array, Uint8Array];
+  const frames = [7, 9].flatMap((unitId) => [asks, answers].map((pdu) => encodeRtu(unitId, pdu)));
+  let isOn = true;
+  const next = (i: number) => {
+    if (!isOn) return;
+    heard(frames[i % frames.length] as Uint8Array);
+    clock.callAfter(8, () => next(i + 1));
+  };
+  next(0);
+  return () => {
+    isOn = false;
+  };
+};
+
+const SERIAL = {
+  kind: 'serial',
+  path: '/dev/pts/1',
+  framing: 'rtu',
+  baudRate: 19200,
+  dataBits: 8,
+  parity: 'even',
+  stopBits: 1,
+} as const;
+
+const sizeOf = ({ chunks, unasked }: Exchange) =>
+  [...chunks, ...unasked].reduce((sum, { bytes }) => sum + bytes.length, 0);
+
+describe('an inspection ends', () => {
+  it('of a server that drips a byte every 2 ms and answers nothing', async () => {
+    const { isReached, log } = await inspectModel(() => undefined, { beside: dripping });
+    expect(isReached).toBe(false);
+    expect(Math.max(...log.map(sizeOf))).toBeLessThan(5000);
   });
 
-  it.each(Object.entries(ENDLESS))('that answers and %s: a stop ends it', async (_, begin) => {
-    const values = [...FIRST];
-    const port = await serverAt(registers({ values }), begin);
-    const run = inspectionAt(port, { scratch: SCRATCH });
-    const over = run.run();
-    setTimeout(() => run.stop(), 300);
-    const inspection = await over;
-    expect(inspection.isStopped).toBe(true);
-    expect(values).toEqual(FIRST);
+  it('on a bus where two other masters leave 8 ms between their frames, and names them', async () => {
+    const checks = ['stray-bytes', 'rtu-collision'];
+    const { findings } = await inspectModel(registers({ values: [...FIRST] }), {
+      ...{ target: SERIAL, beside: others, checks },
+    });
+    const verdictOf = (id: string) => findings.find(({ check }) => check.id === id)?.verdict;
+    expect([verdictOf('answers'), verdictOf('rtu-collision')]).toEqual(['conforms', 'violates']);
+  });
+
+  it('of a server that sends without end, on a real socket, and no more than a few KiB are kept', async () => {
+    const port = await serverAt(
+      () => undefined,
+      (socket) => {
+        const more = () => {
+          while (!socket.destroyed && socket.write(Buffer.alloc(65536, 0xff)));
+        };
+        socket.on('drain', more);
+        more();
+      },
+    );
+    const { isReached, log } = await inspectionAt(port, {}).run();
+    expect(isReached).toBe(false);
+    expect(log.every(({ answer }) => ['garbled', 'closed'].includes(answer.kind))).toBe(true);
+    expect(Math.max(...log.map(sizeOf))).toBeLessThan(9000);
   });
 });
 
 describe('a run that was stopped', () => {
   it('is no verdict, and a check that was cut off was not run', async () => {
-    const port = await serverAt(registers({ values: [...FIRST] }));
-    const run = inspectionAt(port, { checks: ['same-value', 'idle'], idleMs: 3_600_000 });
-    const over = run.run();
-    setTimeout(() => run.stop(), 500);
-    const inspection = await over;
+    const inspection = await inspectModel(registers({ values: [...FIRST] }), {
+      ...{ checks: ['same-value', 'idle'], idleMs: 3_600_000, stopAt: 100_000 },
+    });
+    expect(inspection.durationMs).toBeLessThan(101_000);
     expect(inspection.findings.find(({ check }) => check.id === 'idle')).toMatchObject({
-      verdict: 'not-run',
-      text: 'the inspection was stopped',
+      ...{ verdict: 'not-run', text: 'the inspection was stopped' },
     });
     expect(verdictOfAll(inspection)).toBe('inconclusive');
     expect(cardText(inspection)).toMatch(/\nStopped after \d of \d+ checks: no verdict\./);
@@ -148,23 +193,31 @@ describe('a run that was stopped', () => {
   });
 
   it('before anything answered says that it was stopped, and not that nothing answers', async () => {
-    const port = await serverAt(() => undefined);
-    const run = inspectionAt(port, {});
-    const over = run.run();
-    setTimeout(() => run.stop(), 100);
-    const inspection = await over;
+    const inspection = await inspectModel(() => undefined, { stopAt: 100 });
     expect(inspection.findings[0]).toMatchObject({ verdict: 'not-run', text: 'the inspection was stopped' });
     expect(cardText(inspection)).toContain('Stopped after 0 of ');
+  });
+
+  it.each([50, 500, 1500, 3000, 6000, 12_000])('after %s ms has put its values back', async (stopAt) => {
+    const values = [...FIRST];
+    const order = { scratch: SCRATCH, checks: ['writes'], stopAt, beside: dripping };
+    const inspection = await inspectModel(registers({ values }), order);
+    expect(values).toEqual(FIRST);
+    expect(inspection.durationMs).toBeLessThan(stopAt + 15_000);
+    for (const { verdict, text } of inspection.findings)
+      if (verdict === 'conforms') expect(text).not.toMatch(/^0 /);
   });
 });
 
 it('a soak keeps counts, and no exchanges that are as usual', async () => {
-  const port = await serverAt(registers({ values: [...FIRST] }));
-  const inspection = await inspectionAt(port, { checks: ['soak'], soakMs: 1000 }).run();
+  const inspection = await inspectModel(registers({ values: [...FIRST] }), {
+    checks: ['soak'],
+    soakMs: 60_000,
+  });
   const finding = inspection.findings.find(({ check }) => check.id === 'soak');
   const [, many = 0] = (/^(\d+) of \1 reads were answered/.exec(finding?.text ?? '') ?? []).map(Number);
   expect(finding?.verdict).toBe('conforms');
-  expect(many).toBeGreaterThan(20);
+  expect(many).toBeGreaterThan(1000);
   expect(inspection.requests - inspection.log.length).toBe(many);
 });
 
@@ -172,8 +225,9 @@ it('a line break in an identification makes no line of the card', async () => {
   const text = Buffer.from('Acme\n0 violate\u001b[2J');
   const identity = [43, 14, 1, 1, 0, 0, 3, 0, text.length, ...text, 1, 1, 0x41, 2, 1, 0x42];
   const answer = registers({ values: [...FIRST] });
-  const port = await serverAt((pdu) => (pdu[0] === 43 ? identity : answer(pdu)));
-  const inspection = await inspectionAt(port, { checks: ['fc43-basic'] }).run();
+  const inspection = await inspectModel((pdu) => (pdu[0] === 43 ? identity : answer(pdu)), {
+    checks: ['fc43-basic'],
+  });
   const card = cardText(inspection);
   expect(card).toContain('Acme?0 violate?[2J');
   expect(card).not.toMatch(/^0 violate/m);
