@@ -1,10 +1,10 @@
 import type { Random } from '../../common/random.js';
 import type { Range } from '../../files/clone/table-survey.js';
-import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
+import { bitsAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../order-schemas.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
-import { readPdu } from './requests.js';
+import { readPdu, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
 
 /** Addresses from the first to the last, both included. */
@@ -206,23 +206,13 @@ export class Bench {
   }
 
   /** Reads registers; undefined when that gets no data. */
-  async words(
-    code: 3 | 4,
-    address: number,
-    quantity: number,
-    options?: AskOptions,
-  ): Promise<number[] | undefined> {
-    const { answer } = await this.ask(readPdu(code, address, quantity), options);
+  async words(code: 3 | 4, address: number, quantity: number): Promise<number[] | undefined> {
+    const { answer } = await this.ask(readPdu(code, address, quantity));
     return answer.kind === 'data' ? valuesOf(answer.pdu).slice(0, quantity) : undefined;
   }
 
-  async bits(
-    code: 1 | 2,
-    address: number,
-    quantity: number,
-    options?: AskOptions,
-  ): Promise<boolean[] | undefined> {
-    const { answer } = await this.ask(readPdu(code, address, quantity), options);
+  async bits(code: 1 | 2, address: number, quantity: number): Promise<boolean[] | undefined> {
+    const { answer } = await this.ask(readPdu(code, address, quantity));
     return answer.kind === 'data' ? bitsAt(answer.pdu, 2, quantity) : undefined;
   }
 
@@ -254,9 +244,4 @@ export class Bench {
     }
     return false;
   }
-}
-
-/** The words of a reply to function 3, 4 or 23, as many as came. */
-export function valuesOf(pdu: Uint8Array): number[] {
-  return Array.from({ length: (pdu.length - 2) >> 1 }, (_, i) => wordAt(pdu, 2 + 2 * i));
 }

@@ -32,7 +32,7 @@ export function inspectionReport(inspection: Inspection, startedAt: number): Ins
     name,
     startedAt,
     durationMs,
-    verdict: isReached ? SHOWN_AS[verdictOfAll(inspection)] : 'error',
+    verdict: isReached || inspection.isStopped ? SHOWN_AS[verdictOfAll(inspection)] : 'error',
     line: placeText(inspection),
     seed: order.seed,
     isStopped: inspection.isStopped,

@@ -427,7 +427,7 @@ const FIRST = [
 
 /** The worst verdict of an inspection. */
 export function verdictOfAll({ findings, isReached, isStopped, lost }: Inspection): ServerVerdict {
-  if (!isReached) return 'not-run';
   if (lost.length > 0 || findings.some(({ verdict }) => verdict === 'violates')) return 'violates';
-  return isStopped ? 'inconclusive' : 'conforms';
+  if (isStopped) return 'inconclusive';
+  return isReached ? 'conforms' : 'not-run';
 }

@@ -58,3 +58,8 @@ export function writtenBy(
       return undefined;
   }
 }
+
+/** The words of a reply to function 3, 4 or 23, as many as came. */
+export function valuesOf(pdu: Uint8Array): number[] {
+  return Array.from({ length: (pdu.length - 2) >> 1 }, (_, i) => wordAt(pdu, 2 + 2 * i));
+}

@@ -1,9 +1,11 @@
+import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import { Ended } from './asker.js';
 import type { Bench } from './bench.js';
 import { notRun } from './check.js';
-import { readPdu, readWrite, type ScratchTable, write15, write16, writtenBy } from './requests.js';
+import { hasOtherQuantity } from './reading.js';
+import { readPdu, readWrite, type ScratchTable, valuesOf, write15, write16, writtenBy } from './requests.js';
 import { listText } from './words.js';
 
 /** A value that a check has changed and that was not put back. `had` is undefined if it was never read. */
@@ -25,6 +27,8 @@ interface Kept {
 
 /** How many registers, or coils, one request reads or puts back. */
 const AT_ONCE = 100;
+/** One coil is read together with those behind it. */
+const NEIGHBOURS = 8;
 /** How often a value is read until two reads agree: some servers give another one now and then. */
 const MOST_READS = 5;
 /** When a value that was put back may be read, in ms after the write. */
@@ -67,7 +71,7 @@ export class Scratch {
     const { values } = this.#of(table, unitId);
     const missing = Array.from({ length: many }, (_, i) => first + i).filter((each) => !values.has(each));
     for (const { from, length } of runsOf(missing)) {
-      const read = await this.#steady(table, from, length, unitId);
+      const read = await this.#read(table, from, length, unitId);
       if (!read) {
         const place = `${unitId === undefined ? '' : `of unit ${unitId}, `}${table} ${from}`;
         throw new Ended(
@@ -154,7 +158,7 @@ export class Scratch {
 
   async #putBackRun({ unitId, table, values }: Kept, first: number, many: number): Promise<void> {
     const bench = this.#bench;
-    const read = () => this.#steady(table, first, many, unitId);
+    const read = () => this.#read(table, first, many, unitId);
     const had = Array.from({ length: many }, (_, i) => values.get(first + i) ?? 0);
     let has = await read();
     if (!has && !this.#isGone && unitId === bench.order.unitId) {
@@ -184,64 +188,50 @@ export class Scratch {
     return kept;
   }
 
-  /** Reads values until two reads agree, in blocks unless blocks have other values than their registers. */
-  async #steady(
-    table: ScratchTable,
-    first: number,
-    many: number,
-    unitId?: number,
-  ): Promise<number[] | undefined> {
-    let before: number[] | undefined;
-    for (let i = 0; i < MOST_READS; i++) {
-      const now = await this.#read(table, first, many, unitId);
-      if (!now || now.join() === before?.join()) return now;
-      before = now;
-    }
-    return before;
-  }
-
+  /**
+   * Reads values: in blocks, or in smaller ones where blocks are too large for the server, or have other values
+   * than their registers.
+   */
   async #read(
     table: ScratchTable,
     first: number,
     many: number,
     unitId?: number,
   ): Promise<number[] | undefined> {
-    if (many > AT_ONCE)
-      return joined(await this.#read(table, first, AT_ONCE, unitId), () =>
-        this.#read(table, first + AT_ONCE, many - AT_ONCE, unitId),
-      );
-    const block = await this.#readOnce(table, first, many, unitId);
-    if (many === 1) return block;
-    const second = block && (await this.#readOnce(table, first + 1, 1, unitId));
-    if (block && second?.[0] === block[1]) return block;
-    // Blocks may be too large for the server, or have other values than their registers.
-    const half = many >> 1;
-    return joined(await this.#read(table, first, half, unitId), () =>
-      this.#read(table, first + half, many - half, unitId),
-    );
+    const block = many <= AT_ONCE ? await this.#steady(table, first, many, unitId) : undefined;
+    if (many === 1 || (block && table === 'coils')) return block;
+    if (block && (await this.#steady(table, first + 1, 1, unitId))?.[0] === block[1]) return block;
+    const half = many > AT_ONCE ? AT_ONCE : many >> 1;
+    const before = await this.#read(table, first, half, unitId);
+    const after = before && (await this.#read(table, first + half, many - half, unitId));
+    return before && after && [...before, ...after];
   }
 
-  async #readOnce(
+  /** Reads a block until two reads in a row agree: some servers give other values now and then. */
+  async #steady(
     table: ScratchTable,
     first: number,
     many: number,
-    unitId?: number,
+    unitId = this.#bench.order.unitId,
   ): Promise<number[] | undefined> {
-    const options = unitId === undefined ? {} : { unitId };
-    const read =
-      table === 'holding'
-        ? await this.#bench.words(3, first, many, options)
-        : (await this.#bench.bits(1, first, many, options))?.map(Number);
-    return read?.length === many ? read : undefined;
+    // A read of one coil alone may be odd.
+    if (table === 'coils' && many === 1) {
+      const those = await this.#steady(table, first, NEIGHBOURS, unitId);
+      if (those) return those.slice(0, 1);
+    }
+    const pdu = readPdu(table === 'holding' ? 3 : 1, first, many);
+    let before: number[] | undefined;
+    for (let i = 0; i < MOST_READS; i++) {
+      const exchange = await this.#bench.ask(pdu, { unitId });
+      const { answer } = exchange;
+      // Nobody knows which values are meant where there are more of them, or fewer.
+      if (answer.kind !== 'data' || hasOtherQuantity(exchange)) return undefined;
+      const now = table === 'holding' ? valuesOf(answer.pdu) : bitsAt(answer.pdu, 2, many).map(Number);
+      if (now.join() === before?.join()) return now;
+      before = now;
+    }
+    return before;
   }
-}
-
-async function joined(
-  first: number[] | undefined,
-  others: () => Promise<number[] | undefined>,
-): Promise<number[] | undefined> {
-  const rest = first && (await others());
-  return first && rest && [...first, ...rest];
 }
 
 /** Addresses that follow each other, as runs. */

@@ -7,8 +7,9 @@ import type { ModbusClient, RequestOutcome } from '../../modbus/client/client.js
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { type Exchange, orWhenEnded } from './asker.js';
-import { type Bench, valuesOf } from './bench.js';
+import type { Bench } from './bench.js';
 import { hasOtherQuantity } from './reading.js';
+import { valuesOf } from './requests.js';
 
 /** What a survey keeps in mind of what the checks have found. */
 export interface SurveyCare {

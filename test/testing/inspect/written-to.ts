@@ -41,9 +41,11 @@ function writtenBy(pdu: Uint8Array): Written | undefined {
 /** All PDUs in what one write sent: of the frame that it is, and of those inside of it. */
 function* pdusIn(bytes: Uint8Array, on: 'tcp' | 'serial'): Generator<Uint8Array> {
   for (let start = 0; start + 4 <= bytes.length; start++) {
-    if (on === 'tcp' && bytes.length >= start + 8 && word(bytes, start + 2) === 0) {
+    if (on === 'tcp' && start === 0) yield bytes.subarray(7);
+    if (on === 'tcp' && start > 0) {
       const end = start + 6 + word(bytes, start + 4);
-      yield bytes.subarray(start + 7, start === 0 ? bytes.length : end);
+      const isFrame = word(bytes, start + 2) === 0 && end >= start + 12 && bytes[start + 6] === 1;
+      if (isFrame && end <= bytes.length) yield bytes.subarray(start + 7, end);
     }
     if (on === 'serial')
       for (let end = start + 4; end <= Math.min(bytes.length, start + 256); end++)

@@ -2,7 +2,7 @@ import { concatBytes, wordAt } from '../../../modbus/protocol/bytes.js';
 import { t15 } from '../../../modbus/protocol/timing.js';
 import { median } from '../../times.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
-import { type Bench, valuesOf } from '../bench.js';
+import type { Bench } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -15,7 +15,7 @@ import {
   violates,
 } from '../check.js';
 import { hasOtherQuantity, ODDITIES, type Oddity } from '../reading.js';
-import { readPdu } from '../requests.js';
+import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText, ofText, timeText } from '../words.js';
 import { CONNECT_PAUSE_MS } from './there.js';
 

@@ -1,5 +1,5 @@
 import type { Exchange } from '../asker.js';
-import { type AddressSpan, type Bench, type MappedValue, valuesOf } from '../bench.js';
+import type { AddressSpan, Bench, MappedValue } from '../bench.js';
 import {
   conforms,
   inconclusive,
@@ -9,7 +9,7 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { readPdu } from '../requests.js';
+import { readPdu, valuesOf } from '../requests.js';
 import { answerText } from '../words.js';
 import { writePdu } from './writes.js';
 
