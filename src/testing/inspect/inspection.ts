@@ -284,8 +284,8 @@ export class InspectionRun {
    * asks for: one cause, one finding.
    */
   #withoutOddities(check: ServerCheck, judged: Judged): Judged {
-    if (judged.verdict !== 'violates' || (check.group === 'frames' && !REPEATS.includes(check.id)))
-      return judged;
+    const isOwn = check.id === 'rtu-collision' || (check.group === 'frames' && !REPEATS.includes(check.id));
+    if (judged.verdict !== 'violates' || isOwn) return judged;
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));

@@ -112,7 +112,7 @@ type Beside = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => () =>
 /** Inspects a server in virtual time, and stops that after `stopAt` ms. */
 export function inspectModel(
   answer: Answer,
-  { target = TCP, beside, stopAt, ...order }: Partial<InspectionOrder> & ModelWanted = {},
+  { target = TCP, beside, stopAt, neighbours = [], ...order }: Partial<InspectionOrder> & ModelWanted = {},
 ): Promise<Inspection> {
   const clock = new VirtualClock();
   const framing = FRAMINGS[target.framing];
@@ -136,7 +136,9 @@ export function inspectModel(
       },
       write: (bytes) => {
         const asked = framing.decode(bytes);
-        const pdu = asked && asked.unitId === 1 && answer(asked.pdu);
+        const units = new Map([[1, answer], ...neighbours]);
+        if (asked?.unitId === 0) for (const each of units.values()) each(asked.pdu);
+        const pdu = asked && units.get(asked.unitId)?.(asked.pdu);
         if (pdu) clock.callAfter(5, () => hear(framing.encode({ ...asked, pdu: Uint8Array.from(pdu) })));
         return undefined;
       },
@@ -153,6 +155,8 @@ export function inspectModel(
 }
 
 interface ModelWanted {
+  /** Other servers of the bus, by their units. */
+  readonly neighbours?: readonly (readonly [unitId: number, answer: Answer])[];
   readonly target?: ClientTarget;
   readonly beside?: Beside;
   readonly stopAt?: number;

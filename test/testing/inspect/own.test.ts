@@ -21,6 +21,16 @@ async function serverAt(...of: Parameters<typeof modelServer>): Promise<number> 
 }
 
 const FIRST = Array.from({ length: 140 }, (_, i) => 100 + i);
+const SERIAL = {
+  kind: 'serial',
+  path: '/dev/pts/1',
+  framing: 'rtu',
+  baudRate: 19200,
+  dataBits: 8,
+  parity: 'even',
+  stopBits: 1,
+} as const;
+
 const SCRATCH = { holding: { first: 0, last: 130 } };
 
 describe('values that were written', () => {
@@ -98,6 +108,42 @@ describe('the register behind the last one', () => {
   });
 });
 
+describe('a broadcast', () => {
+  const bus = async (neighbour: number[], isRead: boolean) => {
+    const values = [...FIRST];
+    const answer = registers({ values: neighbour });
+    const inspection = await inspectModel(registers({ values }), {
+      ...{ target: SERIAL, broadcast: true, scratch: SCRATCH, checks: ['rtu-broadcast-write'] },
+      neighbours: [[9, (pdu) => (pdu[0] === 3 && !isRead ? [0x83, 4] : answer(pdu))]],
+    });
+    expect(values).toEqual(FIRST);
+    expect(inspection.lost).toEqual([]);
+    return inspection.findings.find(({ check }) => check.id === 'rtu-broadcast-write');
+  };
+
+  it('writes all units of the bus, and all get their values back', async () => {
+    const neighbour = [7, 8, 9];
+    expect(await bus(neighbour, true)).toMatchObject({ verdict: 'conforms' });
+    expect(neighbour).toEqual([7, 8, 9]);
+  });
+
+  it('is not sent where another unit does not let its value be read', async () => {
+    const neighbour = [7, 8, 9];
+    expect(await bus(neighbour, false)).toMatchObject({
+      ...{ verdict: 'not-run', text: 'of unit 9, holding 0 is not read, and so can not be put back' },
+    });
+    expect(neighbour).toEqual([7, 8, 9]);
+  });
+
+  it('alone switches no coil: without scratch coils only function 99 is sent to unit 0', async () => {
+    const { log } = await inspectModel(registers({ values: [...FIRST] }), {
+      ...{ target: SERIAL, broadcast: true, checks: ['rtu-broadcast-refused'] },
+    });
+    const codes = log.flatMap(({ unitId, pdu }) => (unitId === 0 ? (pdu?.[0] ?? []) : []));
+    expect(codes).toEqual([99]);
+  });
+});
+
 const dripping = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
   let isOn = true;
   const drip = () => {
@@ -129,16 +175,6 @@ const others = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
     isOn = false;
   };
 };
-
-const SERIAL = {
-  kind: 'serial',
-  path: '/dev/pts/1',
-  framing: 'rtu',
-  baudRate: 19200,
-  dataBits: 8,
-  parity: 'even',
-  stopBits: 1,
-} as const;
 
 const sizeOf = ({ chunks, unasked }: Exchange) =>
   [...chunks, ...unasked].reduce((sum, { bytes }) => sum + bytes.length, 0);
