@@ -8,7 +8,6 @@ import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { decodeRequest } from '../../modbus/protocol/request.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Clock } from '../../modbus/transport/clock.js';
-import type { Judged } from './check.js';
 import { type Asked, type Oddity, type ReplyReading, readReply, type ServerAnswer } from './reading.js';
 import { Tally } from './tally.js';
 
@@ -62,16 +61,9 @@ export interface AskOptions {
 
 /**
  * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
- * inspection was stopped, or the check would write where it must not. The run makes the finding of it.
+ * inspection was stopped, or the check would write where it must not. The message says why it was not run.
  */
-export class Ended extends Error {
-  readonly judged: Judged;
-
-  constructor(judged: Judged) {
-    super(judged.text);
-    this.judged = judged;
-  }
-}
+export class Ended extends Error {}
 
 /** Makes a value of a promise that a stop has ended; passes all other errors on. */
 export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
@@ -265,7 +257,7 @@ export class Asker {
   }
 
   #unlessStopped(): void {
-    if (this.isStopped) throw new Ended({ verdict: 'not-run', text: 'the inspection was stopped' });
+    if (this.isStopped) throw new Ended('the inspection was stopped');
   }
 
   /** Opens a connection; a stop ends that. */

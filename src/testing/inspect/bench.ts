@@ -4,14 +4,8 @@ import { bitsAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../order-schemas.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
-import { readPdu, valuesOf } from './requests.js';
+import { readPdu, type Span, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
-
-/** Addresses from the first to the last, both included. */
-export interface AddressSpan {
-  readonly first: number;
-  readonly last: number;
-}
 
 /** What is inspected, and what the user allows. Times are in ms. */
 export interface InspectionOrder {
@@ -19,7 +13,7 @@ export interface InspectionOrder {
   /** The silence before each request. */
   readonly pauseMs: number;
   /** Addresses that the user gives away: they are written, and get their values back. */
-  readonly scratch: { readonly holding?: AddressSpan; readonly coils?: AddressSpan };
+  readonly scratch: { readonly holding?: Span; readonly coils?: Span };
   /** True when requests to all servers of the bus may be sent. */
   readonly broadcast: boolean;
   /** How long the endurance lasts; 0 for none. */

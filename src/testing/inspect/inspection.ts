@@ -257,7 +257,7 @@ export class InspectionRun {
     try {
       return await check.run(this.#bench);
     } catch (error) {
-      if (error instanceof Ended) return error.judged;
+      if (error instanceof Ended) return notRun(error.message);
       throw error;
     }
   }

@@ -5,6 +5,12 @@ import { concatBytes, packBits, packWords, wordAt } from '../../modbus/protocol/
 /** The tables that requests write. */
 export type ScratchTable = 'holding' | 'coils';
 
+/** Addresses from the first to the last, both included. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** Makes a request with an address and a quantity or a value: functions 1 to 6. */
 export function readPdu(code: number, address: number, quantity: number): Uint8Array {
   return Uint8Array.of(code, ...bytesOf(address), ...bytesOf(quantity));
@@ -33,9 +39,7 @@ export const bytesOf = (word: number) => [(word >> 8) & 0xff, word & 0xff] as co
  * The addresses that a request writes, also on a server that looks at its byte count or its data in place of
  * its quantity. Undefined for a request that writes nothing.
  */
-export function writtenBy(
-  pdu: Uint8Array,
-): { readonly table: ScratchTable; readonly first: number; readonly last: number } | undefined {
+export function writtenBy(pdu: Uint8Array): (Span & { readonly table: ScratchTable }) | undefined {
   const [code] = pdu;
   const span = (table: ScratchTable, first: number, many: number) => ({
     ...{ table, first, last: first + Math.max(1, many) - 1 },

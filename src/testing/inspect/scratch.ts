@@ -1,11 +1,18 @@
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
-import { Ended } from './asker.js';
-import type { Bench } from './bench.js';
-import { notRun } from './check.js';
+import { type Asker, type AskOptions, Ended, type Exchange } from './asker.js';
 import { hasOtherQuantity } from './reading.js';
-import { readPdu, readWrite, type ScratchTable, valuesOf, write15, write16, writtenBy } from './requests.js';
+import {
+  readPdu,
+  readWrite,
+  type ScratchTable,
+  type Span,
+  valuesOf,
+  write15,
+  write16,
+  writtenBy,
+} from './requests.js';
 import { listText } from './words.js';
 
 /** A value that a check has changed and that was not put back. `had` is undefined if it was never read. */
@@ -16,6 +23,21 @@ export interface LostValue {
   readonly had: number | undefined;
   /** What the server has now; undefined if that is not read. */
   readonly has: number | undefined;
+}
+
+/** What is needed of the server on the bench. */
+interface Asked {
+  readonly asker: Asker;
+  readonly order: {
+    readonly unitId: number;
+    readonly scratch: { readonly [Table in ScratchTable]?: Span };
+    readonly broadcast: boolean;
+  };
+  readonly facts: { absentUnit?: number };
+  readonly goodRead: Uint8Array;
+  readonly progress: (text: string) => void;
+  ask(pdu: Uint8Array, options?: AskOptions): Promise<Exchange>;
+  isBack(limit: number): Promise<boolean>;
 }
 
 /** Values of one table of one unit as they were, by their addresses. Coils are 0 and 1. */
@@ -40,14 +62,14 @@ const HIGHEST_UNIT = 247;
 
 /** The addresses that the user gives away: nothing else is written, and what is written is put back. */
 export class Scratch {
-  readonly #bench: Bench;
+  readonly #bench: Asked;
   readonly #kept = new Map<string, Kept>();
   readonly #lost: LostValue[] = [];
   #others: readonly number[] | undefined;
   /** True when the server was waited for in vain. */
   #isGone = false;
 
-  constructor(bench: Bench) {
+  constructor(bench: Asked) {
     this.#bench = bench;
   }
 
@@ -75,9 +97,7 @@ export class Scratch {
       if (!read) {
         const place = `${unitId === undefined ? '' : `of unit ${unitId}, `}${table} ${from}`;
         throw new Ended(
-          notRun(
-            `${place}${length > 1 ? ` to ${from + length - 1} are` : ' is'} not read, and so can not be put back`,
-          ),
+          `${place}${length > 1 ? ` to ${from + length - 1} are` : ' is'} not read, and so can not be put back`,
         );
       }
       read.forEach((value, i) => void values.set(from + i, value));
@@ -131,7 +151,7 @@ export class Scratch {
     const isOwn = unitId === order.unitId || (unitId === BROADCAST && order.broadcast);
     if (isWithin && (isOwn || this.#others?.includes(unitId))) return;
     throw new Ended(
-      notRun(`it would write ${span.table} ${span.first} to ${span.last}, which is not in the scratch range`),
+      `it would write ${span.table} ${span.first} to ${span.last}, which is not in the scratch range`,
     );
   }
 
@@ -254,7 +274,7 @@ interface ToPutBack {
 }
 
 /** Resolves to true if the server confirms at least one write. */
-type Way = (bench: Bench, back: ToPutBack) => Promise<boolean>;
+type Way = (bench: Asked, back: ToPutBack) => Promise<boolean>;
 
 /** Writes each differing value with a function; a server that falls silent is not asked for all of them. */
 const eachBy =
