@@ -47,7 +47,7 @@ export interface RawWait {
  * The most bytes that are kept of one exchange, or of the time between two: more than eight replies of the
  * largest size. Who sends more never ends.
  */
-export const MOST_HEARD = 4096;
+const MOST_HEARD = 4096;
 /**
  * How long an exchange lasts after its time-out while bytes keep coming: a frame that has begun gets its time
  * (the longest, of ASCII, has 513 characters), and on a network this many ms.
