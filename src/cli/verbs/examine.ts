@@ -37,7 +37,7 @@ export async function examine(request: ExamineRequest): Promise<number> {
     ? examineHere(request, read.value, stop.signal)
     : examineThere(request, request.url, stop.signal));
   if (!report.ok) return complain(report.error, WRONG);
-  return report.value ? conclude(request, report.value, stop.isStopped) : WRONG;
+  return report.value ? conclude(request, report.value) : WRONG;
 }
 
 function list(): number {
@@ -104,7 +104,7 @@ export function examineRemotely(
   return runThere(new Remote(url, token), examination, audience);
 }
 
-function conclude(wanted: ExaminationWanted, found: ReportView, isStopped: boolean): number {
+function conclude(wanted: ExaminationWanted, found: ReportView): number {
   const { about = found.about } = wanted;
   const report = { ...found, about };
   const said = aboutText(about);
@@ -113,7 +113,7 @@ function conclude(wanted: ExaminationWanted, found: ReportView, isStopped: boole
   const forms = { html: htmlReport, json: () => examinationJson(report) };
   const problem = writeReports(wanted, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG);
-  if (isStopped || report.verdict === 'error') return WRONG;
+  if (report.isStopped || report.verdict === 'error') return WRONG;
   const isFailure = report.verdict === 'inconclusive' && wanted.inconclusive === 'failure';
   return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

@@ -44,7 +44,7 @@ export async function shake(command: ShakeCommand): Promise<number> {
     ? shakeHere(command, means)
     : shakeThere(command, command.url, means));
   if (!report.ok) return complain(report.error, WRONG);
-  return report.value ? conclude(command, report.value, stop.isStopped) : WRONG;
+  return report.value ? conclude(command, report.value) : WRONG;
 }
 
 /** Reads the schedule of a report; its moves are checked when the lines are known. */
@@ -148,7 +148,7 @@ function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: 
   return compact({ line, unit, limit, seed, moves });
 }
 
-function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean): number {
+function conclude(command: ShakeCommand, found: ReportView): number {
   const { about = found.about, scenario } = command;
   const report = { ...found, about };
   const said = aboutText(about);
@@ -161,7 +161,7 @@ function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean):
       ? save(scenario, report.shaken.scenario, 'scenario')
       : undefined);
   if (problem !== undefined) return complain(problem, WRONG);
+  if (report.isStopped || report.verdict === 'error') return WRONG;
   if (report.verdict === 'fail') return FAILED;
-  if (isStopped || report.verdict === 'error') return WRONG;
   return report.verdict === 'inconclusive' && command.inconclusive === 'failure' ? FAILED : OK;
 }

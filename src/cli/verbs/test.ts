@@ -19,7 +19,7 @@ import { complain, FAILED, OK, printFinding, say } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** The exit code when the file or the simulator is wrong. */
+/** The exit code when the file or the simulator is wrong, or a test was stopped. */
 const WRONG = 2;
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */
@@ -46,7 +46,8 @@ export async function test(command: TestCommand): Promise<number> {
   const problem = writeReports(command, reports, { html: htmlReport, json: testsJson });
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
-  if (isWrong || stop.isStopped || verdict === 'error') return WRONG;
+  const isStopped = stop.isStopped || reports.some((report) => report.isStopped);
+  if (isWrong || isStopped || verdict === 'error') return WRONG;
   return verdict === 'pass' ? OK : FAILED;
 }
 

@@ -1,7 +1,7 @@
 import type { RawConnection } from '../../../modbus/client/raw.js';
 import { concatBytes, setWord } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
-import { type Bench, readPdu } from '../bench.js';
+import type { Bench } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -12,8 +12,8 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { readPdu } from '../requests.js';
 import { answerText, timeText } from '../words.js';
-import { scratchRegister } from './writes.js';
 
 const TCP = 'Messaging on TCP/IP V1.0b';
 const ROBUSTNESS = 'robustness (no clause)';
@@ -73,7 +73,7 @@ async function wrongLength(bench: Bench): Promise<Judged> {
 }
 
 async function lengthIsTheFrame(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
   if (!before) return unsupported('holding registers are not read');
   const wanted = (before[0] ?? 0) ^ 0x3c3c;

@@ -1,7 +1,7 @@
 import { findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, hasValues } from '../asker.js';
-import { type Bench, type ReadCode, readPdu, valuesOf } from '../bench.js';
+import type { Bench, ReadCode } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -14,6 +14,7 @@ import {
   violates,
 } from '../check.js';
 import { hasOtherQuantity } from '../reading.js';
+import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText } from '../words.js';
 
 /** Finds the table of a function, or says why there is none. */

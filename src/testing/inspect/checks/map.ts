@@ -1,5 +1,5 @@
 import type { Exchange } from '../asker.js';
-import { type AddressSpan, type Bench, type MappedValue, readPdu, valuesOf } from '../bench.js';
+import type { Bench, MappedValue } from '../bench.js';
 import {
   conforms,
   inconclusive,
@@ -9,8 +9,9 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { readPdu, type Span, valuesOf } from '../requests.js';
 import { answerText } from '../words.js';
-import { scratchRegister, writePdu } from './writes.js';
+import { writePdu } from './writes.js';
 
 const A = 'Application Protocol V1.1b3';
 
@@ -57,7 +58,6 @@ async function allThere(bench: Bench): Promise<Judged> {
   const shown: Exchange[] = [];
   const missing: MappedValue[] = [];
   for (const value of wanted) {
-    if (bench.asker.isStopped()) return inconclusive('the inspection was stopped');
     const pdu = readPdu(
       value.code,
       value.address,
@@ -152,12 +152,11 @@ async function holes(bench: Bench): Promise<Judged> {
     : inconclusive('no hole of the map is refused alone with exception 02, so none can be read over');
 }
 
-const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address >= first && address <= last;
+const isIn = ({ address }: MappedValue, { first, last }: Span) => address >= first && address <= last;
 
 /** Writes the values that registers have to those that the map calls read-only. */
 async function readOnly(bench: Bench): Promise<Judged> {
-  await scratchRegister(bench);
-  const span = bench.order.scratch.holding as AddressSpan;
+  const span = bench.order.scratch.holding as Span;
   const fixed = valuesIn(bench).filter(
     (value) => value.code === 3 && !value.isWritable && value.cells === 1 && isIn(value, span),
   );
@@ -166,6 +165,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
   for (const value of fixed.slice(0, MOST_PARTS)) {
     const [now] = (await bench.words(3, value.address, 1)) ?? [];
     if (now === undefined) continue;
+    await bench.scratch.keep('holding', value.address, 1);
     const exchange = await bench.ask(readPdu(6, value.address, now));
     const { answer } = exchange;
     if (answer.kind === 'exception' && answer.code === 1)
@@ -181,8 +181,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
 
 /** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
 async function limits(bench: Bench): Promise<Judged> {
-  await scratchRegister(bench);
-  const span = bench.order.scratch.holding as AddressSpan;
+  const span = bench.order.scratch.holding as Span;
   const limited = valuesIn(bench).filter(
     (value) =>
       value.code === 3 &&
@@ -195,6 +194,7 @@ async function limits(bench: Bench): Promise<Judged> {
   const shown: Exchange[] = [];
   let other: Judged | undefined;
   for (const value of limited.slice(0, MOST_PARTS)) {
+    await bench.scratch.keep('holding', value.address, value.cells);
     const before = await bench.words(3, value.address, value.cells);
     for (const words of value.beyond) {
       const exchange = await bench.ask(writePdu(bench, value.address, words));
