@@ -39,8 +39,6 @@ export interface RawWait {
   readonly timeout: number;
   /** Looks at all bytes that have come; without it, the exchange lasts until the time-out. */
   readonly look?: (heard: Uint8Array) => HeardSoFar;
-  /** Ends the exchange at once. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -103,10 +101,11 @@ export class RawConnection implements WireListener {
     return problem;
   }
 
-  /** Sends the pieces, and hears what comes. The connection has to be open. */
+  /** Sends the pieces, and hears what comes. The connection has to be open. A signal ends that at once. */
   async exchange(
     pieces: readonly RawPiece[],
-    { timeout, look = () => 'more', signal }: RawWait,
+    { timeout, look = () => 'more' }: RawWait,
+    signal?: AbortSignal,
   ): Promise<RawExchange> {
     const chunks: RawChunk[] = [];
     this.#chunks = chunks;

@@ -314,11 +314,14 @@ export class Asker {
       const gone = { kind: 'closed', reason: 'closed' } as const;
       return this.#kept(asked, { pieces }, { startedAt: now, sentAt: now, chunks: [] }, [], gone, []);
     }
-    const raw = await connection.exchange(pieces, {
-      timeout: this.timeout(pdu[0] ?? 0),
-      look: (heard) => stateOf(readReply(this.framing, asked, heard)),
-      signal: this.signal,
-    });
+    const raw = await connection.exchange(
+      pieces,
+      {
+        timeout: this.timeout(pdu[0] ?? 0),
+        look: (heard) => stateOf(readReply(this.framing, asked, heard)),
+      },
+      this.signal,
+    );
     this.#unlessStopped();
     const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
     const isLost = answer.kind === 'silent' && raw.lost !== undefined;
@@ -376,12 +379,15 @@ export class Asker {
     const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
     const timeout =
       options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout(asked?.pdu[0] ?? 0));
-    const raw = await connection.exchange(pieces, {
-      timeout,
-      look: (heard) =>
-        options.look?.(heard) ?? (whole ? stateOf(readReply(this.framing, whole, heard)) : 'more'),
-      signal: this.signal,
-    });
+    const raw = await connection.exchange(
+      pieces,
+      {
+        timeout,
+        look: (heard) =>
+          options.look?.(heard) ?? (whole ? stateOf(readReply(this.framing, whole, heard)) : 'more'),
+      },
+      this.signal,
+    );
     const heard = concatBytes(...raw.chunks.map(({ bytes }) => bytes));
     const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;

@@ -4,7 +4,7 @@ import { bitsAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../order-schemas.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
-import { readPdu, type Span, valuesOf } from './requests.js';
+import { type AddressSpan, readPdu, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
 
 /** What is inspected, and what the user allows. Times are in ms. */
@@ -13,7 +13,7 @@ export interface InspectionOrder {
   /** The silence before each request. */
   readonly pauseMs: number;
   /** Addresses that the user gives away: they are written, and get their values back. */
-  readonly scratch: { readonly holding?: Span; readonly coils?: Span };
+  readonly scratch: { readonly holding?: AddressSpan; readonly coils?: AddressSpan };
   /** True when requests to all servers of the bus may be sent. */
   readonly broadcast: boolean;
   /** How long the endurance lasts; 0 for none. */

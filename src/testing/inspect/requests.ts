@@ -6,7 +6,7 @@ import { concatBytes, packBits, packWords, wordAt } from '../../modbus/protocol/
 export type ScratchTable = 'holding' | 'coils';
 
 /** Addresses from the first to the last, both included. */
-export interface Span {
+export interface AddressSpan {
   readonly first: number;
   readonly last: number;
 }
@@ -39,7 +39,7 @@ export const bytesOf = (word: number) => [(word >> 8) & 0xff, word & 0xff] as co
  * The addresses that a request writes, also on a server that looks at its byte count or its data in place of
  * its quantity. Undefined for a request that writes nothing.
  */
-export function writtenBy(pdu: Uint8Array): (Span & { readonly table: ScratchTable }) | undefined {
+export function writtenBy(pdu: Uint8Array): (AddressSpan & { readonly table: ScratchTable }) | undefined {
   const [code] = pdu;
   const span = (table: ScratchTable, first: number, many: number) => ({
     ...{ table, first, last: first + Math.max(1, many) - 1 },

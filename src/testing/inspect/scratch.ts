@@ -4,10 +4,10 @@ import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import { type Asker, type AskOptions, Ended, type Exchange } from './asker.js';
 import { hasOtherQuantity } from './reading.js';
 import {
+  type AddressSpan,
   readPdu,
   readWrite,
   type ScratchTable,
-  type Span,
   valuesOf,
   write15,
   write16,
@@ -26,11 +26,11 @@ export interface LostValue {
 }
 
 /** What is needed of the server on the bench. */
-interface Asked {
+interface ScratchBench {
   readonly asker: Asker;
   readonly order: {
     readonly unitId: number;
-    readonly scratch: { readonly [Table in ScratchTable]?: Span };
+    readonly scratch: { readonly [Table in ScratchTable]?: AddressSpan };
     readonly broadcast: boolean;
   };
   readonly facts: { absentUnit?: number };
@@ -62,14 +62,14 @@ const HIGHEST_UNIT = 247;
 
 /** The addresses that the user gives away: nothing else is written, and what is written is put back. */
 export class Scratch {
-  readonly #bench: Asked;
+  readonly #bench: ScratchBench;
   readonly #kept = new Map<string, Kept>();
   readonly #lost: LostValue[] = [];
   #others: readonly number[] | undefined;
   /** True when the server was waited for in vain. */
   #isGone = false;
 
-  constructor(bench: Asked) {
+  constructor(bench: ScratchBench) {
     this.#bench = bench;
   }
 
@@ -274,7 +274,7 @@ interface ToPutBack {
 }
 
 /** Resolves to true if the server confirms at least one write. */
-type Way = (bench: Asked, back: ToPutBack) => Promise<boolean>;
+type Way = (bench: ScratchBench, back: ToPutBack) => Promise<boolean>;
 
 /** Writes each differing value with a function; a server that falls silent is not asked for all of them. */
 const eachBy =

@@ -9,7 +9,7 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { readPdu, type Span, valuesOf } from '../requests.js';
+import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
 import { answerText } from '../words.js';
 import { writePdu } from './writes.js';
 
@@ -152,11 +152,11 @@ async function holes(bench: Bench): Promise<Judged> {
     : inconclusive('no hole of the map is refused alone with exception 02, so none can be read over');
 }
 
-const isIn = ({ address }: MappedValue, { first, last }: Span) => address >= first && address <= last;
+const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address >= first && address <= last;
 
 /** Writes the values that registers have to those that the map calls read-only. */
 async function readOnly(bench: Bench): Promise<Judged> {
-  const span = bench.order.scratch.holding as Span;
+  const span = bench.order.scratch.holding as AddressSpan;
   const fixed = valuesIn(bench).filter(
     (value) => value.code === 3 && !value.isWritable && value.cells === 1 && isIn(value, span),
   );
@@ -181,7 +181,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
 
 /** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
 async function limits(bench: Bench): Promise<Judged> {
-  const span = bench.order.scratch.holding as Span;
+  const span = bench.order.scratch.holding as AddressSpan;
   const limited = valuesIn(bench).filter(
     (value) =>
       value.code === 3 &&
