@@ -62,7 +62,8 @@ describe('the configuration that GET /api/v1/configuration answers', () => {
   const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' })
     .filter(
       (path) =>
-        path.endsWith('.yaml') && !/(^|\/)(scenario|compose|kubernetes|prometheus)\.yaml$|\/scenarios\//.test(path),
+        path.endsWith('.yaml') &&
+        !/(^|\/)(scenario|compose|kubernetes|prometheus)\.yaml$|\/scenarios\//.test(path),
     )
     .sort();
   const sources = [
