@@ -91,7 +91,7 @@ async function inspectOn(server, kind) {
   start();
   await isThere(ends);
   for (let round = 0; round < Number(values.rounds); round++)
-    await inspect(name, kind, begins, Number(values.seed) + round);
+    await testServer(name, kind, begins, Number(values.seed) + round);
   isOver = true;
   for (const child of running.splice(Number(values.busy))) child.kill();
 }
@@ -102,7 +102,7 @@ async function inspectOn(server, kind) {
  * @param {string} place
  * @param {number} seed
  */
-async function inspect(name, kind, place, seed) {
+async function testServer(name, kind, place, seed) {
   const path = join(out, Number(values.rounds) > 1 ? `${name}-${seed}` : name);
   const where =
     kind === 'tcp' ? ['--tcp', place] : ['--serial', place, '--baud', `${BAUD_RATE}`, '--parity', 'none'];
@@ -110,7 +110,7 @@ async function inspect(name, kind, place, seed) {
   const also = kind === 'rtu' ? ['--broadcast'] : [];
   const args = [
     join(dist, 'main.js'),
-    'inspect',
+    'test-server',
     ...where,
     '--unit',
     '1',

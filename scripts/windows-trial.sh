@@ -182,12 +182,12 @@ plug com12
 (while sleep 0.2; do poll_com com12; done) >/dev/null 2>&1 &
 client=$!
 pids+=("$client")
-LIMIT=300 told examine bus --config bench12.yaml --checks time-out,wrong-crc >"$work/examined"
-check "examine: what mbpoll does about lost and damaged replies" grep -E 'Throws away a reply with a wrong CRC' "$work/examined"
-sed 's/^/        /' "$work/examined" | head -12
-LIMIT=120 told selftest bus --config bench12.yaml >"$work/selftest"
-check "selftest: what COM12 achieves" grep -E '^ *turnaround .*median' "$work/selftest"
-sed 's/^/        /' "$work/selftest"
+LIMIT=300 told test-client bus --config bench12.yaml --checks time-out,wrong-crc >"$work/client"
+check "test-client: what mbpoll does about lost and damaged replies" grep -E 'Throws away a reply with a wrong CRC' "$work/client"
+sed 's/^/        /' "$work/client" | head -12
+LIMIT=120 told measure bus --config bench12.yaml >"$work/measured"
+check "measure: what COM12 achieves" grep -E '^ *turnaround .*median' "$work/measured"
+sed 's/^/        /' "$work/measured"
 kill "$client"
 
 echo "— the end"

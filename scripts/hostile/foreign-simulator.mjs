@@ -130,7 +130,7 @@ export function foolTest(directory) {
   return fool(['test', file], RUNS);
 }
 
-export const foolExamine = () => fool(['examine', 'bus'], RUNS);
+export const foolTestClient = () => fool(['test-client', 'bus'], RUNS);
 
 export const foolMonitor = () => fool(['monitor', '--hex'], streams());
 

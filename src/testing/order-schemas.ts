@@ -52,7 +52,7 @@ export const orderSchema = section({
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),
   about: aboutSchema.optional().describe('What was tested, by whom, and a remark, for the reports.'),
-  witness: section({ register: text('a value, as in meter.setpoint') })
+  observer: section({ register: text('a value, as in meter.setpoint') })
     .optional()
     .describe(
       'The register to which the client writes the value that it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client has accepted.',
@@ -111,7 +111,7 @@ export const inspectionOrderSchema = section({
 
 const MOST_TRIED = 1_000_000;
 
-const { unit, limit, about, witness } = orderSchema.shape;
+const { unit, limit, about, observer } = orderSchema.shape;
 
 /** The body of a request for a shake. */
 export const shakeOrderSchema = section({
@@ -128,5 +128,5 @@ export const shakeOrderSchema = section({
     .optional()
     .describe('Moves that are played in place of drawn ones: the `schedule` of a report.'),
   about,
-  witness,
+  observer,
 });

@@ -75,7 +75,7 @@ export function readExamination(at: At, simulator: Simulator): ExaminationOrder 
 }
 
 /** What all orders about the client of a line say of it. */
-type ClientSource = Pick<z.output<typeof orderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'witness'>;
+type ClientSource = Pick<z.output<typeof orderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'observer'>;
 
 /**
  * Reads of an order which client it is about, and checks that against a running simulator. Undefined after
@@ -87,27 +87,27 @@ export function readClient<Source extends ClientSource>(
   schema: z.ZodType<Source>,
   simulator: Simulator,
 ) {
-  if (hasForeignObserver(at.key('witness'))) return undefined;
+  if (hasForeignObserver(at.key('observer'))) return undefined;
   const source = at.check(schema);
   if (!source) return undefined;
-  const { unit: unitId, seed = newSeed(Math.random), about, witness } = source;
+  const { unit: unitId, seed = newSeed(Math.random), about, observer: written } = source;
   const line = simulator.lines.get(source.line);
   if (!line) return at.key('line').wrong(unknownName('line', source.line, [...simulator.lines.keys()]));
   if (unitId !== undefined && !line.owns(unitId))
     return at.key('unit').wrong(`line ${line.name} has no unit ${unitId}`);
-  const observer = witness && registerObserver(witness.register, simulator);
-  if (observer?.ok === false) return at.key('witness').key('register').wrong(observer.error);
+  const observer = written && registerObserver(written.register, simulator);
+  if (observer?.ok === false) return at.key('observer').key('register').wrong(observer.error);
   return { source, client: { line, unitId, seed, observer: observer?.value, about } };
 }
 
 /**
- * Reports a command or a URL as observer: only `modbus-sim examine` takes them, on a simulator of its own.
+ * Reports a command or a URL as observer: only `modbus-sim test-client` takes them, on a simulator of its own.
  */
 function hasForeignObserver(at: At): boolean {
   for (const key of ['command', 'url'] as const) {
     if (at.key(key).value === undefined) continue;
     const why = key === 'command' ? 'a request can start no program' : 'a request can have no address asked';
-    at.key(key).wrong(`${why}; use a register, or modbus-sim examine without --url`);
+    at.key(key).wrong(`${why}; use a register, or modbus-sim test-client without --url`);
     return true;
   }
   return false;

@@ -104,7 +104,7 @@ const NOT_IN_LIBRARY: Readonly<Record<string, string>> = {
   'traffic.clear': 'a test reads what came after a sequence number',
 };
 
-/** The runs that judge others: `modbus-sim test`, `examine`, `inspect` and `shake` start them, and wait for their reports. */
+/** The runs that judge others: `modbus-sim test`, `test-client`, `test-server` and `fuzz` start them, and wait for their reports. */
 const RUN = /^(?:test|examination|inspection|shake)\./;
 
 describe('the client of the library', () => {

@@ -128,9 +128,9 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
   'A real device behind a line': [
     ['files/config/native/real.test.ts', 'has a second of time, passes only reads on, and keeps values'],
   ],
-  '`inspect` writes only': [
+  '`test-server` writes only': [
     [
-      'cli/verbs/inspect.test.ts',
+      'cli/verbs/test-server.test.ts',
       'puts the values of scratch addresses back when Ctrl-C ends it in the middle of the writes',
     ],
   ],

@@ -182,7 +182,17 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       expect(await (await fetch(link)).text()).toContain('quiet');
       expect((await fleet(port, 'test', scenario, '--label', 'rack=1')).code).toBe(0);
 
-      const examined = await fleet(port, 'examine', 'lan', '--limit', '1s', '--on', '*-1', '--junit', junit);
+      const examined = await fleet(
+        port,
+        'test-client',
+        'lan',
+        '--limit',
+        '1s',
+        '--on',
+        '*-1',
+        '--junit',
+        junit,
+      );
       expect(examined.code).toBe(1);
       expect(readFileSync(junit, 'utf8')).toContain('name="modbus-sim/bench-1: line lan"');
 

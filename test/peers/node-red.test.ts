@@ -29,7 +29,7 @@ describeWithPeer('Node-RED', installNodeRed(directory), () => {
     const json = join(directory, 'report.json');
     const poller = `${process.execPath} ${resolve('scripts/cards/node-red.mjs')}`;
     const dut = `exec ${poller} {lines.bus.host} {lines.bus.port} ${TIMEOUT_MS} ${join(directory, 'read')} ${directory}`;
-    const args = ['examine', 'bus', '--config', config, '--checks', CHECKS, '--dut', dut, '--json', json];
+    const args = ['test-client', 'bus', '--config', config, '--checks', CHECKS, '--dut', dut, '--json', json];
     const output = await new Promise<string>((done) =>
       execFile(process.execPath, [join(dist, 'main.js'), ...args], (_, stdout) => done(stdout)),
     );

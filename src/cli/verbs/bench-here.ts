@@ -85,7 +85,7 @@ export function orderHere<Order extends { readonly line: Line }>(
   }
   const observer = makeObserver?.(simulator);
   // Only the name of a register can be unknown; those of pages and commands are not checked here.
-  if (observer?.ok === false) return failure(`--witness-register: ${observer.error}`);
+  if (observer?.ok === false) return failure(`--observer-register: ${observer.error}`);
   return success({ ...order, observer: observer?.value });
 }
 

@@ -87,7 +87,7 @@ function actionOf(command: FleetCommand): Result<Action> {
       if (!works.ok) return works;
       return success((fleet, benches) => runOnAll(fleet, benches, command, works.value, action.reports));
     }
-    case 'examine':
+    case 'test-client':
       return success((fleet, benches) =>
         runOnAll(fleet, benches, command, [examinationWork(action.order)], action.reports),
       );

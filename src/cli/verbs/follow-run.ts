@@ -5,7 +5,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import type { Finding, ReportView, Verdict } from '../../testing/report/report.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { Dut, withEndpoints } from '../../testing/scenario/dut.js';
-import type { ExaminationOrder } from '../command-line/commands/examine.js';
+import type { ExaminationOrder } from '../command-line/commands/test-client.js';
 import type { Remote } from './remote.js';
 
 /** The kinds of runs that are started on other simulators. */
@@ -216,6 +216,6 @@ export function examinationBody(wanted: Omit<RemoteExamination, 'dut'>): object 
     line,
     ...compact({ unit, limit, seed }),
     ...(checks.length > 0 && { checks }),
-    ...(register !== undefined && { witness: { register } }),
+    ...(register !== undefined && { observer: { register } }),
   };
 }

@@ -41,7 +41,7 @@ export function writeClone({ from, notRead, devices, line = {}, isAnyUnit = fals
     remarks: [
       ...(isInspected
         ? [
-            `Written by modbus-sim inspect from ${from}: as it was found, with what deviates.`,
+            `Written by modbus-sim test-server from ${from}: as it was found, with what deviates.`,
             'Addresses outside --scratch stand as read-only because nobody tried to write there: mind that with --map.',
             'Add write: true where a client writes.',
             notRead,

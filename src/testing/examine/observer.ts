@@ -196,7 +196,7 @@ function outputOf(command: string): Promise<ObserverText> {
 
 /**
  * Makes the observer that is wanted, or says what is wrong with the name of a register. The published options
- * and keys call it `witness`.
+ * and keys call it `observer`.
  */
 export type MakeObserver = (bench: Simulator) => Result<Observer>;
 
@@ -214,7 +214,7 @@ export interface WrittenObserver {
 /**
  * Reads which observer is meant; undefined when nothing was written. The path leads into the
  * JSON that a URL answers: `a.b[0]`.
- * @param nameOf how the user writes a part, for messages on mistakes: `--witness-register`
+ * @param nameOf how the user writes a part, for messages on mistakes: `--observer-register`
  */
 export function readObserver(
   { register, url, path, command }: WrittenObserver,

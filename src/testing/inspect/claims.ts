@@ -49,7 +49,7 @@ export function claimsTemplate(inspection: Inspection): string {
     replyTime: replyTime && `${Math.min(LONGEST_MS, replyTime)}ms`,
   });
   return blockText(claims, [
-    'What modbus-sim inspect has found of a server, as a draft of what its maker claims.',
+    'What modbus-sim test-server has found of a server, as a draft of what its maker claims.',
     'Take out what is not promised: what is left out is not judged.',
     ...(untried.length > 0
       ? [`Functions that were not tried: ${untried.join(', ')}. Those that write need --scratch.`]

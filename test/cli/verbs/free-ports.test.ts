@@ -53,7 +53,7 @@ it('a scenario has free ports, and its program is told of them', async () => {
 it('an examination has free ports', async () => {
   const config = newFile({ devices: DEVICES, lines: lines() });
   const args = [
-    'examine',
+    'test-client',
     'bus',
     '--config',
     config,

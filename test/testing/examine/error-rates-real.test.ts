@@ -106,9 +106,9 @@ async function examineReal(clientFile: string, subject: Subject, seed: number) {
   writeFileSync(habits, JSON.stringify({ ...habitsOf(subject), seed }, plain));
   const place = on === 'serial' ? `{lines.bus.path} ${BAUD_RATE}` : '{lines.bus.host} {lines.bus.port}';
   const args = [
-    ...[join(dist, 'main.js'), 'examine', 'bus', '--config', config, '--seed', `${seed}`, '--json', json],
+    ...[join(dist, 'main.js'), 'test-client', 'bus', '--config', config, '--seed', `${seed}`, '--json', json],
     ...['--checks', (CHOSEN[keyOf(subject)] ?? checks).join(), '--limit', '10m'],
-    ...(isObserved ? ['--witness-register', `relay.holding.${SEEN}`] : []),
+    ...(isObserved ? ['--observer-register', `relay.holding.${SEEN}`] : []),
     ...['--dut', `exec ${process.execPath} ${clientFile} ${habits} ${place}`],
   ];
   const code = await new Promise((resolve) =>

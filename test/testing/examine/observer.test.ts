@@ -14,7 +14,7 @@ import {
 } from '../../../src/testing/examine/observer.js';
 import { examineModel, inVirtualTime, virtualBench } from './virtual-bench.js';
 
-const read = (written: WrittenObserver) => readObserver(written, (part) => `--witness-${part}`);
+const read = (written: WrittenObserver) => readObserver(written, (part) => `--observer-${part}`);
 
 /** The observer that such options make on a bench. */
 function made(written: WrittenObserver, bench = {} as Simulator): Observer {
@@ -55,18 +55,18 @@ describe('the options of an observer', () => {
   it.each([
     [
       { register: 'a.b', command: 'c' },
-      'expected one observer, got --witness-register and --witness-command',
+      'expected one observer, got --observer-register and --observer-command',
     ],
-    [{ path: 'a' }, '--witness-path needs --witness-url'],
-    [{ command: ' ' }, '--witness-command: expected a command'],
-    [{ url: 'localhost:80' }, '--witness-url: expected a URL with http or https, got "localhost:80"'],
+    [{ path: 'a' }, '--observer-path needs --observer-url'],
+    [{ command: ' ' }, '--observer-command: expected a command'],
+    [{ url: 'localhost:80' }, '--observer-url: expected a URL with http or https, got "localhost:80"'],
     [
       { url: 'file:///etc/passwd' },
-      '--witness-url: expected a URL with http or https, got "file:///etc/passwd"',
+      '--observer-url: expected a URL with http or https, got "file:///etc/passwd"',
     ],
     [
       { url: 'http://x/', path: 'a..b' },
-      '--witness-path: expected a path such as values[0].voltage, got "a..b"',
+      '--observer-path: expected a path such as values[0].voltage, got "a..b"',
     ],
   ])('%j are refused', (written, error) => {
     expect(read(written)).toEqual({ ok: false, error });

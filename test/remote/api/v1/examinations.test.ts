@@ -122,9 +122,9 @@ describe('/api/v1/examinations', () => {
     ['limit', { line: 'bus', limit: 'soon' }],
     ['nonsense', { line: 'bus', nonsense: 1 }],
     ['unit', { line: 'bus', unit: 99 }],
-    ['witness.command', { line: 'bus', witness: { command: 'cat value' } }],
-    ['witness.url', { line: 'bus', witness: { url: 'http://192.168.0.1/' } }],
-    ['witness.register', { line: 'bus', witness: { register: 'nobody.value' } }],
+    ['observer.command', { line: 'bus', observer: { command: 'cat value' } }],
+    ['observer.url', { line: 'bus', observer: { url: 'http://192.168.0.1/' } }],
+    ['observer.register', { line: 'bus', observer: { register: 'nobody.value' } }],
   ])('names a mistake in %s', async (path, order) => {
     const { status, body } = await post(await start(), order);
     expect(status).toBe(400);

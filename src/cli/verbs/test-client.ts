@@ -11,7 +11,7 @@ import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
 import { readExamination } from '../../testing/start-examination.js';
-import type { ExaminationWanted, ExamineRequest } from '../command-line/commands/examine.js';
+import type { TestClientRequest, TestClientWanted } from '../command-line/commands/test-client.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { examinationBody, type RemoteAudience, type RemoteExamination, runThere } from './follow-run.js';
 import { Remote } from './remote.js';
@@ -26,16 +26,16 @@ import { reportsProblem, writeReports } from './write-files.js';
 const WRONG = 2;
 
 /** Examines the client that polls a line, and prints how it behaves. */
-export async function examine(request: ExamineRequest): Promise<number> {
+export async function testClient(request: TestClientRequest): Promise<number> {
   if (request.what === 'list') return list();
-  const read = readObserver(request.observer, (part) => `--witness-${part}`);
+  const read = readObserver(request.observer, (part) => `--observer-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
   const unwritable = reportsProblem(request);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
   const stop = stopOfReader(WRONG);
   const report = await (request.url === undefined
-    ? examineHere(request, read.value, stop.signal)
-    : examineThere(request, request.url, stop.signal));
+    ? testHere(request, read.value, stop.signal)
+    : testThere(request, request.url, stop.signal));
   if (!report.ok) return complain(report.error, WRONG);
   return report.value ? conclude(request, report.value) : WRONG;
 }
@@ -52,20 +52,20 @@ function list(): number {
 }
 
 /** @returns the report; undefined if what is wrong has been printed */
-function examineHere(
-  wanted: ExaminationWanted,
+function testHere(
+  wanted: TestClientWanted,
   makeObserver: MakeObserver | undefined,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView | undefined>> {
   return onOwnSimulator(wanted.source, (simulator) => {
     const client = { dut: wanted.dut, makeObserver };
     const order = orderHere(examinationBody(wanted), readExamination, client, simulator);
-    return order.ok ? success(() => examineLine(wanted, simulator, order.value, stop)) : order;
+    return order.ok ? success(() => testLine(wanted, simulator, order.value, stop)) : order;
   });
 }
 
-function examineLine(
-  { dut, restart: isRestarted }: ExaminationWanted,
+function testLine(
+  { dut, restart: isRestarted }: TestClientWanted,
   simulator: Simulator,
   order: ExaminationOrder,
   stop: Promise<unknown>,
@@ -80,21 +80,21 @@ function examineLine(
 }
 
 /** Examines the client of a line on a simulator that already runs. */
-function examineThere(
-  { observer: { register }, token, ...wanted }: ExaminationWanted,
+function testThere(
+  { observer: { register }, token, ...wanted }: TestClientWanted,
   url: string,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, limitMs = DEFAULT_LIMIT_MS } = wanted;
   say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
-  return examineRemotely({ ...wanted, register }, { url, token }, { onFinding: printFinding, stop });
+  return testClientRemotely({ ...wanted, register }, { url, token }, { onFinding: printFinding, stop });
 }
 
 /**
  * Examines the client of a line on a simulator that already runs, and follows the examination.
  * @returns the report, or lines for a terminal that say why there is none
  */
-export function examineRemotely(
+export function testClientRemotely(
   wanted: RemoteExamination,
   { url, token }: { readonly url: string; readonly token: string | undefined },
   audience: RemoteAudience,
@@ -104,7 +104,7 @@ export function examineRemotely(
   return runThere(new Remote(url, token), examination, audience);
 }
 
-function conclude(wanted: ExaminationWanted, found: ReportView): number {
+function conclude(wanted: TestClientWanted, found: ReportView): number {
   const { about = found.about } = wanted;
   const report = { ...found, about };
   const said = aboutText(about);

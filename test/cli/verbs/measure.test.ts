@@ -29,11 +29,11 @@ const CONFIG = {
   faults: [{ name: 'slow', do: [{ delay: 5000 }] }],
 };
 
-const selftest = (line: string) => run(['selftest', line, '--config', newFile(CONFIG)], newDirectory());
+const measure = (line: string) => run(['measure', line, '--config', newFile(CONFIG)], newDirectory());
 
-describe.concurrent('modbus-sim selftest', () => {
+describe.concurrent('modbus-sim measure', () => {
   it('asks a virtual line by itself, and tells what was found', async () => {
-    const { code, stdout, stderr } = await selftest('virtual');
+    const { code, stdout, stderr } = await measure('virtual');
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^line virtual: measuring\nRTU on \/dev\/pts\/\d+ /);
     expect(stdout).toMatch(/\n {2}adapter {5}pseudo-terminal\n/);
@@ -44,30 +44,30 @@ describe.concurrent('modbus-sim selftest', () => {
   });
 
   it.each(['paced', 'ascii', 'lan', 'datagrams'])('asks the line %s by itself, too', async (line) => {
-    const { stdout } = await selftest(line);
+    const { stdout } = await measure(line);
     expect(stdout).toMatch(/requests {4}(?<asked>\d+) from the built-in client, \k<asked> answered\n/);
   });
 
   it('does not call a line good that throws longer requests away', async () => {
-    const { code, stdout } = await selftest('hasty');
+    const { code, stdout } = await measure('hasty');
     expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,}\.\d+ ms between/);
     expect(code).toBe(1);
   });
 
   it('finds out that the frames of a client are cut', async () => {
-    const { code, stdout } = await selftestWhileSending(readRequest(1, 0), { timing: { gap: 5 } });
+    const { code, stdout } = await measureWhileSending(readRequest(1, 0), { timing: { gap: 5 } });
     expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,}\.\d+ ms between/);
     expect(code).toBe(1);
   });
 
   it('does not call a bus good on which it understood nothing', async () => {
-    const { code, stdout } = await selftestWhileSending(new Uint8Array(8).fill(0xfe));
+    const { code, stdout } = await measureWhileSending(new Uint8Array(8).fill(0xfe));
     expect(stdout).toMatch(/verdict {5}worse than configured: .*what came was no valid frame: the baud rate/);
     expect(code).toBe(1);
   });
 
   it('names a port that can not be opened', async () => {
-    expect(await selftest('gone')).toMatchObject({
+    expect(await measure('gone')).toMatchObject({
       code: 1,
       stdout: 'line gone: measuring; let your client poll it meanwhile\n',
       stderr: 'line gone: /dev/not-there: does not exist; modbus-sim ports lists the serial ports\n',
@@ -75,18 +75,18 @@ describe.concurrent('modbus-sim selftest', () => {
   });
 
   it('names the lines when it is asked for another one', async () => {
-    expect(await selftest('virtuel')).toMatchObject({
+    expect(await measure('virtuel')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('unknown line "virtuel", did you mean "virtual"?'),
     });
   });
 
   it.each([
-    [['selftest'], 'selftest takes the name of one line'],
-    [['selftest', 'a', 'b'], 'selftest takes the name of one line'],
-    [['selftest', 'a', '--http_port', '1'], 'selftest takes no option --http_port'],
-    [['selftest', 'a', '--seconds', '0'], '--seconds: expected a number from 1 to 3600, got "0"'],
-    [['--seconds', '5'], '--seconds is for selftest'],
+    [['measure'], 'measure takes the name of one line'],
+    [['measure', 'a', 'b'], 'measure takes the name of one line'],
+    [['measure', 'a', '--http_port', '1'], 'measure takes no option --http_port'],
+    [['measure', 'a', '--seconds', '0'], '--seconds: expected a number from 1 to 3600, got "0"'],
+    [['--seconds', '5'], '--seconds is for measure'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await run(args, newDirectory());
     expect(code).toBe(2);
@@ -94,11 +94,11 @@ describe.concurrent('modbus-sim selftest', () => {
   });
 });
 
-describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a self-test', (signal) => {
+describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a measurement', (signal) => {
   it('takes the link of a virtual line away, and is no success', async () => {
     const directory = newDirectory();
     const link = join(directory, 'modbus-sim', 'virtual');
-    const args = [join(dist, 'main.js'), 'selftest', 'virtual', '--config', newFile(CONFIG)];
+    const args = [join(dist, 'main.js'), 'measure', 'virtual', '--config', newFile(CONFIG)];
     const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: directory } });
     onTestFinished(() => void child.kill('SIGKILL'));
     let stderr = '';
@@ -115,12 +115,12 @@ describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a 
 });
 
 /** Tests a line on a port where a client sends these bytes over and over, its halves 60 ms apart. */
-async function selftestWhileSending(bytes: Uint8Array, changes: object = {}) {
+async function measureWhileSending(bytes: Uint8Array, changes: object = {}) {
   const opened = await openPty();
   if (!opened.ok) throw new Error(opened.error);
   const { masterFd, path, close } = opened.pty;
   const config = { devices: METER, lines: { bus: { ...lineOn(path), ...changes } } };
-  const args = ['selftest', 'bus', '--seconds', '2', '--config', newFile(config)];
+  const args = ['measure', 'bus', '--seconds', '2', '--config', newFile(config)];
   let running = true;
   const ended = run(args, newDirectory()).finally(() => {
     running = false;

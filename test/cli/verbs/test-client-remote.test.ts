@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { examineRemotely } from '../../../src/cli/verbs/examine.js';
+import { testClientRemotely } from '../../../src/cli/verbs/test-client.js';
 import { examinationSchema } from '../../../src/testing/report/json.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
@@ -29,7 +29,7 @@ describe('an examination on a simulator that runs already', () => {
   it('starts the client here, tells each check and brings the report', { timeout: 120_000 }, async () => {
     const { url } = await listening();
     const told: string[] = [];
-    const report = await examineRemotely(
+    const report = await testClientRemotely(
       { ...WANTED, dut: POLLER },
       { url, token: undefined },
       { onFinding: ({ title, verdict }) => void told.push(`${title}: ${verdict}`), stop: NEVER },
@@ -45,11 +45,11 @@ describe('an examination on a simulator that runs already', () => {
     const { running, url } = await listening();
     const audience = { onFinding: () => {}, stop: NEVER };
     const wrong = { ...WANTED, line: 'bsu' };
-    expect(await examineRemotely(wrong, { url, token: undefined }, audience)).toMatchObject({
+    expect(await testClientRemotely(wrong, { url, token: undefined }, audience)).toMatchObject({
       error: expect.stringContaining('line: '),
     });
     await running.rest.app.close();
-    expect(await examineRemotely(WANTED, { url, token: undefined }, audience)).toMatchObject({
+    expect(await testClientRemotely(WANTED, { url, token: undefined }, audience)).toMatchObject({
       error: expect.stringContaining('no answer'),
     });
   });
@@ -64,7 +64,7 @@ describe('an examination on a simulator that runs already', () => {
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const audience = { onFinding: () => {}, stop: NEVER };
-      const came = await examineRemotely(WANTED, { url, token: undefined }, audience);
+      const came = await testClientRemotely(WANTED, { url, token: undefined }, audience);
       expect(came).toEqual({ ok: false, error: `${url}: this is no modbus-sim` });
       server.close();
     },
@@ -76,7 +76,11 @@ describe('an examination on a simulator that runs already', () => {
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;
     });
-    const over = examineRemotely(WANTED, { url, token: undefined }, { onFinding: () => {}, stop: stopped });
+    const over = testClientRemotely(
+      WANTED,
+      { url, token: undefined },
+      { onFinding: () => {}, stop: stopped },
+    );
     const state = async () => {
       const { body } = await running.rest.send<{ examinations: object[] }>('GET', '/api/v1/examinations');
       return body.examinations.length;
@@ -94,7 +98,7 @@ describe('an examination on a simulator that runs already', () => {
     const checks = 'legal-requests,connections-reused';
     const { code, stdout, stderr } = await run(
       [
-        'examine',
+        'test-client',
         'bus',
         '--url',
         url,
@@ -104,7 +108,7 @@ describe('an examination on a simulator that runs already', () => {
         checks,
         '--seed',
         '7',
-        '--witness-register',
+        '--observer-register',
         'meter.limit',
         '--json',
         json,
@@ -117,10 +121,10 @@ describe('an examination on a simulator that runs already', () => {
     const report = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(report).toMatchObject({ seed: 7, checks: [{ verdict: 'pass' }, { verdict: 'pass' }] });
     const refused = await run(
-      ['examine', 'bus', '--url', url, '--witness-register', 'nowhere.seen'],
+      ['test-client', 'bus', '--url', url, '--observer-register', 'nowhere.seen'],
       directory,
     );
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('witness.register: unknown device "nowhere"');
+    expect(refused.stderr).toContain('observer.register: unknown device "nowhere"');
   });
 });

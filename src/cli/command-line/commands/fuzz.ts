@@ -1,6 +1,7 @@
 import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
 import { failure, success } from '../../../common/result.js';
+import { command } from './scan.js';
 import {
   CLIENT_OPTIONS,
   type ClientWanted,
@@ -8,13 +9,12 @@ import {
   LIMITS_MS,
   OBSERVER_OPTIONS,
   ORDER_OPTIONS,
-} from './examine.js';
-import { command } from './scan.js';
+} from './test-client.js';
 import { numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
 
 /** Find what breaks a client. */
-export interface ShakeCommand extends ClientWanted {
-  readonly kind: 'shake';
+export interface FuzzCommand extends ClientWanted {
+  readonly kind: 'fuzz';
   /** How many moves are tried at most; without a limit when absent. */
   readonly mostMoves?: number;
   /** Path of a report with a schedule that is played in place of drawn ones. */
@@ -26,8 +26,8 @@ export interface ShakeCommand extends ClientWanted {
 
 const MOST_MOVES = 1_000_000;
 
-export const SHAKE = command({
-  name: 'shake',
+export const FUZZ = command({
+  name: 'fuzz',
   words: 'LINE',
   summary:
     'disturb the client of a line at random until it fails, and find the shortest schedule that breaks it',
@@ -54,16 +54,16 @@ export const SHAKE = command({
     ...OBSERVER_OPTIONS,
   },
   parse(given) {
-    const client = clientWanted('shake', given);
+    const client = clientWanted('fuzz', given);
     if (!client.ok) return client;
     const { url, moves: mostMoves, replay, scenario, capture } = given.values;
     if (url !== undefined && capture !== undefined)
       return failure("--capture can't be used with --url; the simulator there has its traffic");
-    const shake: ShakeCommand = {
-      kind: 'shake',
+    const fuzz: FuzzCommand = {
+      kind: 'fuzz',
       ...client.value,
       ...compact({ mostMoves, replay, scenario, capture }),
     };
-    return success(shake);
+    return success(fuzz);
   },
 });

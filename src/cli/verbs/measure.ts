@@ -2,7 +2,7 @@ import { unknownName } from '../../common/schema/nearest.js';
 import { Simulator } from '../../simulator/simulator.js';
 import { measureLine, waitsForOthers } from '../../testing/selftest/measure.js';
 import { verdict } from '../../testing/selftest/verdict.js';
-import type { SelftestCommand } from '../command-line/commands/selftest.js';
+import type { MeasureCommand } from '../command-line/commands/measure.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
@@ -13,7 +13,7 @@ import { stopSignal } from './stop-signal.js';
 const STOPPED = 2;
 
 /** Measures one line, without faults. When asked to stop, closes the line and prints no verdict. */
-export async function selftest(command: SelftestCommand): Promise<number> {
+export async function measure(command: MeasureCommand): Promise<number> {
   const { source, api, line: name, seconds } = command;
   const configuration = load(source, api);
   if (!configuration) return FAILED;

@@ -29,13 +29,13 @@ const ECHO_POLLER = `${process.execPath} ${resolve('test/support/echo-poller.mjs
 const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller.mjs')} {lines.rtu.path} 200`;
 
 const config = () => newFile({ devices: DEVICES, lines: LINES });
-const examine = (...args: string[]) => run(['examine', ...args], newDirectory());
+const testClient = (...args: string[]) => run(['test-client', ...args], newDirectory());
 
 /** Examines a client that takes replies of any transaction, and writes back what it has read. */
-const examineEcho = (...observer: string[]) =>
-  examine('bus', '--config', config(), '--dut', ECHO_POLLER, '--checks', 'wrong-transaction', ...observer);
+const testEcho = (...observer: string[]) =>
+  testClient('bus', '--config', config(), '--dut', ECHO_POLLER, '--checks', 'wrong-transaction', ...observer);
 
-describe.concurrent('modbus-sim examine', () => {
+describe.concurrent('modbus-sim test-client', () => {
   it('starts a client on Modbus TCP, says how it behaves, and writes reports', async () => {
     const directory = newDirectory();
     const [junit, html, json] = ['r.xml', 'r.html', 'r.json'].map((name) => join(directory, name)) as [
@@ -44,7 +44,7 @@ describe.concurrent('modbus-sim examine', () => {
       string,
     ];
     const checks = 'attempts,exception-2';
-    const { code, stdout, stderr } = await examine(
+    const { code, stdout, stderr } = await testClient(
       ...['bus', '--config', config(), '--dut', POLLER, '--checks', checks, '--seed', '7'],
       ...['--junit', junit, '--html', html, '--json', json],
     );
@@ -63,14 +63,14 @@ describe.concurrent('modbus-sim examine', () => {
   });
 
   it('asks a register that the client writes as observer', async () => {
-    const { code, stdout, stderr } = await examineEcho('--witness-register', 'relay.seen');
+    const { code, stdout, stderr } = await testEcho('--observer-register', 'relay.seen');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/the observer then showed "\d+", the value of the spoilt reply/);
   });
 
   it('asks a command as observer', async () => {
     const asked = join(newDirectory(), 'asked');
-    await examineEcho('--witness-command', `echo asked >> ${asked}; echo 230`);
+    await testEcho('--observer-command', `echo asked >> ${asked}; echo 230`);
     expect(readFileSync(asked, 'utf8')).toContain('asked\n');
   });
 
@@ -82,13 +82,13 @@ describe.concurrent('modbus-sim examine', () => {
     }).listen(0, '127.0.0.1');
     await once(page, 'listening');
     const { port } = page.address() as AddressInfo;
-    await examineEcho('--witness-url', `http://127.0.0.1:${port}/now`, '--witness-path', 'values[0]');
+    await testEcho('--observer-url', `http://127.0.0.1:${port}/now`, '--observer-path', 'values[0]');
     page.close();
     expect([...paths]).toEqual(['/now']);
   });
 
   it('examines a client on a virtual serial line', async () => {
-    const { code, stdout } = await examine(
+    const { code, stdout } = await testClient(
       ...['rtu', '--config', config(), '--dut', SERIAL_POLLER, '--checks', 'exception-2'],
     );
     expect(stdout).toMatch(/^pass +1 Polls on after exception 2, without asking in a loop/m);
@@ -96,13 +96,13 @@ describe.concurrent('modbus-sim examine', () => {
   });
 
   it('refuses to begin while nobody polls, and says what it waited for', async () => {
-    const { code, stdout } = await examine('bus', '--config', config(), '--limit', '4s');
+    const { code, stdout } = await testClient('bus', '--config', config(), '--limit', '4s');
     expect(code).toBe(2);
     expect(stdout).toContain('Nobody polls line bus: no request came within 1 s.');
   });
 
   it('says how the client ended when it does not go on', async () => {
-    const { code, stdout } = await examine('bus', '--config', config(), '--dut', 'echo hello; exit 3');
+    const { code, stdout } = await testClient('bus', '--config', config(), '--dut', 'echo hello; exit 3');
     expect(code).toBe(2);
     expect(stdout).toContain(
       'ended before it asked anything: the device under test ended with exit code 3; its last output:\nhello\n',
@@ -117,7 +117,7 @@ describe.concurrent('modbus-sim examine', () => {
     const json = join(directory, 'r.json');
     // A reset is an error that the poller does not handle.
     const args = ['--checks', 'reset-in-reply,outage-5s', '--seed', '1', '--json', json, ...options];
-    const { code, stdout } = await examine('bus', '--config', config(), '--dut', POLLER, ...args);
+    const { code, stdout } = await testClient('bus', '--config', config(), '--dut', POLLER, ...args);
     expect(code).toBe(1);
     expect(stdout.match(/ended with exit code 1/g)).toHaveLength(1);
     const { checks, conclusions } = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
@@ -131,7 +131,7 @@ describe.concurrent('modbus-sim examine', () => {
   it('stops at once at Ctrl-C, with what it has', async () => {
     const child = spawn(
       process.execPath,
-      [join(dist, 'main.js'), 'examine', 'bus', '--config', config(), '--checks', 'poll-period'],
+      [join(dist, 'main.js'), 'test-client', 'bus', '--config', config(), '--checks', 'poll-period'],
       { env: { ...process.env, TMPDIR: newDirectory() } },
     );
     let output = '';
@@ -145,14 +145,14 @@ describe.concurrent('modbus-sim examine', () => {
   });
 
   it('lists all checks', async () => {
-    const { code, stdout } = await examine('--list');
+    const { code, stdout } = await testClient('--list');
     expect(code).toBe(0);
     for (const { id, group, title } of [...CHECKS, ...realWorldChecks()])
       expect(stdout).toContain(`${id} (${group}): ${title}\n`);
   });
 
   it.each([
-    [[], 'examine takes the name of one line'],
+    [[], 'test-client takes the name of one line'],
     [['nowhere'], 'unknown line "nowhere" (known: bus, rtu)'],
     [['bus', '--checks', 'wrong-crx'], '--checks: unknown check "wrong-crx", did you mean "wrong-crc"?'],
     [
@@ -168,18 +168,18 @@ describe.concurrent('modbus-sim examine', () => {
     [['bus', '--unit', '9'], 'line bus has no unit 9'],
     [['bus', '--seed', '-1'], '--seed needs a value'],
     [['bus', '--dut', 'cat {lines.bus.path}'], '--dut: unknown part of {lines.bus} "path"'],
-    [['bus', '--witness-register', 'relay.sen'], '--witness-register: unknown name "sen"'],
-    [['bus', '--witness-url', 'meter'], '--witness-url: expected a URL with http or https, got "meter"'],
-    [['bus', '--witness-path', 'a'], '--witness-path needs --witness-url'],
+    [['bus', '--observer-register', 'relay.sen'], '--observer-register: unknown name "sen"'],
+    [['bus', '--observer-url', 'meter'], '--observer-url: expected a URL with http or https, got "meter"'],
+    [['bus', '--observer-path', 'a'], '--observer-path needs --observer-url'],
     [
-      ['bus', '--witness-command', 'true', '--witness-register', 'relay.seen'],
-      'expected one observer, got --witness-register and --witness-command',
+      ['bus', '--observer-command', 'true', '--observer-register', 'relay.seen'],
+      'expected one observer, got --observer-register and --observer-command',
     ],
     [['bus', '--url', 'http://127.0.0.1:9'], '--config has no effect with --url'],
     [['bus', '--token', 'secret'], '--token needs --url'],
     [['bus', '--wrong'], 'unknown option "--wrong"'],
   ])('refuses %j', async (args, message) => {
-    const { code, stderr } = await examine(...args, ...(args.length > 0 ? ['--config', config()] : []));
+    const { code, stderr } = await testClient(...args, ...(args.length > 0 ? ['--config', config()] : []));
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

@@ -21,17 +21,17 @@ import {
 } from './values.js';
 
 /** Find out how a server behaves. */
-export interface InspectCommand {
-  readonly kind: 'inspect';
-  readonly request: InspectRequest;
+export interface TestServerCommand {
+  readonly kind: 'test-server';
+  readonly request: TestServerRequest;
 }
 
-/** What the user asks of `modbus-sim inspect`. */
-export type InspectRequest =
+/** What the user asks of `modbus-sim test-server`. */
+export type TestServerRequest =
   | { readonly what: 'list' }
   | (Omit<InspectionOrder, 'seed' | 'powerCycle' | 'map' | 'claims' | 'pauseMs' | 'idleMs'> &
       Reports & {
-        readonly what: 'inspect';
+        readonly what: 'test-server';
         /** How the server is reached, or the real device of a configuration that says it. */
         readonly server:
           | RealTarget
@@ -57,7 +57,7 @@ export type InspectRequest =
       });
 
 /** The inspection that a user asks for. */
-export type InspectWanted = Extract<InspectRequest, { what: 'inspect' }>;
+export type TestServerWanted = Extract<TestServerRequest, { what: 'test-server' }>;
 
 /** An option whose value is a list of tables with addresses: `holding:100-103,coils:10-13`. */
 const scratch = option(
@@ -105,37 +105,37 @@ const OPTIONS = {
   ...REPORT_OPTIONS,
 };
 
-export const INSPECT = command({
-  name: 'inspect',
+export const TEST_SERVER = command({
+  name: 'test-server',
   words: '',
   summary: 'ask a server all that clients may ask, and say how it behaves',
   details:
     'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or it was stopped.',
   options: OPTIONS,
-  parse(given): Result<InspectCommand> {
+  parse(given): Result<TestServerCommand> {
     const request = parseRequest(given);
-    return !request.ok ? request : success({ kind: 'inspect', request: request.value });
+    return !request.ok ? request : success({ kind: 'test-server', request: request.value });
   },
 });
 
 /** The server that the options name. */
-function serverOf(values: Values<typeof OPTIONS>): Result<InspectWanted['server']> {
+function serverOf(values: Values<typeof OPTIONS>): Result<TestServerWanted['server']> {
   const { device, config } = values;
   if ((device === undefined) !== (config === undefined)) return failure('--device and --config go together');
-  if (device === undefined || config === undefined) return targetOf(values, 'inspect');
+  if (device === undefined || config === undefined) return targetOf(values, 'test-server');
   if (values.serial !== undefined || values.tcp !== undefined)
     return failure('--device says where the server is');
   return success({ kind: 'device', name: device, source: { kind: 'native', file: config } });
 }
 
-function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<InspectRequest> {
-  if (word !== undefined) return failure(`inspect takes options only, got ${quote(word)}`);
+function parseRequest({ values, words: [word] }: Given<typeof OPTIONS>): Result<TestServerRequest> {
+  if (word !== undefined) return failure(`test-server takes options only, got ${quote(word)}`);
   if (values.list) return success({ what: 'list' });
   const server = serverOf(values);
   if (!server.ok) return server;
   const { unit: unitId = 1, checks = [], soak: soakMs = 0 } = values;
   return success({
-    ...{ what: 'inspect', server: server.value, find: values.find ?? false, unitId, checks, soakMs },
+    ...{ what: 'test-server', server: server.value, find: values.find ?? false, unitId, checks, soakMs },
     scratch: values.scratch ?? {},
     broadcast: values.broadcast ?? false,
     force: values.force ?? false,

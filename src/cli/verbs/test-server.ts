@@ -26,7 +26,7 @@ import {
 import { inspectionJson, inspectionReport } from '../../testing/inspect/inspection-report.js';
 import { htmlReport } from '../../testing/report/html.js';
 import { aboutText } from '../../testing/report/report.js';
-import type { InspectRequest, InspectWanted } from '../command-line/commands/inspect.js';
+import type { TestServerRequest, TestServerWanted } from '../command-line/commands/test-server.js';
 import { load } from './load.js';
 import { complain, FAILED, note, OK, say } from './say.js';
 import { standardOutput } from './standard.js';
@@ -44,7 +44,7 @@ const POWER_CYCLE_MS = 60_000;
 type Tell = (text: string) => unknown;
 
 /** Inspects a server, and prints how it behaves. */
-export async function inspect(request: InspectRequest): Promise<number> {
+export async function testServer(request: TestServerRequest): Promise<number> {
   if (request.what === 'list') return list();
   const { write, claimsTemplate: template, force } = request;
   const unwritable = [write, template].find(
@@ -117,7 +117,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
  * @returns undefined if what is wrong has been printed
  */
 async function serverOf(
-  { server, unitId, find }: InspectWanted,
+  { server, unitId, find }: TestServerWanted,
   seed: number,
   tell: Tell,
   signal: AbortSignal,

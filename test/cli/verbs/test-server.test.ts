@@ -8,7 +8,7 @@ import { readClaims } from '../../../src/testing/inspect/claims.js';
 import { dist, startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
-/* The command inspect, on the program itself as servers that are wrong in known ways. */
+/* The command test-server, on the program itself as servers that are wrong in known ways. */
 
 const { newDirectory, newFile } = scratchSpace();
 const registers = {
@@ -85,7 +85,7 @@ const place = (line: string) => `127.0.0.1:${program.tcpPort(line)}`;
 describe('inspects a server on a real connection', () => {
   it.concurrent.each(Object.entries(SERVERS))('%s', async (line, { checks, violates }) => {
     const file = join(newDirectory(), 'card.json');
-    const args = ['inspect', '--tcp', place(line), '--checks', checks, '--seed', '1', '--json', file];
+    const args = ['test-server', '--tcp', place(line), '--checks', checks, '--seed', '1', '--json', file];
     const { code, stdout } = await run(args, newDirectory());
     const found: { id: string; verdict: string }[] = JSON.parse(readFileSync(file, 'utf8')).checks;
     const those = found.filter(({ verdict }) => verdict === 'violates').map(({ id }) => id);
@@ -95,7 +95,7 @@ describe('inspects a server on a real connection', () => {
 });
 
 it('gives a draft of claims alone on standard output, and the report on standard error', async () => {
-  const args = ['inspect', '--tcp', place('plain'), '--checks', 'fc03-quantity-0', '--tester', 'Ada'];
+  const args = ['test-server', '--tcp', place('plain'), '--checks', 'fc03-quantity-0', '--tester', 'Ada'];
   const { code, stdout, stderr } = await run([...args, '--claims-template', '-'], newDirectory());
   const claims = newFile(stdout, 'claims.yaml');
   expect(readClaims(claims), stdout).toMatchObject({
@@ -115,7 +115,7 @@ it('puts the values of scratch addresses back when Ctrl-C ends it in the middle 
     // The pause keeps each written value there for as long, and this machine may be busy.
     [
       join(dist, 'main.js'),
-      'inspect',
+      'test-server',
       '--tcp',
       place('plain'),
       '--seed',

@@ -20,17 +20,17 @@ import {
 } from './values.js';
 
 /** Find out how a client behaves. */
-export interface ExamineCommand {
-  readonly kind: 'examine';
-  readonly request: ExamineRequest;
+export interface TestClientCommand {
+  readonly kind: 'test-client';
+  readonly request: TestClientRequest;
 }
 
-/** What the user asks of `modbus-sim examine`. */
-export type ExamineRequest =
+/** What the user asks of `modbus-sim test-client`. */
+export type TestClientRequest =
   | { readonly what: 'list' }
   | (ExaminationOrder &
       ClientWanted & {
-        readonly what: 'examine';
+        readonly what: 'test-client';
         /** Whether the client is started again when it has ended. */
         readonly restart?: boolean;
       });
@@ -41,7 +41,7 @@ export interface ClientWanted extends Omit<ExaminationOrder, 'checks'>, Reports 
   readonly source: ConfigurationSource;
   /** The command line that starts the client. */
   readonly dut?: string;
-  /** The observer, as the options `--witness-…` name it; empty when there is none. */
+  /** The observer, as the options `--observer-…` name it; empty when there is none. */
   readonly observer: WrittenObserver;
   /** URL of REST of a simulator that already runs. Undefined: the run starts a simulator of its own. */
   readonly url?: string;
@@ -61,7 +61,7 @@ export interface ExaminationOrder {
 }
 
 /** The examination that a user asks for. */
-export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
+export type TestClientWanted = Extract<TestClientRequest, { what: 'test-client' }>;
 
 /** The shortest and the longest limit of a run, in ms. */
 export const LIMITS_MS = [1000, 86_400_000] as const;
@@ -98,10 +98,10 @@ export const CLIENT_OPTIONS = {
 
 /** The options that name the observer of the client's values. */
 export const OBSERVER_OPTIONS = {
-  'witness-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
-  'witness-url': text('URL', 'the client shows what it has read on this page'),
-  'witness-path': text('PATH', 'the place of the value in the JSON of that page, such as values[0].voltage'),
-  'witness-command': text('COMMAND', 'this command prints what the client has read'),
+  'observer-register': text('DEVICE.NAME', 'the client writes what it has read to this register'),
+  'observer-url': text('URL', 'the client shows what it has read on this page'),
+  'observer-path': text('PATH', 'the place of the value in the JSON of that page, such as values[0].voltage'),
+  'observer-command': text('COMMAND', 'this command prints what the client has read'),
 };
 
 const OPTIONS = {
@@ -121,22 +121,22 @@ type ClientOptions = typeof CLIENT_OPTIONS &
   typeof REMOTE_OPTIONS &
   typeof OBSERVER_OPTIONS;
 
-export const EXAMINE = command({
-  name: 'examine',
+export const TEST_CLIENT = command({
+  name: 'test-client',
   words: 'LINE',
   summary: 'watch the client that polls a line, disturb it, and say how it behaves',
   details:
     'The line is one of the demo, of --config FILE, or of a simulator that runs already (--url). Exit 1 if a check failed, 2 if nobody polls.',
   options: OPTIONS,
-  parse(given): Result<ExamineCommand> {
+  parse(given): Result<TestClientCommand> {
     const { list, checks = [], dut, restart, url } = given.values;
-    if (list) return success({ kind: 'examine', request: { what: 'list' } });
-    const client = clientWanted('examine', given);
+    if (list) return success({ kind: 'test-client', request: { what: 'list' } });
+    const client = clientWanted('test-client', given);
     if (!client.ok) return client;
     if (restart && (dut === undefined || url !== undefined))
       return failure('--restart needs --dut, without --url');
-    const request = { what: 'examine', ...client.value, checks, ...compact({ restart }) } as const;
-    return success({ kind: 'examine', request });
+    const request = { what: 'test-client', ...client.value, checks, ...compact({ restart }) } as const;
+    return success({ kind: 'test-client', request });
   },
 });
 
@@ -179,10 +179,10 @@ export function examinationOrder({
 /** The observer that the options name; empty when they name none. */
 function observerOf(values: Values<typeof OBSERVER_OPTIONS>): WrittenObserver {
   return compact({
-    register: values['witness-register'],
-    url: values['witness-url'],
-    path: values['witness-path'],
-    command: values['witness-command'],
+    register: values['observer-register'],
+    url: values['observer-url'],
+    path: values['observer-path'],
+    command: values['observer-command'],
   });
 }
 
@@ -192,6 +192,6 @@ function remoteProblem(values: Values<ClientOptions>): string | undefined {
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';
   if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
   if (values['free-ports']) return FREE_PORTS_REMOTE;
-  const foreign = (['witness-url', 'witness-command'] as const).find((name) => values[name] !== undefined);
-  return foreign && `--${foreign} can't be used with --url; use --witness-register`;
+  const foreign = (['observer-url', 'observer-command'] as const).find((name) => values[name] !== undefined);
+  return foreign && `--${foreign} can't be used with --url; use --observer-register`;
 }

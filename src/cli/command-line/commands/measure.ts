@@ -5,8 +5,8 @@ import { command } from './scan.js';
 import { option, SOURCE_OPTIONS, sourceOf } from './values.js';
 
 /** Measure what a line achieves on this machine. */
-export interface SelftestCommand {
-  readonly kind: 'selftest';
+export interface MeasureCommand {
+  readonly kind: 'measure';
   readonly line: string;
   readonly source: ConfigurationSource;
   readonly api: ApiOverrides;
@@ -17,8 +17,8 @@ export interface SelftestCommand {
 const DEFAULT_SECONDS = 10;
 const MAX_SECONDS = 3600;
 
-export const SELFTEST = command({
-  name: 'selftest',
+export const MEASURE = command({
+  name: 'measure',
   words: 'LINE',
   summary: 'measure what a line achieves on this machine',
   details: 'The line is one of the demo, or of --config FILE. Exit 1 if it is worse than configured.',
@@ -31,12 +31,12 @@ export const SELFTEST = command({
       (text) => (Number(text) >= 1 && Number(text) <= MAX_SECONDS ? Number(text) : undefined),
     ),
   },
-  parse({ values, words: [line, ...more] }): Result<SelftestCommand> {
-    if (line === undefined || more.length > 0) return failure('selftest takes the name of one line');
+  parse({ values, words: [line, ...more] }): Result<MeasureCommand> {
+    if (line === undefined || more.length > 0) return failure('measure takes the name of one line');
     const source = sourceOf(values);
     if (!source.ok) return source;
     const { seconds = DEFAULT_SECONDS } = values;
-    // The self-test does not open REST, so it needs no token.
-    return success({ kind: 'selftest', line, source: source.value, api: { httpHost: '127.0.0.1' }, seconds });
+    // It does not open REST, so it needs no token.
+    return success({ kind: 'measure', line, source: source.value, api: { httpHost: '127.0.0.1' }, seconds });
   },
 });

@@ -18,7 +18,7 @@ import { writeCapture } from '../../testing/scenario/test-run.js';
 import { checkingMoves, type Schedule, type ShakeOrder } from '../../testing/shake/move.js';
 import { Shake } from '../../testing/shake/shake.js';
 import { readingShake } from '../../testing/shake/start-shake.js';
-import type { ShakeCommand } from '../command-line/commands/shake.js';
+import type { FuzzCommand } from '../command-line/commands/fuzz.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { runThere } from './follow-run.js';
 import { Remote } from './remote.js';
@@ -30,8 +30,8 @@ import { firstProblem, reportsProblem, save, writeReports } from './write-files.
 const WRONG = 2;
 
 /** Shakes the client that polls a line, and prints what breaks it. */
-export async function shake(command: ShakeCommand): Promise<number> {
-  const read = readObserver(command.observer, (part) => `--witness-${part}`);
+export async function fuzz(command: FuzzCommand): Promise<number> {
+  const read = readObserver(command.observer, (part) => `--observer-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
   const { scenario, capture } = command;
   const unwritable = reportsProblem(command) ?? firstProblem([scenario, 'scenario'], [capture, 'capture']);
@@ -41,8 +41,8 @@ export async function shake(command: ShakeCommand): Promise<number> {
   const stop = stopOfReader(WRONG);
   const means = { makeObserver: read.value, replay: replay.value, stop: stop.signal };
   const report = await (command.url === undefined
-    ? shakeHere(command, means)
-    : shakeThere(command, command.url, means));
+    ? fuzzHere(command, means)
+    : fuzzThere(command, command.url, means));
   if (!report.ok) return complain(report.error, WRONG);
   return report.value ? conclude(command, report.value) : WRONG;
 }
@@ -52,7 +52,7 @@ function readSchedule(file: string): Result<SourceText> {
   const read = readConfigFile(file);
   if (!read.ok) return failure(formatProblems(file, read.problems));
   return sectionOf(read.source.value, 'schedule') === undefined
-    ? failure(`${file}: has no schedule, expected a report of modbus-sim shake --json`)
+    ? failure(`${file}: has no schedule, expected a report of modbus-sim fuzz --json`)
     : success(read.source);
 }
 
@@ -64,7 +64,7 @@ interface Means {
   readonly stop: Promise<unknown>;
 }
 
-function shakeHere(command: ShakeCommand, means: Means): Promise<Result<ReportView | undefined>> {
+function fuzzHere(command: FuzzCommand, means: Means): Promise<Result<ReportView | undefined>> {
   return onOwnSimulator(command.source, (simulator) => {
     const { dut, source, about } = command;
     const client = { dut, makeObserver: means.makeObserver };
@@ -83,14 +83,14 @@ function shakeHere(command: ShakeCommand, means: Means): Promise<Result<ReportVi
         ...(dut !== undefined && { dut: { command: dut } }),
       },
     };
-    return success(() => shakeLine(command, simulator, order, means.stop));
+    return success(() => fuzzLine(command, simulator, order, means.stop));
   });
 }
 
 function readMoves(
   { value, locate }: SourceText,
   simulator: Simulator,
-  { replay: file = '' }: ShakeCommand,
+  { replay: file = '' }: FuzzCommand,
 ): Result<Schedule> {
   const findings = fileFindings();
   const at = new At(value, findings).key('schedule');
@@ -101,8 +101,8 @@ function readMoves(
     : failure(formatProblems(file, locate(findings.listed)));
 }
 
-function shakeLine(
-  { dut, capture }: ShakeCommand,
+function fuzzLine(
+  { dut, capture }: FuzzCommand,
   simulator: Simulator,
   order: ShakeOrder,
   stop: Promise<unknown>,
@@ -123,18 +123,14 @@ function shakeLine(
 }
 
 /** Shakes the client of a line on a simulator that already runs. The client is started here, only once. */
-function shakeThere(
-  command: ShakeCommand,
-  url: string,
-  { replay, stop }: Means,
-): Promise<Result<ReportView>> {
+function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): Promise<Result<ReportView>> {
   const { line, dut, token, observer } = command;
   const { register } = observer;
   say(`line ${line} at ${url}: watching the client, then moves`);
   const body = {
     ...bodyOf(command),
     ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
-    ...(register !== undefined && { witness: { register } }),
+    ...(register !== undefined && { observer: { register } }),
   };
   return runThere(
     new Remote(url, token),
@@ -144,11 +140,11 @@ function shakeThere(
 }
 
 /** The body of the request that starts a shake, without the moves and the observer. */
-function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: ShakeCommand): object {
+function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: FuzzCommand): object {
   return compact({ line, unit, limit, seed, moves });
 }
 
-function conclude(command: ShakeCommand, found: ReportView): number {
+function conclude(command: FuzzCommand, found: ReportView): number {
   const { about = found.about, scenario } = command;
   const report = { ...found, about };
   const said = aboutText(about);
