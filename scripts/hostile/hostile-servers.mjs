@@ -68,12 +68,12 @@ export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
     const port = typeof address === 'object' && address ? address.port : 0;
     const id = await inspect(target, { real: { tcp: { host: '127.0.0.1', port } } });
     await delay(ms);
-    await ask(target, 'DELETE', `/inspections/${id}`);
+    await ask(target, 'DELETE', `/runs/${id}`);
     const endsAt = performance.now() + STOPPED_MS;
     for (let isOver = false; !isOver; await delay(50)) {
       if (performance.now() > endsAt)
         throw new Error(`DELETE does not end the inspection of a server that ${name}`);
-      isOver = (await ask(target, 'GET', `/inspections/${id}?report=false`)).state === 'over';
+      isOver = (await ask(target, 'GET', `/runs/${id}?report=false`)).state === 'over';
     }
     server.close();
     return 'one inspection';
@@ -82,7 +82,7 @@ export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
 
 /** @param {Target} target @param {object} order @returns {Promise<number>} */
 async function inspect(target, order) {
-  const { id } = await ask(target, 'POST', '/inspections', order);
+  const { id } = await ask(target, 'POST', '/runs', { kind: 'server', ...order });
   if (typeof id !== 'number') throw new Error('the inspection did not begin');
   return id;
 }

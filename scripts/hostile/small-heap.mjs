@@ -108,10 +108,10 @@ export function learnMuch() {
 export function beginAndCallOff() {
   return inSmallHeap(async (_, rest) => {
     for (let i = 0; i < EXAMINATIONS; i++) {
-      const begun = await rest('examinations', 'POST', { line: 'lan', limit: '10m' });
+      const begun = await rest('runs', 'POST', { kind: 'client', line: 'lan', limit: '10m' });
       const { id, error } = /** @type {{id: number, error?: string}} */ (await begun.json());
       assert.equal(begun.status, 201, `examination ${i}: ${error}`);
-      const ended = await rest(`examinations/${id}`, 'DELETE');
+      const ended = await rest(`runs/${id}`, 'DELETE');
       assert.equal(ended.status, 204, `examination ${i} does not end`);
     }
     return `${EXAMINATIONS} examinations`;

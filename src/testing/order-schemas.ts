@@ -35,7 +35,7 @@ const MOST_NAMED = 100;
 const LAST_UNIT = 255;
 
 /** The body of a request for an examination. */
-export const orderSchema = section({
+export const clientOrderSchema = section({
   line: text('the name of a line').describe('The line whose client is examined.'),
   unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')
     .optional()
@@ -68,7 +68,7 @@ const span = section({
 });
 
 /** The body of a request for an inspection. */
-export const inspectionOrderSchema = section({
+export const serverOrderSchema = section({
   device: text('the name of a device')
     .optional()
     .describe('The device whose real one is inspected. Either this, or `real`.'),
@@ -111,11 +111,11 @@ export const inspectionOrderSchema = section({
 
 const MOST_TRIED = 1_000_000;
 
-const { unit, limit, about, observer } = orderSchema.shape;
+const { unit, limit, about, observer } = clientOrderSchema.shape;
 
 /** The body of a request for a shake. */
-export const shakeOrderSchema = section({
-  line: text('the name of a line').describe('The line whose client is shaken.'),
+export const fuzzOrderSchema = section({
+  line: text('the name of a line').describe('The line whose client is fuzzed.'),
   unit,
   limit: limit.describe('Longest duration, with looking for the shortest schedule (default: 30m).'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')

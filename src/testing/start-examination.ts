@@ -10,25 +10,21 @@ import { chosenChecks } from './checks.js';
 import { type Audience, Examination } from './examine/examination.js';
 import { DEFAULT_LIMIT_MS, type ExaminationOrder } from './examine/examination-order.js';
 import { registerObserver } from './examine/observer.js';
-import { orderSchema } from './order-schemas.js';
+import { clientOrderSchema } from './order-schemas.js';
 import type { Report } from './report/report.js';
-import type { KnownRun, RunKind, Runs } from './runs.js';
+import type { RunKind } from './run-kinds.js';
+import type { KnownRun, Runs } from './runs.js';
 
 /**
- * Starts an examination on a running simulator. Refused with every mistake in `source`, which `orderSchema`
+ * Starts an examination on a running simulator. Refused with every mistake in `source`, which `clientOrderSchema`
  * describes.
  */
 export function startExamination(runs: Runs, source: unknown): Outcome<KnownRun> {
   const { simulator } = runs;
   const findings = new Findings();
   const order = readExamination(new At(source, findings), simulator);
-  if (!order) return refusalOf(findings, 'examination.invalid');
-  return startOnClient(
-    runs,
-    'examination',
-    order.line,
-    (audience) => new Examination(simulator, order, audience),
-  );
+  if (!order) return refusalOf(findings, 'run.invalid');
+  return startOnClient(runs, 'client', order.line, (audience) => new Examination(simulator, order, audience));
 }
 
 /** An examination or a shake: its client may end while it runs. */
@@ -65,7 +61,7 @@ export function startOnClient(
 /** Reads an order of an examination and checks it against a simulator. Undefined after reporting mistakes. */
 export function readExamination(at: At, simulator: Simulator): ExaminationOrder | undefined {
   return at.unlessWrong(() => {
-    const read = readClient(at, orderSchema, simulator);
+    const read = readClient(at, clientOrderSchema, simulator);
     if (!read) return undefined;
     const { client, source } = read;
     const checks = chosenChecks(source.checks ?? [], client.line);
@@ -75,7 +71,7 @@ export function readExamination(at: At, simulator: Simulator): ExaminationOrder 
 }
 
 /** What all orders about the client of a line say of it. */
-type ClientSource = Pick<z.output<typeof orderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'observer'>;
+type ClientSource = Pick<z.output<typeof clientOrderSchema>, 'line' | 'unit' | 'seed' | 'about' | 'observer'>;
 
 /**
  * Reads of an order which client it is about, and checks that against a running simulator. Undefined after

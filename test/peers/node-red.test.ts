@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { examinationSchema } from '../../src/testing/report/json.js';
+import { clientReportSchema } from '../../src/testing/report/json.js';
 import { installNodeRed } from '../support/node-red.mjs';
 import { dist } from '../support/program.mjs';
 import { describeWithPeer } from './peer.js';
@@ -33,7 +33,7 @@ describeWithPeer('Node-RED', installNodeRed(directory), () => {
     const output = await new Promise<string>((done) =>
       execFile(process.execPath, [join(dist, 'main.js'), ...args], (_, stdout) => done(stdout)),
     );
-    const { checks, conclusions, found } = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const { checks, conclusions, found } = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     const verdicts = Object.fromEntries(checks.map(({ id, verdict }) => [id, verdict]));
     expect(verdicts, output).toMatchObject({
       'legal-requests': 'pass',

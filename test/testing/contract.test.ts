@@ -13,7 +13,7 @@ import { writeInspected } from '../../src/testing/inspect/as-file.js';
 import { claimsTemplate } from '../../src/testing/inspect/claims.js';
 import { inspectionJson, inspectionReport } from '../../src/testing/inspect/inspection-report.js';
 import { fleetHtml, htmlReport } from '../../src/testing/report/html.js';
-import { examinationJson, shakeJson, testsJson } from '../../src/testing/report/json.js';
+import { clientJson, fuzzJson, scenariosJson } from '../../src/testing/report/json.js';
 import { junitReport } from '../../src/testing/report/junit.js';
 import { type Report, viewReport } from '../../src/testing/report/report.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
@@ -46,7 +46,7 @@ const ABOUT = {
   source: 'nobody',
 };
 const RUN: Report = {
-  kind: 'test',
+  kind: 'scenario',
   name: 'a <test> & "more"',
   startedAt: STARTED_AT,
   durationMs: 2500,
@@ -76,7 +76,7 @@ const TEST = viewReport(RUN, shown);
 const EXAMINATION = viewReport(
   {
     ...RUN,
-    kind: 'examination',
+    kind: 'client',
     name: 'the client on line bench',
     conclusions: ['Gives up after 487 ± 3 ms.'],
     found: {
@@ -91,7 +91,7 @@ const EXAMINATION = viewReport(
 );
 
 /** What was heard of a client that ends after an exception. */
-function shaken(): { readonly report: Report; readonly simulator: Simulator } {
+function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
   const simulator = new Simulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
@@ -145,12 +145,12 @@ afterEach(() => {
 
 describe('the report that is written is as it was', () => {
   it.each<[name: string, text: () => string]>([
-    ['test.xml', () => junitReport([TEST])],
-    ['test.json', () => testsJson([TEST])],
-    ['test.html', () => htmlReport([TEST])],
-    ['examination.json', () => examinationJson(EXAMINATION)],
-    ['examination.html', () => htmlReport([EXAMINATION])],
-    ['shake.json', () => shakeJson(viewReport(shaken().report, shown))],
+    ['scenario.xml', () => junitReport([TEST])],
+    ['scenario.json', () => scenariosJson([TEST])],
+    ['scenario.html', () => htmlReport([TEST])],
+    ['client.json', () => clientJson(EXAMINATION)],
+    ['client.html', () => htmlReport([EXAMINATION])],
+    ['fuzz.json', () => fuzzJson(viewReport(fuzzed().report, shown))],
     [
       'fleet.html',
       () => fleetHtml([{ bench: 'bench-1', report: EXAMINATION, url: 'http://bench-1/' } as const]),
@@ -161,12 +161,12 @@ describe('the report that is written is as it was', () => {
 });
 
 it('the scenario of a shake is as it was', async () => {
-  const { report, simulator } = shaken();
-  const text = report.shaken?.scenario ?? '';
+  const { report, simulator } = fuzzed();
+  const text = report.fuzzed?.scenario ?? '';
   const findings = new Findings();
   readScenario(new At(parse(text), findings), simulator);
   expect(findings.listed).toEqual([]);
-  await expect(text).toMatchFileSnapshot(golden('shake-scenario.yaml'));
+  await expect(text).toMatchFileSnapshot(golden('fuzz-scenario.yaml'));
 });
 
 const CHECKS = ['fc03-quantity-125', 'map-end', 'same-value'];
@@ -186,10 +186,10 @@ it('the report, the file and the claims that an inspection writes are as they we
     .filter(({ id }) => CHECKS.includes(id))
     .map((check) => ({ ...check, exchanges: check.exchanges.slice(0, 1) }));
   await expect(`${JSON.stringify({ ...json, checks, versions: VERSIONS }, null, 2)}\n`).toMatchFileSnapshot(
-    golden('report-inspection.json'),
+    golden('report-server.json'),
   );
   const file = writeInspected(inspection) ?? '';
   expect(loadNative(file, '.')).toMatchObject({ ok: true });
-  await expect(file).toMatchFileSnapshot(golden('inspect.yaml'));
-  await expect(claimsTemplate(inspection)).toMatchFileSnapshot(golden('inspect-claims.yaml'));
+  await expect(file).toMatchFileSnapshot(golden('server.yaml'));
+  await expect(claimsTemplate(inspection)).toMatchFileSnapshot(golden('server-claims.yaml'));
 });

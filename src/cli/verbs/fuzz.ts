@@ -10,7 +10,7 @@ import { readConfigFile } from '../../files/config/text/read-file.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type MakeObserver, readObserver } from '../../testing/examine/observer.js';
 import { htmlReport } from '../../testing/report/html.js';
-import { scheduleSchema, shakeJson } from '../../testing/report/json.js';
+import { fuzzJson, scheduleSchema } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
@@ -115,9 +115,9 @@ function fuzzLine(
     const audience = { found: printFinding, note: say };
     return new Shake(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
   };
-  return runOnClient(simulator, dut, stop, make, ({ shaken }) => {
-    if (capture === undefined || !shaken) return;
-    const unwritten = writeCapture(simulator, { file: capture, ...shaken }, capture, [line.name]);
+  return runOnClient(simulator, dut, stop, make, ({ fuzzed }) => {
+    if (capture === undefined || !fuzzed) return;
+    const unwritten = writeCapture(simulator, { file: capture, ...fuzzed }, capture, [line.name]);
     if (unwritten !== undefined) complain(unwritten);
   });
 }
@@ -128,13 +128,14 @@ function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): 
   const { register } = observer;
   say(`line ${line} at ${url}: watching the client, then moves`);
   const body = {
+    kind: 'fuzz',
     ...bodyOf(command),
     ...(replay && { replay: sectionOf(replay.value, 'schedule') }),
     ...(register !== undefined && { observer: { register } }),
   };
   return runThere(
     new Remote(url, token),
-    { kind: 'shake', body, dut: dut === undefined ? undefined : programOf(dut) },
+    { body, dut: dut === undefined ? undefined : programOf(dut) },
     { onFinding: printFinding, stop },
   );
 }
@@ -150,11 +151,11 @@ function conclude(command: FuzzCommand, found: ReportView): number {
   const said = aboutText(about);
   if (said !== '') say(said);
   for (const text of report.conclusions) say(text);
-  const forms = { html: htmlReport, json: () => shakeJson(report) };
+  const forms = { html: htmlReport, json: () => fuzzJson(report) };
   const problem =
     writeReports(command, [report], forms) ??
-    (scenario !== undefined && report.shaken
-      ? save(scenario, report.shaken.scenario, 'scenario')
+    (scenario !== undefined && report.fuzzed
+      ? save(scenario, report.fuzzed.scenario, 'scenario')
       : undefined);
   if (problem !== undefined) return complain(problem, WRONG);
   if (report.isStopped || report.verdict === 'error') return WRONG;

@@ -129,7 +129,7 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   // The lines are closed at once; the servers that are inspected get their values back meanwhile.
   const stopped = context.runs.stopAll();
   const late = setTimeout(() => {
-    for (const { id, server, isOver } of context.runs.list('inspection'))
+    for (const { id, server, isOver } of context.runs.list('server'))
       if (!isOver) note(`inspection ${id}: the values of ${server} may not be put back: there is no time`);
   }, PUT_BACK_MS);
   return simulator

@@ -6,7 +6,7 @@ import { Examination } from '../../testing/examine/examination.js';
 import { DEFAULT_LIMIT_MS, type ExaminationOrder } from '../../testing/examine/examination-order.js';
 import { type MakeObserver, readObserver } from '../../testing/examine/observer.js';
 import { htmlReport } from '../../testing/report/html.js';
-import { examinationJson } from '../../testing/report/json.js';
+import { clientJson } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
@@ -100,8 +100,8 @@ export function testClientRemotely(
   audience: RemoteAudience,
 ): Promise<Result<ReportView>> {
   const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
-  const examination = { kind: 'examination', body: examinationBody(wanted), dut } as const;
-  return runThere(new Remote(url, token), examination, audience);
+  const run = { body: examinationBody(wanted), dut };
+  return runThere(new Remote(url, token), run, audience);
 }
 
 function conclude(wanted: TestClientWanted, found: ReportView): number {
@@ -110,7 +110,7 @@ function conclude(wanted: TestClientWanted, found: ReportView): number {
   const said = aboutText(about);
   if (said !== '') say(said);
   for (const text of report.conclusions) say(text);
-  const forms = { html: htmlReport, json: () => examinationJson(report) };
+  const forms = { html: htmlReport, json: () => clientJson(report) };
   const problem = writeReports(wanted, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG);
   if (report.isStopped || report.verdict === 'error') return WRONG;

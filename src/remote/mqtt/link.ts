@@ -333,14 +333,10 @@ export class MqttLink {
 
   async #lookAtTests(): Promise<void> {
     const { rpc } = this.#desk;
-    const outcome = await Promise.all([
-      rpc.call('test.list', undefined),
-      rpc.call('examination.list', undefined),
-      rpc.call('shake.list', undefined),
-    ]);
-    this.#running = outcome
-      .flatMap((runs) => (runs.ok ? runs.value : []))
-      .flatMap(({ id, isOver, report }) => (isOver ? [] : [{ id, name: report.name }]));
+    const runs = await rpc.call('run.list', {});
+    this.#running = (runs.ok ? runs.value : []).flatMap(({ id, isOver, report }) =>
+      isOver ? [] : [{ id, name: report.name }],
+    );
   }
 
   async #reportValues(): Promise<void> {

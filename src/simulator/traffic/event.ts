@@ -139,7 +139,7 @@ export interface ClientEvent extends Common, ClientOf {
  */
 export interface TestEvent extends Common {
   readonly kind: 'test';
-  /** The number of the test, as in `/api/v1/tests`. */
+  /** The number of the test, as in `/api/v1/runs`. */
   readonly test: number;
   /** The progress; `step` means that a step has ended. */
   readonly state: 'began' | 'step' | 'over';

@@ -66,7 +66,7 @@ export function examinationReport(
   const inOrder = findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b));
   const conclusions = inOrder.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
   return {
-    kind: 'examination',
+    kind: 'client',
     name: `the client on line ${line.name}`,
     startedAt,
     durationMs,

@@ -28,7 +28,7 @@ export function inspectionReport(inspection: Inspection, startedAt: number): Ins
   const name = nameOf(inspection) ?? 'the server';
   const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
   return {
-    kind: 'inspection',
+    kind: 'server',
     name,
     startedAt,
     durationMs,
@@ -134,7 +134,7 @@ function inspectionSummary(inspection: Inspection, startedAt: number) {
   const { findings, order, durationMs, fates, requests, facts, times } = inspection;
   const { functions } = facts;
   return {
-    kind: 'inspection' as const,
+    kind: 'server' as const,
     server: { place: placeText(inspection), unit: order.unitId, identification: facts.vendor },
     seed: order.seed,
     verdict: verdictOfAll(inspection),

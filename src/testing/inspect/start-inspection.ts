@@ -10,7 +10,7 @@ import type { CommandContext } from '../../simulator/commands/context.js';
 import { type Outcome, refusal, refusalOf } from '../../simulator/commands/refusal.js';
 import { wrongReal } from '../../simulator/commands/remote-files.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { inspectionOrderSchema } from '../order-schemas.js';
+import { serverOrderSchema } from '../order-schemas.js';
 import type { InspectionReport } from '../report/report.js';
 import type { KnownRun, Runs } from '../runs.js';
 import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap, type InspectionOrder } from './bench.js';
@@ -20,7 +20,7 @@ import { inspectionReport } from './inspection-report.js';
 
 /**
  * Starts an inspection of a server from a running simulator. Refused with every mistake in `source`, which
- * `inspectionOrderSchema` describes, for a server that the client may not name, and for one that is inspected
+ * `serverOrderSchema` describes, for a server that the client may not name, and for one that is inspected
  * already.
  */
 export async function startInspection(
@@ -30,16 +30,20 @@ export async function startInspection(
 ): Promise<Outcome<KnownRun>> {
   const findings = new Findings();
   const wanted = readOrder(new At(source, findings), context.simulator);
-  if (!wanted) return refusalOf(findings, 'inspection.invalid');
+  if (!wanted) return refusalOf(findings, 'run.invalid');
   const { target, order } = wanted;
   const wrong = await wrongReal(context, source as Readonly<Record<string, unknown>>);
   if (wrong) return wrong;
   const place = keyOf(target);
-  const other = runs.list('inspection').find((run) => !run.isOver && run.server === place);
+  const other = runs.list('server').find((run) => !run.isOver && run.server === place);
   if (other)
-    return refusal('inspection.under_way', '', `inspection ${other.id} asks ${place}; DELETE stops it`);
+    return refusal(
+      'server.under_test',
+      '',
+      `run ${other.id} tests ${place}; DELETE /api/v1/runs/${other.id} stops it`,
+    );
   return runs.start(
-    'inspection',
+    'server',
     [],
     () => {
       // A report walks through all exchanges, so it is made again only when a check has ended.
@@ -80,7 +84,7 @@ interface Wanted {
 /** Reads a request for an inspection. Undefined after reporting every mistake. */
 function readOrder(at: At, simulator: Simulator): Wanted | undefined {
   return at.unlessWrong(() => {
-    const source = at.check(inspectionOrderSchema);
+    const source = at.check(serverOrderSchema);
     if (!source) return undefined;
     const { device, real, scratch = {}, checks = [] } = source;
     for (const table of ['holding', 'coils'] as const) {

@@ -2,6 +2,7 @@ import { release, type as systemName } from 'node:os';
 import { version } from '../../common/package.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
+import type { RunKind } from '../run-kinds.js';
 
 /**
  * The verdict on a check or a step. `inconclusive`: the traffic on the line does not decide it. `not run`:
@@ -94,8 +95,8 @@ export function aboutText({ client, tester, remark }: RunAbout = {}): string {
   return [who, remark].filter((text) => text).join(': ');
 }
 
-/** What shows the failure of a client that was shaken. */
-interface Shaken {
+/** What shows the failure of a client that was fuzzed. */
+interface Fuzzed {
   /** The moves, as `scheduleSchema` describes them. */
   readonly schedule: readonly {
     readonly after: number;
@@ -113,7 +114,7 @@ interface Shaken {
 
 /** The content of a report, whatever form it takes. */
 export interface Report {
-  readonly kind: 'test' | 'examination' | 'shake';
+  readonly kind: Exclude<RunKind, 'server'>;
   readonly name: string;
   /** When the run began, in ms since 1970. */
   readonly startedAt: number;
@@ -135,7 +136,7 @@ export interface Report {
   /** How many moves were tried, in how many plays; shakes only. */
   readonly tried?: { readonly moves: number; readonly plays: number };
   /** The shortest schedule on which the client fails; shakes only, and absent when none was found. */
-  readonly shaken?: Shaken;
+  readonly fuzzed?: Fuzzed;
   readonly findings: readonly Finding[];
   /** The native file of the simulator. */
   readonly configuration: string;
@@ -174,15 +175,15 @@ export interface FindingView extends Omit<Finding, 'frames'> {
 
 /** A report as plain data: it can become JSON and come back. */
 export interface ReportView extends Omit<Report, 'findings' | 'kind'> {
-  readonly kind: Report['kind'] | 'inspection';
+  readonly kind: RunKind;
   readonly findings: readonly FindingView[];
 }
 
 /** The report on a server: one for people, in the form of the reports on clients, and one for programs. */
 export interface InspectionReport extends ReportView {
-  readonly kind: 'inspection';
+  readonly kind: 'server';
   readonly findings: readonly ServerFindingView[];
-  /** What programs get, without the exchanges. `INSPECTION_COMMANDS` describes it. */
+  /** What programs get, without the exchanges. `RUNS` describes it. */
   readonly json: InspectionJson;
 }
 
@@ -227,4 +228,25 @@ function onDemand(finding: Finding, show: ShowEvent): FindingView {
       return finding.frames.map(show);
     },
   };
+}
+
+/** The report on a run, without frames and configuration. */
+interface RunReport extends Omit<Report, 'kind' | 'findings' | 'configuration'> {
+  readonly kind: RunKind;
+  readonly findings: readonly FindingHead[];
+  /** What programs get; server tests only. */
+  readonly json?: InspectionJson;
+}
+
+/** A run of any kind that goes on or is over. */
+export interface Run {
+  readonly id: number;
+  readonly isOver: boolean;
+  readonly lines: readonly string[];
+  readonly report: RunReport;
+}
+
+/** A finding with its frames, as `packEvents` packs them. */
+export interface PackedFinding extends FindingHead {
+  readonly packedFrames: Uint8Array;
 }

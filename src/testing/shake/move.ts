@@ -74,10 +74,10 @@ function actionsText(does: WrittenActions): string {
     .join(', ');
 }
 
-/** How long a client is shaken, in ms, unless somebody says otherwise. */
+/** How long a client is fuzzed, in ms, unless somebody says otherwise. */
 export const DEFAULT_SHAKE_MS = 1_800_000;
 
-/** Which client is shaken, and how. The time includes that for shrinking. */
+/** Which client is fuzzed, and how. The time includes that for shrinking. */
 export interface ShakeOrder extends ClientOrder {
   /** How many moves are tried at most; without a limit when undefined. */
   readonly mostMoves?: number | undefined;

@@ -208,8 +208,8 @@ export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByN
   ];
   const entry = best && nearestEntry(best.schedule);
   return {
-    kind: 'shake',
-    name: `the client on line ${line.name}, shaken`,
+    kind: 'fuzz',
+    name: `the client on line ${line.name}, fuzzed`,
     startedAt,
     durationMs,
     verdict: verdictOf(known),
@@ -228,7 +228,7 @@ export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByN
     tried: { moves, plays },
     ...(best &&
       target && {
-        shaken: {
+        fuzzed: {
           schedule: best.schedule,
           scenario: scenarioText(best.schedule, best.failure, {
             ...order,
@@ -250,22 +250,22 @@ export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByN
 }
 
 /** Makes the finding on a failure. @param number counts the failures from 1 */
-export function findingOf(shaken: SeenFailure, number: number): Finding {
-  const { schedule, failure, plays, frames } = shaken;
+export function findingOf(fuzzed: SeenFailure, number: number): Finding {
+  const { schedule, failure, plays, frames } = fuzzed;
   const [first = ''] = failure.text.split('\n');
   const seen = `seen in ${plays.failed} of ${plays.played} plays`;
-  const again = isShown(shaken) || plays.played < NEEDED ? '' : whyNotShown(shaken);
+  const again = isShown(fuzzed) || plays.played < NEEDED ? '' : whyNotShown(fuzzed);
   return {
     id: String(number),
     title: `The client ${first}`,
-    verdict: isShown(shaken) ? 'fail' : 'inconclusive',
+    verdict: isShown(fuzzed) ? 'fail' : 'inconclusive',
     summary: `${failure.text === first ? '' : `${failure.text}\n`}Moves: ${movesText(schedule)} (${seen}${again})`,
-    ...(isShown(shaken) && { conclusion: `${first}; moves: ${movesText(schedule)}` }),
+    ...(isShown(fuzzed) && { conclusion: `${first}; moves: ${movesText(schedule)}` }),
     confidence: { agreeing: plays.failed, trials: plays.played },
     frames,
     durationMs: Math.max(0, (frames.at(-1)?.at ?? 0) - (frames[0]?.at ?? 0)),
     about: {
-      group: 'shake',
+      group: 'fuzz',
       does: 'Does random things to the client, one after the other, until it fails, and looks for the fewest and simplest that show it again.',
       matters: 'Devices, adapters and networks do such things, one after the other.',
       rule: RULE,

@@ -213,7 +213,7 @@ export class Shake {
           this.#audience.note?.(`${this.#moves} moves in ${this.#plays} plays, the client is well`);
         continue;
       }
-      this.#seen.push(this.#shaken(schedule, end, end.failure, { failed: 1, played: 1 }));
+      this.#seen.push(this.#fuzzed(schedule, end, end.failure, { failed: 1, played: 1 }));
       this.#tell();
       if (!(await this.#isBack(end.failure))) return;
       if (await this.#prove(schedule, history, end)) return;
@@ -241,7 +241,7 @@ export class Shake {
       const failed = plays.failed + (end.failure ? 1 : 0);
       plays = { failed, played: plays.played + 1 };
       if (!end.failure) continue;
-      this.#seen[0] = this.#shaken(schedule, end, end.failure, plays);
+      this.#seen[0] = this.#fuzzed(schedule, end, end.failure, plays);
       this.#tell();
       if (failed < NEEDED && !(await this.#isBack(end.failure))) return;
     }
@@ -270,7 +270,7 @@ export class Shake {
         if (known?.schedule === candidate) this.#seen[this.#seen.length - 1] = { ...known, plays };
         return false;
       }
-      if (latest) this.#seen[this.#seen.length - 1] = this.#shaken(candidate, latest, latest.failure, plays);
+      if (latest) this.#seen[this.#seen.length - 1] = this.#fuzzed(candidate, latest, latest.failure, plays);
       this.#tell();
       return true;
     };
@@ -373,7 +373,7 @@ export class Shake {
   }
 
   /** Describes a failure for the report. */
-  #shaken(schedule: Schedule, { since, last }: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
+  #fuzzed(schedule: Schedule, { since, last }: PlayEnd, failure: ClientFailure, plays: Plays): SeenFailure {
     const exchanges = this.#log.after(since).filter(({ seq }) => seq <= last);
     const others = this.#log.othersAfter(since).filter(({ seq }) => seq <= last);
     return { schedule, failure, plays, frames: framesOf([...exchanges, ...others]), since, last };

@@ -19,7 +19,7 @@ it('shows the values of registers in the reports of test and test-client, with n
   });
   const frames = [replyEvent('03 0000 0004', '03 08 4366 199a 4248 147b', { line: 'lan', unitId: 1 })];
   const report: Report = {
-    kind: 'test',
+    kind: 'scenario',
     name: 'reads',
     startedAt: 0,
     durationMs: 1,

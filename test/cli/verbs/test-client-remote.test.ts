@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testClientRemotely } from '../../../src/cli/verbs/test-client.js';
-import { examinationSchema } from '../../../src/testing/report/json.js';
+import { clientReportSchema } from '../../../src/testing/report/json.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { BENCH } from '../../testing/scenario/read.js';
@@ -37,7 +37,7 @@ describe('an examination on a simulator that runs already', () => {
     if (!report.ok) throw new Error(report.error);
     // Both watch at the same time, so either may be over first.
     expect(told.sort()).toEqual(['Asks only what may be asked: pass', 'Uses its connection again: pass']);
-    expect(report.value).toMatchObject({ kind: 'examination', line: 'bus', seed: 7, verdict: 'pass' });
+    expect(report.value).toMatchObject({ kind: 'client', line: 'bus', seed: 7, verdict: 'pass' });
     expect(report.value.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
   });
 
@@ -82,8 +82,8 @@ describe('an examination on a simulator that runs already', () => {
       { onFinding: () => {}, stop: stopped },
     );
     const state = async () => {
-      const { body } = await running.rest.send<{ examinations: object[] }>('GET', '/api/v1/examinations');
-      return body.examinations.length;
+      const { body } = await running.rest.send<{ runs: object[] }>('GET', '/api/v1/runs?kind=client');
+      return body.runs.length;
     };
     await expect.poll(state, { timeout: 20_000 }).toBe(1);
     stop();
@@ -118,7 +118,7 @@ describe('an examination on a simulator that runs already', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`line bus at ${url}: watching the client`);
     expect(stdout).toMatch(/^pass +\d Uses its connection again/m);
-    const report = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const report = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(report).toMatchObject({ seed: 7, checks: [{ verdict: 'pass' }, { verdict: 'pass' }] });
     const refused = await run(
       ['test-client', 'bus', '--url', url, '--observer-register', 'nowhere.seen'],

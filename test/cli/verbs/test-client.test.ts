@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/testing/checks.js';
 import { realWorldChecks } from '../../../src/testing/examine/checks/real-world.js';
-import { examinationSchema } from '../../../src/testing/report/json.js';
+import { clientReportSchema } from '../../../src/testing/report/json.js';
 import { dist } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
@@ -57,7 +57,7 @@ describe.concurrent('modbus-sim test-client', () => {
     expect(stdout).toMatch(/^.*asks 3 times.*\.$/im);
     expect(readFileSync(junit, 'utf8')).toContain('tests="3" failures="0" errors="0"');
     expect(readFileSync(html, 'utf8')).toContain('<svg');
-    const report = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const report = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(report).toMatchObject({ line: 'bus', seed: 7, found: { attempts: 3 } });
     expect(report.checks.map(({ id }) => id).sort()).toEqual(['attempts', 'exception-2', 'time-out']);
   });
@@ -120,7 +120,7 @@ describe.concurrent('modbus-sim test-client', () => {
     const { code, stdout } = await testClient('bus', '--config', config(), '--dut', POLLER, ...args);
     expect(code).toBe(1);
     expect(stdout.match(/ended with exit code 1/g)).toHaveLength(1);
-    const { checks, conclusions } = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const { checks, conclusions } = clientReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(conclusions[0]).toMatch(
       /^Crashed after a reset in the middle of a reply: exit code 1, last line /,
     );

@@ -89,14 +89,8 @@ const NOT_KEPT: Partial<Record<keyof typeof COMMANDS, string>> = {
   'line.restart': 'a start opens the lines',
   'line.stop': 'a start opens the lines',
   'inlet.take': 'a value from outside comes again',
-  'test.start': RUN,
-  'test.stop': RUN,
-  'examination.start': RUN,
-  'examination.stop': RUN,
-  'shake.start': RUN,
-  'shake.stop': RUN,
-  'inspection.start': RUN,
-  'inspection.stop': RUN,
+  'run.start': RUN,
+  'run.stop': RUN,
 };
 
 const PLANT = {

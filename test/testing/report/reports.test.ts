@@ -6,10 +6,10 @@ import { trafficView } from '../../../src/simulator/traffic/view.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { stripSvg } from '../../../src/testing/report/html-page.js';
 import {
-  examinationJson,
-  examinationSchema,
-  testJsonByStep,
-  testsJson,
+  clientJson,
+  clientReportSchema,
+  scenarioJsonByStep,
+  scenariosJson,
 } from '../../../src/testing/report/json.js';
 import { junitPieces, junitReport } from '../../../src/testing/report/junit.js';
 import {
@@ -77,7 +77,7 @@ function finding(verdict: Finding['verdict'], others: Partial<Finding> = {}): Fi
 }
 
 const REPORT: Report = {
-  kind: 'test',
+  kind: 'scenario',
   name: 'a <test> & "more"',
   startedAt: 0,
   durationMs: 2500,
@@ -106,7 +106,7 @@ describe('the report in JUnit XML', () => {
     expect(xml).toContain('<skipped message="why" type="inconclusive">why</skipped>');
   });
 
-  it.each(['test', 'examination'] as const)(
+  it.each(['scenario', 'client'] as const)(
     'takes what is inconclusive in a %s for a failure where that is wanted',
     (kind) => {
       const wanted = junitReport([viewReport({ ...REPORT, kind }, shown)], 'failure');
@@ -129,7 +129,7 @@ describe('the report in JUnit XML', () => {
 
 describe('the report in JSON', () => {
   it('is an object for one test and a list for several', () => {
-    const one = JSON.parse(testsJson([viewReport(REPORT, shown)])) as Record<string, unknown>;
+    const one = JSON.parse(scenariosJson([viewReport(REPORT, shown)])) as Record<string, unknown>;
     expect(one).toMatchObject({
       name: REPORT.name,
       verdict: 'fail',
@@ -142,7 +142,10 @@ describe('the report in JSON', () => {
         {},
       ],
     });
-    expect(JSON.parse(testsJson([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([one, one]);
+    expect(JSON.parse(scenariosJson([viewReport(REPORT, shown), viewReport(REPORT, shown)]))).toEqual([
+      one,
+      one,
+    ]);
   });
 });
 
@@ -157,7 +160,7 @@ const ABOUT = {
 const EXAMINATION = viewReport(
   {
     ...REPORT,
-    kind: 'examination',
+    kind: 'client',
     name: 'the client on line bus',
     conclusions: ['Gives up after 487 ± 3 ms.', 'Takes a late reply for the next one: dangerous.'],
     found: {
@@ -173,8 +176,8 @@ const EXAMINATION = viewReport(
 
 describe('the JSON of an examination', () => {
   it('fits its schema, and has what was found in numbers', () => {
-    const json: unknown = JSON.parse(examinationJson(EXAMINATION));
-    const { found, checks, line, seed } = examinationSchema.parse(json);
+    const json: unknown = JSON.parse(clientJson(EXAMINATION));
+    const { found, checks, line, seed } = clientReportSchema.parse(json);
     expect({ line, seed }).toEqual({ line: 'bus', seed: 4711 });
     expect(found).toEqual({
       timeoutMs: { value: 487.1, plusMinus: 3 },
@@ -308,14 +311,14 @@ describe('the strip of a report', () => {
 it('says what was tested, by whom, and a remark in every form', () => {
   const about = { client: 'gateway <2.1>', tester: 'A. Bee', remark: 'new firmware' };
   const test = viewReport({ ...REPORT, about }, shown);
-  const examination = viewReport({ ...REPORT, kind: 'examination', about }, shown);
+  const examination = viewReport({ ...REPORT, kind: 'client', about }, shown);
   expect(htmlReport([test])).toContain('<p>gateway &lt;2.1&gt;, tested by A. Bee: new firmware</p>');
   expect(junitReport([test])).toContain('<property name="client" value="gateway &lt;2.1&gt;"/>');
   expect(junitReport([test])).toContain('<property name="remark" value="new firmware"/>');
-  expect(JSON.parse(testsJson([test]))).toMatchObject({ about });
-  expect(examinationSchema.parse(JSON.parse(examinationJson(examination)))).toMatchObject({ about });
+  expect(JSON.parse(scenariosJson([test]))).toMatchObject({ about });
+  expect(clientReportSchema.parse(JSON.parse(clientJson(examination)))).toMatchObject({ about });
   expect(aboutText({ remark: 'new firmware' })).toBe('new firmware');
-  expect(testsJson([viewReport(REPORT, shown)])).not.toContain('"about"');
+  expect(scenariosJson([viewReport(REPORT, shown)])).not.toContain('"about"');
 });
 
 describe('the verdict on all of it', () => {
@@ -350,7 +353,7 @@ it('makes what a finding shows when its piece of a document is made, and not bef
     }
     return longest;
   };
-  const once = most(testJsonByStep(report).steps);
+  const once = most(scenarioJsonByStep(report).steps);
   expect(once).toBeGreaterThan(0);
   // The strip looks, too.
   expect(most(htmlPieces([report]))).toBeLessThan(4 * once);

@@ -6,7 +6,7 @@ import { written } from '../examine/observers.js';
 import { untilOver, virtualBench } from '../examine/virtual-bench.js';
 import type { Trap } from './trap.js';
 
-/** A model client that is shaken. */
+/** A model client that is fuzzed. */
 export interface ShakenClient {
   readonly on: 'serial' | 'tcp';
   readonly habits: Partial<Habits>;

@@ -13,7 +13,7 @@ import { PLANTED } from './planted.js';
 import { shakeModel } from './shake-bench.js';
 import type { Trap } from './trap.js';
 
-/* Clients that fail at one thing, and one that does not, shaken in virtual time. */
+/* Clients that fail at one thing, and one that does not, fuzzed in virtual time. */
 
 inVirtualTime();
 
@@ -35,7 +35,7 @@ it.each([
 ] as const)('on %s finds a client that %s, and one move that shows it', async (on, mistake) => {
   const report = await shakeModel({ on, habits: { mistakes: [mistake] } }, { mostMoves: 500 });
   expect(report.verdict, report.conclusions.join(' ')).toBe('fail');
-  expect(report.shaken?.schedule, report.conclusions.join(' ')).toHaveLength(1);
+  expect(report.fuzzed?.schedule, report.conclusions.join(' ')).toHaveLength(1);
 });
 
 it.each(['serial', 'tcp'] as const)(
@@ -48,8 +48,8 @@ it.each(['serial', 'tcp'] as const)(
 
 it('plays the same moves again, and says the same', async () => {
   const client = { on: 'serial', habits: { mistakes: ['crashes at a bad reply'] } } as const;
-  const { shaken } = await shakeModel(client, { mostMoves: 500 });
-  const replay = (shaken?.schedule ?? []) as Schedule;
+  const { fuzzed } = await shakeModel(client, { mostMoves: 500 });
+  const replay = (fuzzed?.schedule ?? []) as Schedule;
   expect((await shakeModel(client, { replay })).verdict).toBe('fail');
   expect((await shakeModel({ on: 'serial', habits: {} }, { replay })).verdict).not.toBe('fail');
 });
@@ -115,11 +115,11 @@ describe('the scenario that comes out', () => {
     'stops after an exception',
     'repeats after exceptions without end',
   ] as const)('fails on a client that %s, and passes on one that does not', async (mistake) => {
-    const { shaken } = await shakeModel(
+    const { fuzzed } = await shakeModel(
       { on: 'serial', habits: { mistakes: [mistake] } },
       { mostMoves: 500 },
     );
-    const text = shaken?.scenario ?? '';
+    const text = fuzzed?.scenario ?? '';
     expect(await play(text, { mistakes: [mistake] }), text).toContain('fail');
     expect(new Set(await play(text, {})), text).toEqual(new Set(['pass']));
   });

@@ -8,7 +8,7 @@ import { noRates, ratesText, shakeFaultless, shakePlanted } from './shaken.js';
 inVirtualTime();
 
 /**
- * Without `MODBUS_SIM_SHAKES` every fifth client is shaken, with one seed. With it each is, with that many seeds; `_FROM` is the first seed,
+ * Without `MODBUS_SIM_SHAKES` every fifth client is fuzzed, with one seed. With it each is, with that many seeds; `_FROM` is the first seed,
  * `_OF` a part of the names of the only clients, `_MOVES` how many moves each faultless one gets, `_KIND` only `planted` or `faultless`.
  * The file gets the rates after each round.
  */

@@ -4,7 +4,7 @@ import { FAULTLESS_CLIENTS } from './faultless.js';
 import { PLANTED, type Planted } from './planted.js';
 import { shakeModel } from './shake-bench.js';
 
-/** What became of clients that were shaken with several seeds each. */
+/** What became of clients that were fuzzed with several seeds each. */
 export interface ShakenRates {
   planted: number;
   /** How many of these were found, and shrunk to at most one move more than was planted. */
@@ -35,15 +35,15 @@ function movesOf({ parameters }: Report): number {
 
 export async function shakePlanted(rates: ShakenRates, planted: Planted, seed: number): Promise<void> {
   const report = await shakeModel(planted, { seed, mostMoves: MOST_MOVES });
-  const { verdict, conclusions, shaken } = report;
+  const { verdict, conclusions, fuzzed } = report;
   rates.planted++;
-  if (verdict !== 'fail' || !shaken) {
+  if (verdict !== 'fail' || !fuzzed) {
     rates.misses.push(`${textOf(planted, seed)}: ${verdict}. ${conclusions.join(' ')}`);
     return;
   }
   rates.found++;
   rates.moves.push(movesOf(report));
-  if (shaken.schedule.length <= planted.needs.length + 1) rates.shrunk++;
+  if (fuzzed.schedule.length <= planted.needs.length + 1) rates.shrunk++;
   else rates.misses.push(`${textOf(planted, seed)}: not shrunk. ${conclusions.join(' ')}`);
 }
 

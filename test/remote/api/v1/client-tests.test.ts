@@ -20,9 +20,9 @@ interface ExaminationBody {
 
 const start = () => startSimulator(nativeSetup(BENCH));
 const post = ({ rest }: RunningSimulator, order: object) =>
-  rest.send<ExaminationBody>('POST', '/api/v1/examinations', order);
+  rest.send<ExaminationBody>('POST', '/api/v1/runs', { kind: 'client', ...order });
 const get = async ({ rest }: RunningSimulator, id: number, query = '') =>
-  (await rest.send<ExaminationBody>('GET', `/api/v1/examinations/${id}${query}`)).body;
+  (await rest.send<ExaminationBody>('GET', `/api/v1/runs/${id}${query}`)).body;
 
 const PERIOD_MS = 50;
 let polling: NodeJS.Timeout | undefined;
@@ -40,7 +40,7 @@ function poll(running: RunningSimulator, requests = [GOOD]): void {
 const isOver = (running: RunningSimulator, id: number) =>
   expect.poll(async () => (await get(running, id, '?report=false')).state, { timeout: 30_000 }).toBe('over');
 
-describe('/api/v1/examinations', () => {
+describe('/api/v1/runs of the kind client', () => {
   it('examines the client of a line and tells what it has found', { timeout: 60_000 }, async () => {
     const running = await start();
     poll(running);
@@ -52,8 +52,8 @@ describe('/api/v1/examinations', () => {
     expect(over).toMatchObject({ verdict: 'pass', checks: [{ id: 'legal-requests', verdict: 'pass' }] });
     expect(over.report?.findings[0]?.frames[0]).toMatchObject({ kind: 'request', unit: 1 });
     expect(await get(running, 1, '?report=false')).not.toHaveProperty('report');
-    const { body: list } = await running.rest.send('GET', '/api/v1/examinations');
-    expect(list).toMatchObject({ examinations: [{ id: 1, line: 'bus', state: 'over' }] });
+    const { body: list } = await running.rest.send('GET', '/api/v1/runs?kind=client');
+    expect(list).toMatchObject({ runs: [{ id: 1, line: 'bus', state: 'over' }] });
     const { body: traffic } = await running.rest.send<{ events: { text: string }[] }>(
       'GET',
       '/api/v1/traffic?kind=test',
@@ -80,7 +80,7 @@ describe('/api/v1/examinations', () => {
       },
     ]);
     const { body } = await running.rest.app.inject({
-      url: '/api/v1/examinations/1/report.html',
+      url: '/api/v1/runs/1/report.html',
       headers: { host: 'localhost' },
     });
     expect(body).toContain('<li><b>Asks what is not legal.</b>');
@@ -90,18 +90,18 @@ describe('/api/v1/examinations', () => {
     const running = await start();
     await post(running, { line: 'bus' });
     const test = { name: 'one', steps: [{ wait: '60s' }] };
-    const busy = await running.rest.send<ExaminationBody>('POST', '/api/v1/tests', test);
+    const busy = await running.rest.send<ExaminationBody>('POST', '/api/v1/runs?kind=scenario', test);
     expect(busy.status).toBe(409);
-    expect(busy.body.error).toContain('examination 1 runs on line bus');
-    expect((await running.rest.send('DELETE', '/api/v1/examinations/1')).status).toBe(204);
+    expect(busy.body.error).toContain('run 1 works on line bus');
+    expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
     await isOver(running, 1);
     const stopped = await get(running, 1);
     expect(new Set(stopped.checks.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
     expect(stopped).toMatchObject({ stopped: true });
     expect(stopped.conclusions[0]).toBe('Stopped before its end: no verdict.');
-    const started = await running.rest.send<ExaminationBody>('POST', '/api/v1/tests', test);
+    const started = await running.rest.send<ExaminationBody>('POST', '/api/v1/runs?kind=scenario', test);
     expect(started.body.id).toBe(2);
-    expect((await post(running, { line: 'bus' })).body.error).toContain('test 2 runs on line bus');
+    expect((await post(running, { line: 'bus' })).body.error).toContain('run 2 works on line bus');
   });
 
   it('refuses while nobody polls, and says what it waited for', async () => {
@@ -135,8 +135,8 @@ describe('/api/v1/examinations', () => {
     const running = await start();
     await running.simulator.lines.get('bus')?.stop();
     expect((await post(running, { line: 'bus' })).status).toBe(409);
-    expect((await running.rest.send('GET', '/api/v1/examinations/7')).status).toBe(404);
-    expect((await running.rest.send('DELETE', '/api/v1/examinations/7')).status).toBe(404);
+    expect((await running.rest.send('GET', '/api/v1/runs/7')).status).toBe(404);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/7')).status).toBe(404);
   });
 });
 

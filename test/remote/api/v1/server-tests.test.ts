@@ -42,9 +42,10 @@ interface InspectionBody {
   };
 }
 
-const post = (rest: Rest, order: object) => rest.send<object>('POST', '/api/v1/inspections', order);
+const post = (rest: Rest, order: object) =>
+  rest.send<object>('POST', '/api/v1/runs', { kind: 'server', ...order });
 const get = async (rest: Rest, id: number, query = '') =>
-  (await rest.send<InspectionBody>('GET', `/api/v1/inspections/${id}${query}`)).body;
+  (await rest.send<InspectionBody>('GET', `/api/v1/runs/${id}${query}`)).body;
 const isOver = (rest: Rest, id: number) =>
   expect.poll(async () => (await get(rest, id, '?report=false')).state, { timeout: 60_000 }).toBe('over');
 
@@ -55,12 +56,12 @@ it('inspects the real device behind one of the bench, and tells what it is like'
   expect({ status, body }).toMatchObject({ status: 201, body: { id: 1, state: 'running', seed: 1 } });
   await isOver(rest, 1);
   const over = await get(rest, 1);
-  expect(over).toMatchObject({ kind: 'inspection', verdict: 'conforms', server: { unit: 5 } });
+  expect(over).toMatchObject({ kind: 'server', verdict: 'conforms', server: { unit: 5 } });
   expect(over.checks.find(({ id }) => id === 'fc43-basic')).toMatchObject({ verdict: 'conforms' });
   const finding = over.report.findings.find(({ id }) => id === 'fc43-basic');
   expect(finding?.frames[0]).toMatchObject({ kind: 'request', bytes: expect.stringMatching(/05 2b 0e/) });
-  const { body: list } = await rest.send('GET', '/api/v1/inspections');
-  expect(list).toMatchObject({ inspections: [{ id: 1, state: 'over' }] });
+  const { body: list } = await rest.send('GET', '/api/v1/runs?kind=server');
+  expect(list).toMatchObject({ runs: [{ id: 1, state: 'over' }] });
 });
 
 it('has its report as a page, as JUnit XML and as JSON', async () => {
@@ -68,8 +69,8 @@ it('has its report as a page, as JUnit XML and as JSON', async () => {
   await post(rest, { device: 'meter', checks: ['there'], pause: 0, idle: 0 });
   await isOver(rest, 1);
   const file = async (name: string) =>
-    (await rest.app.inject({ url: `/api/v1/inspections/1/${name}`, headers: { host: 'localhost' } })).body;
-  expect(await file('report.html')).toContain('Inspection · line unit 5 · TCP 127.0.0.1');
+    (await rest.app.inject({ url: `/api/v1/runs/1/${name}`, headers: { host: 'localhost' } })).body;
+  expect(await file('report.html')).toContain('Server test · line unit 5 · TCP 127.0.0.1');
   expect(await file('junit.xml')).toContain('<testsuite name=');
   const json = JSON.parse(await file('report.json')) as { checks: { exchanges: object[] }[] };
   expect(json.checks.some(({ exchanges }) => exchanges.length > 0)).toBe(true);
@@ -80,13 +81,13 @@ it('asks a server once at a time, and stops when it is told to', async () => {
   await post(rest, { device: 'meter', soak: '1h', checks: ['endurance'] });
   expect(await post(rest, { device: 'meter' })).toMatchObject({
     status: 409,
-    body: { code: 'inspection.under_way' },
+    body: { code: 'server.under_test' },
   });
-  expect((await rest.send('DELETE', '/api/v1/inspections/1')).status).toBe(204);
+  expect((await rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
   await isOver(rest, 1);
-  const { body } = await rest.send<object>('GET', '/api/v1/inspections/1');
+  const { body } = await rest.send<object>('GET', '/api/v1/runs/1');
   expect(body).toMatchObject({ stopped: true, verdict: 'inconclusive', lost: [] });
-  expect((await rest.send('GET', '/api/v1/inspections/7')).status).toBe(404);
+  expect((await rest.send('GET', '/api/v1/runs/7')).status).toBe(404);
 });
 
 it.each([

@@ -21,7 +21,7 @@ interface TestBody {
 
 const start = () => startSimulator(nativeSetup(BENCH));
 const post = ({ rest }: RunningSimulator, scenario: object) =>
-  rest.send<TestBody>('POST', '/api/v1/tests', scenario);
+  rest.send<TestBody>('POST', '/api/v1/runs?kind=scenario', scenario);
 
 /** The test once it is over. */
 async function ended({ rest }: RunningSimulator, id: number): Promise<TestBody> {
@@ -30,7 +30,7 @@ async function ended({ rest }: RunningSimulator, id: number): Promise<TestBody> 
   await until(() => {
     if (!isAsking) {
       isAsking = true;
-      void rest.send<TestBody>('GET', `/api/v1/tests/${id}`).then((answer) => {
+      void rest.send<TestBody>('GET', `/api/v1/runs/${id}`).then((answer) => {
         body = answer.body;
         isAsking = false;
       });
@@ -40,7 +40,7 @@ async function ended({ rest }: RunningSimulator, id: number): Promise<TestBody> 
   return body as TestBody;
 }
 
-describe('/api/v1/tests', () => {
+describe('/api/v1/runs of the kind scenario', () => {
   it('runs a scenario and tells its steps with their frames', async () => {
     const running = await start();
     const { status, body } = await post(running, {
@@ -53,8 +53,8 @@ describe('/api/v1/tests', () => {
     const over = await ended(running, 1);
     expect(over).toMatchObject({ verdict: 'pass', steps: [{ name: 'polls', verdict: 'pass' }] });
     expect(over.report.findings[0]?.frames[0]).toMatchObject({ kind: 'request', unit: 1 });
-    const { body: list } = await running.rest.send('GET', '/api/v1/tests');
-    expect(list).toMatchObject({ tests: [{ id: 1, name: 'over REST', state: 'over' }] });
+    const { body: list } = await running.rest.send('GET', '/api/v1/runs?kind=scenario');
+    expect(list).toMatchObject({ runs: [{ id: 1, name: 'over REST', state: 'over' }] });
   });
 
   it('refuses a second test on a line with 409, and DELETE stops the first', async () => {
@@ -62,8 +62,8 @@ describe('/api/v1/tests', () => {
     await post(running, { name: 'one', steps: [{ wait: '60s' }, { wait: 1 }] });
     const second = await post(running, { name: 'two', steps: [{ wait: 1 }] });
     expect(second.status).toBe(409);
-    expect(second.body.error).toContain('test 1 runs on line bus');
-    expect((await running.rest.send('DELETE', '/api/v1/tests/1')).status).toBe(204);
+    expect(second.body.error).toContain('run 1 works on line bus');
+    expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
     const over = await ended(running, 1);
     expect(over.steps.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
     expect(over).toMatchObject({ stopped: true, verdict: 'inconclusive' });
@@ -73,9 +73,9 @@ describe('/api/v1/tests', () => {
   it('has its line free for the next one when DELETE is answered, also while last replies are waited for', async () => {
     const running = await start();
     await post(running, { name: 'one', steps: [{ wait: 1 }] });
-    const steps = async () => (await running.rest.send<TestBody>('GET', '/api/v1/tests/1')).body.steps;
+    const steps = async () => (await running.rest.send<TestBody>('GET', '/api/v1/runs/1')).body.steps;
     await expect.poll(steps, { interval: 1 }).toHaveLength(1);
-    expect((await running.rest.send('DELETE', '/api/v1/tests/1')).status).toBe(204);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
     expect((await post(running, { name: 'two', steps: [{ wait: 1 }] })).status).toBe(201);
   });
 
@@ -83,11 +83,11 @@ describe('/api/v1/tests', () => {
     const running = await start();
     await post(running, { name: 'one', steps: [{ wait: '60s' }, { wait: 1 }] });
     const failure = 'the device under test ended with exit code 3';
-    const path = `/api/v1/tests/1?failure=${encodeURIComponent(failure)}`;
+    const path = `/api/v1/runs/1?failure=${encodeURIComponent(failure)}`;
     expect((await running.rest.send('DELETE', path)).status).toBe(204);
     const over = await ended(running, 1);
     expect(over.steps).toMatchObject([{ verdict: 'fail', message: failure }, { verdict: 'not run' }]);
-    expect((await running.rest.send('DELETE', '/api/v1/tests/1?failure=')).status).toBe(400);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/1?failure=')).status).toBe(400);
   });
 
   it('tells how far it has come as events of its line', async () => {
@@ -102,7 +102,7 @@ describe('/api/v1/tests', () => {
       return body.events.map(({ text, test, line }) => `${line} ${test} ${text}`);
     };
     await expect.poll(texts).toHaveLength(2);
-    await running.rest.send('DELETE', '/api/v1/tests/1');
+    await running.rest.send('DELETE', '/api/v1/runs/1');
     await expect.poll(texts).toHaveLength(4);
     expect(await texts()).toEqual([
       'bus 1 test 1 began: flaky',
@@ -126,8 +126,8 @@ describe('/api/v1/tests', () => {
     const dut = await post(running, { name: 'x', dut: { command: 'true' }, steps: [{ wait: 1 }] });
     expect(dut.status).toBe(400);
     expect(dut.body).toMatchObject({ problems: [{ path: 'dut' }] });
-    expect((await running.rest.send('GET', '/api/v1/tests/7')).status).toBe(404);
-    expect((await running.rest.send('DELETE', '/api/v1/tests/7')).status).toBe(404);
+    expect((await running.rest.send('GET', '/api/v1/runs/7')).status).toBe(404);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/7')).status).toBe(404);
   });
 
   it('refuses integers of YAML that no double holds, with their places', async () => {
@@ -139,7 +139,7 @@ describe('/api/v1/tests', () => {
     ]) {
       const answer = await rest.app.inject({
         method: 'POST',
-        url: '/api/v1/tests',
+        url: '/api/v1/runs?kind=scenario',
         headers: { host: 'localhost', 'content-type': 'application/yaml' },
         payload: `name: a\nsteps:\n  - ${step}\n`,
       });
@@ -153,7 +153,7 @@ describe('/api/v1/tests', () => {
     const send = (payload: string) =>
       rest.app.inject({
         method: 'POST',
-        url: '/api/v1/tests',
+        url: '/api/v1/runs?kind=scenario',
         headers: { host: 'localhost', 'content-type': 'application/yaml' },
         payload,
       });
@@ -196,11 +196,11 @@ describe('/api/v1/tests', () => {
       ['report.json', '"<script>"'],
     ] as const) {
       const { headers, body } = await running.rest.app.inject({
-        url: `/api/v1/tests/1/${file}`,
+        url: `/api/v1/runs/1/${file}`,
         headers: { host: 'localhost' },
       });
       expect(body).toContain(content);
-      expect(headers['content-disposition']).toMatch(/^attachment; filename="test-1\.(html|xml|json)"$/);
+      expect(headers['content-disposition']).toMatch(/^attachment; filename="scenario-1\.(html|xml|json)"$/);
       expect(headers['content-security-policy']).toContain('sandbox');
     }
   });
@@ -209,7 +209,7 @@ describe('/api/v1/tests', () => {
     const running = await start();
     await post(running, { name: 'waits', steps: [{ wait: '1h' }] });
     const ask = (url: string, method: 'GET' | 'DELETE' = 'GET') =>
-      running.rest.app.inject({ method, url: `/api/v1/tests/1${url}`, headers: { host: 'localhost' } });
+      running.rest.app.inject({ method, url: `/api/v1/runs/1${url}`, headers: { host: 'localhost' } });
     await ask('', 'DELETE');
     await expect.poll(async () => (await ask('/junit.xml')).body).toContain('type="inconclusive"');
     expect((await ask('/junit.xml')).body).not.toContain('<failure');

@@ -4,8 +4,8 @@ import { MOST_LISTED } from '../../../common/schema/findings.js';
 import type { Problem } from '../../../common/schema/problem.js';
 import type { ParsedText } from '../../../files/config/text/parse-text.js';
 import type { Refusal } from '../../../simulator/commands/refusal.js';
-import type { Run } from '../../../testing/commands.js';
-import { MAX_YAML_BYTES, type TestSummary } from '../../../testing/declared.js';
+import { MAX_YAML_BYTES } from '../../../testing/declared.js';
+import type { Run } from '../../../testing/report/report.js';
 import { refuse } from '../answers.js';
 import type { ApiContext } from '../desk.js';
 import { asError, MAX_PARTS, readText } from '../requests.js';
@@ -32,23 +32,26 @@ export function acceptYaml(app: FastifyInstance): void {
   });
 }
 
-/** Starts a test with a scenario in JSON or YAML. */
-export function startPart(desk: ApiContext): DeskPart {
+/** Starts a run from an order, or from a scenario in JSON or YAML with `kind=scenario` in the query. */
+export function startPart(desk: ApiContext, show: (run: Run) => object): DeskPart {
   return {
     handle: async (request, reply) => {
-      const { body } = request;
+      const { body, query } = request;
+      const { kind } = query as { readonly kind?: 'scenario' };
       const yaml = body instanceof YamlText ? body.read : undefined;
       if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
-      const started = await desk.rpc.call('test.start', { scenario: yaml ? yaml.source.value : body });
-      if (started.ok) return reply.code(201).send(testSummary(started.value));
+      const sent = yaml ? yaml.source.value : body;
+      const order = kind === undefined ? sent : { kind, scenario: sent };
+      const started = await desk.rpc.call('run.start', { order });
+      if (started.ok) return reply.code(201).send(show(started.value));
       return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
     },
   };
 }
 
 function wrongText(problems: readonly Problem[]): Refusal {
-  const listed = problems.slice(0, MOST_LISTED).map((each) => ({ ...each, code: 'test.invalid' as const }));
-  return { ok: false, code: 'test.invalid', problems: listed, more: problems.length - listed.length };
+  const listed = problems.slice(0, MOST_LISTED).map((each) => ({ ...each, code: 'run.invalid' as const }));
+  return { ok: false, code: 'run.invalid', problems: listed, more: problems.length - listed.length };
 }
 
 /** Adds lines and columns in the text to mistakes. */
@@ -59,19 +62,6 @@ function located(started: Refusal, locate: Extract<ParsedText, { ok: true }>['so
   const found = locate(problems.map(({ parts = [], message }) => ({ path: parts, message })));
   return {
     ...started,
-    problems: found.map((each) => ({ ...each, code: codes.get(each.message) ?? 'test.invalid' })),
-  };
-}
-
-/** A test without its report. */
-export function testSummary({ id, isOver, lines, report }: Run): TestSummary {
-  return {
-    id,
-    name: report.name,
-    state: isOver ? 'over' : 'running',
-    stopped: report.isStopped,
-    verdict: report.verdict,
-    lines: [...lines],
-    steps: report.findings.map(({ title, verdict, summary }) => ({ name: title, verdict, message: summary })),
+    problems: found.map((each) => ({ ...each, code: codes.get(each.message) ?? 'run.invalid' })),
   };
 }

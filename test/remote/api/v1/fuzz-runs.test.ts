@@ -22,11 +22,11 @@ interface ShakeBody {
 
 const start = () => startSimulator(nativeSetup(BENCH));
 const post = ({ rest }: RunningSimulator, order: object) =>
-  rest.send<ShakeBody>('POST', '/api/v1/shakes', order);
+  rest.send<ShakeBody>('POST', '/api/v1/runs', { kind: 'fuzz', ...order });
 const get = async ({ rest }: RunningSimulator, id: number, query = '?report=false') =>
-  (await rest.send<ShakeBody>('GET', `/api/v1/shakes/${id}${query}`)).body;
+  (await rest.send<ShakeBody>('GET', `/api/v1/runs/${id}${query}`)).body;
 const file = ({ rest }: RunningSimulator, id: number, name: string) =>
-  rest.app.inject({ url: `/api/v1/shakes/${id}/${name}`, headers: { host: 'localhost' } });
+  rest.app.inject({ url: `/api/v1/runs/${id}/${name}`, headers: { host: 'localhost' } });
 
 const PERIOD_MS = 25;
 let polling: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ const isOver = (running: RunningSimulator, id: number) =>
 const hasPlayed = (running: RunningSimulator, id: number) =>
   expect.poll(async () => (await get(running, id)).plays).toBeGreaterThan(0);
 
-describe('/api/v1/shakes', () => {
+describe('/api/v1/runs of the kind fuzz', () => {
   it('plays moves until it is stopped, and tells how far it has come, on the line too', async () => {
     const running = await start();
     poll(running);
@@ -72,13 +72,13 @@ describe('/api/v1/shakes', () => {
     expect(body).not.toHaveProperty('schedule');
     const none = await file(running, 1, 'scenario.yaml');
     expect(none.statusCode).toBe(404);
-    expect(none.json()).toMatchObject({ code: 'shake.no_failure' });
+    expect(none.json()).toMatchObject({ code: 'run.no_failure' });
     await hasPlayed(running, 1);
-    expect((await running.rest.send('DELETE', '/api/v1/shakes/1')).status).toBe(204);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
     await isOver(running, 1);
-    const { body: list } = await running.rest.send('GET', '/api/v1/shakes');
+    const { body: list } = await running.rest.send('GET', '/api/v1/runs?kind=fuzz');
     expect(list).toMatchObject({
-      shakes: [{ id: 1, line: 'bus', state: 'over', stopped: true, verdict: 'inconclusive' }],
+      runs: [{ id: 1, line: 'bus', state: 'over', stopped: true, verdict: 'inconclusive' }],
     });
     expect((await file(running, 1, 'junit.xml')).body).toContain('tests="1"');
     expect((await file(running, 1, 'report.html')).body).toContain('a gateway');
@@ -87,8 +87,8 @@ describe('/api/v1/shakes', () => {
       '/api/v1/traffic?kind=test',
     );
     const texts = traffic.events.map(({ text }) => text);
-    expect(texts[0]).toBe('test 1 began: the client on line bus, shaken');
-    expect(texts.at(-1)).toMatch(/^test 1 is over: the client on line bus, shaken: /);
+    expect(texts[0]).toBe('test 1 began: the client on line bus, fuzzed');
+    expect(texts.at(-1)).toMatch(/^test 1 is over: the client on line bus, fuzzed: /);
   });
 
   it('plays given moves again, and hands out what shows that the client fails', async () => {
@@ -115,17 +115,20 @@ describe('/api/v1/shakes', () => {
     const running = await start();
     poll(running);
     await post(running, { line: 'bus', replay: REPLAY.map((move) => ({ ...move, requests: 1000 })) });
-    const busy = await running.rest.send<{ error: string }>('POST', '/api/v1/examinations', { line: 'bus' });
+    const busy = await running.rest.send<{ error: string }>('POST', '/api/v1/runs', {
+      kind: 'client',
+      line: 'bus',
+    });
     expect(busy.status).toBe(409);
-    expect(busy.body.error).toContain('shake 1 runs on line bus');
+    expect(busy.body.error).toContain('run 1 works on line bus');
     await hasPlayed(running, 1);
-    const ended = '/api/v1/shakes/1?failure=it%20was%20killed';
+    const ended = '/api/v1/runs/1?failure=it%20was%20killed';
     expect((await running.rest.send('DELETE', ended)).status).toBe(204);
     await isOver(running, 1);
     const over = await get(running, 1);
     expect(over.findings).toMatchObject([{ title: 'The client crashed: it was killed' }]);
     expect((await post(running, { line: 'bus', limit: '1m' })).body.id).toBe(2);
-    expect((await running.rest.send('DELETE', '/api/v1/shakes/2')).status).toBe(204);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/2')).status).toBe(204);
     await isOver(running, 2);
     expect(await get(running, 2)).toMatchObject({ verdict: 'inconclusive', findings: [] });
   });
@@ -146,15 +149,15 @@ describe('/api/v1/shakes', () => {
   ])('names a mistake in %s', async (path, order) => {
     const { status, body } = await post(await start(), order);
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'shake.invalid', problems: [{ path }] });
+    expect(body).toMatchObject({ code: 'run.invalid', problems: [{ path }] });
   });
 
   it('knows no other numbers', async () => {
     const running = await start();
     for (const name of ['', '/scenario.yaml', '/report.json']) {
-      const { status, body } = await running.rest.send<ShakeBody>('GET', `/api/v1/shakes/7${name}`);
-      expect([status, body.code]).toEqual([404, 'shake.unknown']);
+      const { status, body } = await running.rest.send<ShakeBody>('GET', `/api/v1/runs/7${name}`);
+      expect([status, body.code]).toEqual([404, 'run.unknown']);
     }
-    expect((await running.rest.send('DELETE', '/api/v1/shakes/7')).status).toBe(404);
+    expect((await running.rest.send('DELETE', '/api/v1/runs/7')).status).toBe(404);
   });
 });
