@@ -32,15 +32,15 @@ const FULL = [
   'test/house/{editor,examples,python,release}.test.ts',
   // Ports that come and go, and waits in real time.
   'test/simulator/line/{catalogue,echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
-  'test/testing/selftest/measure.test.ts',
+  'test/testing/measure/measure.test.ts',
   'test/modbus/transport/socket/rtu-over-tcp.test.ts',
   'test/remote/api/v1/{capture-unread,waiting-lines}.test.ts',
-  // Thousands of attacks, and hundreds of examinations in virtual time.
+  // Thousands of attacks, and hundreds of client tests in virtual time.
   'test/modbus/transport/socket/{hostile,udp-hostile}.test.ts',
   'test/remote/api/{hostile-document,openapi-lint}.test.ts',
   'test/device/hostile-requests.test.ts',
-  'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
-  'test/testing/shake/shaken.test.ts',
+  'test/testing/client/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
+  'test/testing/fuzz/fuzzed.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 
@@ -55,7 +55,7 @@ const ALL_TRIES = [
   'test/device/registers/actions.test.ts',
   'test/simulator/plan.test.ts',
   'test/simulator/state/{keeper,sequences}.test.ts',
-  'test/testing/examine/{damaged,exceptions,sentences,whole}.test.ts',
+  'test/testing/client/{damaged,exceptions,sentences,whole}.test.ts',
   'test/testing/inspect/{every-mutant,mutants,order,written}.test.ts',
 ];
 

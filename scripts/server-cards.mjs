@@ -12,11 +12,11 @@ import { BAUD_RATE, SERVERS } from './cards/servers.mjs';
  * node scripts/server-cards.mjs [SERVER...] [--lines tcp,rtu] [--checks a,b] [--seed 1] [--rounds 1] [--out server-cards]
  *   [--directory DIR] [--busy 0]
  *
- * Inspects servers of others, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
+ * Tests servers of others, on Modbus TCP and on RTU on a pair of pseudo-terminals (socat), and writes
  * server-cards/SERVER-LINE.txt, .json and .html: what docs/server-cards.md was made from. A server that ends is started
- * again after a second. What is not installed is left out; --directory keeps what npm installs. --rounds N inspects each so
+ * again after a second. What is not installed is left out; --directory keeps what npm installs. --rounds N tests each so
  * often, with the seeds that follow; --busy N lets N processes that do nothing else burn a core beside them.
- * Prints each violation with its bytes. Exits with 1 when a server could not be inspected.
+ * Prints each violation with its bytes. Exits with 1 when a server could not be tested.
  */
 
 const { values, positionals } = parseArgs({

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the ZIP file for Windows under Wine, with Node's own node.exe and serialport's own binding for Windows: unpacked,
-# started by its command, asked over TCP and over a COM port that is a pseudo-terminal, spoilt, examined, unplugged, ended by
+# started by its command, asked over TCP and over a COM port that is a pseudo-terminal, spoilt, tested, unplugged, ended by
 # Ctrl-C. Prints what held. Needs wine (Debian's 8.0, 64 bits), socat, mbpoll, curl, python3 and script(1), and takes four minutes:
 #   npm run package -- windows && scripts/windows-trial.sh
 # Wine is not Windows: its COM ports are terminals of Linux, and there are no drivers, no USB and no Device Manager.
@@ -161,7 +161,7 @@ check "the line on TCP goes on" prints '\[3\]:.*9' poll_tcp "$(port_of bus lan)"
 plug com5
 check "it is served again when it is back" within 30 prints '\[1\]:.*42' poll_com com5
 
-echo "— a test, an examination, the self-test"
+echo "— a scenario, a client test, a measurement"
 cat >"$work/scenario.yaml" <<END
 name: a client reads
 devices: {meter: {registers: {holding: [{address: 0, value: [7, 8, 9]}]}}}

@@ -28,7 +28,7 @@ const require = createRequire(import.meta.url);
  * @property {string} name
  * @property {number} timeoutMs
  * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is
- *   built; why the client can't be examined, if so.
+ *   built; why the client can't be tested, if so.
  * @property {readonly Kind[]} [kinds] The lines it can be on; both when absent.
  * @property {(directory: string) => string} version
  * @property {(kind: Kind, place: {directory: string, file: string}) => string} command A command line, with the places

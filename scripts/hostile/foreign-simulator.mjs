@@ -88,7 +88,7 @@ const report = {
   findings: [finding],
 };
 const problem = { path: laden('path'), message: laden('message') };
-/** Answers for tests and examinations. @type {Answers} */
+/** Answers for runs. @type {Answers} */
 const RUNS = [
   ...REFUSALS,
   [json(null), 'this is no modbus-sim'],

@@ -516,7 +516,7 @@ export function requestsOf(document, world, seed) {
       () => `"${'x'.repeat(of([10, 20_000, 300_000]))}"`,
     ])();
 
-  /** Rules, tests and examinations must not be about what stands beside it. @param {string} key @param {any} body */
+  /** Rules, runs must not be about what stands beside it. @param {string} key @param {any} body */
   const confined = (key, body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
     if (RULES_OF.has(key)) {
@@ -549,7 +549,7 @@ export function requestsOf(document, world, seed) {
             ? line()
             : path.includes('/faults/')
               ? of(RULES)
-              : of(['fault-rule', 'line', 'examination']),
+              : of(['fault-rule', 'line', 'client']),
       value: name,
       id: () => (path.includes('/catalogue/') ? of(world.entries) : String(1 + below(5))),
       endpoint: () => of(['registers', 'calls', 'nonsense']),

@@ -65,7 +65,7 @@ export const TRICKS = [
   { name: 'the file of the traffic is removed', play: removeTraffic },
   { name: 'clients of lines that hold all files open', play: holdFiles },
   { name: '60,000 requests are learned from in a heap of 256 MB', play: learnMuch },
-  { name: '2,100 examinations are called off in a heap of 256 MB', play: beginAndCallOff },
+  { name: '2,100 client tests are called off in a heap of 256 MB', play: beginAndCallOff },
   { name: 'clients that leave while the thread that learns loads its code', play: leaveLearner },
   { name: 'a broker that sends a packet of 200 MB', play: sendWithoutEnd },
   { name: 'a broker that releases no message of QoS 2', play: neverRelease },

@@ -52,12 +52,12 @@ const STARTS: Readonly<Record<RunKind, StartRun>> = {
     const { startingTest } = await import('./scenario/start-test.js');
     return inSlices(startingTest(runs, scenario));
   },
-  client: async (runs, order) => (await import('./start-examination.js')).startExamination(runs, order),
+  client: async (runs, order) => (await import('./start-client-test.js')).startClientTest(runs, order),
   server: async (runs, order, context) =>
     (await import('./inspect/start-inspection.js')).startInspection(runs, context, order),
   fuzz: async (runs, order) => {
-    const { startingShake } = await import('./shake/start-shake.js');
-    return inSlices(startingShake(runs, order));
+    const { startingFuzz } = await import('./fuzz/start-fuzz.js');
+    return inSlices(startingFuzz(runs, order));
   },
 };
 

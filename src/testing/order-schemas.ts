@@ -34,9 +34,9 @@ const DAY_MS = 86_400_000;
 const MOST_NAMED = 100;
 const LAST_UNIT = 255;
 
-/** The body of a request for an examination. */
+/** The body of a request for a client test. */
 export const clientOrderSchema = section({
-  line: text('the name of a line').describe('The line whose client is examined.'),
+  line: text('the name of a line').describe('The line whose client is tested.'),
   unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')
     .optional()
     .describe('Disturb only requests to this unit (default: every unit).'),
@@ -47,7 +47,7 @@ export const clientOrderSchema = section({
     ),
   limit: duration(1, DAY_MS)
     .optional()
-    .describe('Longest duration of the examination (default: 10m). Checks that do not fit are `not run`.'),
+    .describe('Longest duration of the client test (default: 10m). Checks that do not fit are `not run`.'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
     .describe('Seed of the order of the checks and of their random parts (default: random).'),
@@ -67,11 +67,11 @@ const span = section({
   last: wholeNumber(0, 0xffff, 'an address'),
 });
 
-/** The body of a request for an inspection. */
+/** The body of a request for a server test. */
 export const serverOrderSchema = section({
   device: text('the name of a device')
     .optional()
-    .describe('The device whose real one is inspected. Either this, or `real`.'),
+    .describe('The device whose real one is tested. Either this, or `real`.'),
   real: realTargetSchema
     .optional()
     .describe(
@@ -113,7 +113,7 @@ const MOST_TRIED = 1_000_000;
 
 const { unit, limit, about, observer } = clientOrderSchema.shape;
 
-/** The body of a request for a shake. */
+/** The body of a request for a fuzz run. */
 export const fuzzOrderSchema = section({
   line: text('the name of a line').describe('The line whose client is fuzzed.'),
   unit,

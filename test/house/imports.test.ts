@@ -33,7 +33,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   device: ['registers', 'signals', 'reactions', 'device', 'faults'],
   files: ['config', 'import', 'learn', 'clone'],
   simulator: ['traffic', 'bus', 'proxy', 'simulator', 'commands', 'state'],
-  testing: ['testing', 'selftest'],
+  testing: ['testing', 'measure'],
   remote: ['rpc', 'api', 'mqtt', 'web'],
   cli: ['verbs', 'tail', 'service', 'library', 'command-line'],
 };
@@ -182,7 +182,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
     external: /^(node:.+|fast-check|zod|pino)$/,
     why: 'it reads traffic, sets faults and values, and sends requests to servers; whoever starts a run prints and sends what was found',
   },
-  selftest: {
+  measure: {
     knows: ['protocol', 'transport', 'config', 'traffic', 'simulator'],
     knowsFiles: ['src/common/platform.ts'],
     external: /^node:.+$/,
@@ -549,7 +549,7 @@ describe('the imports of src', () => {
     expect(packages).not.toContain('fast-check');
     expect([...files]).toEqual(expect.arrayContaining(needed));
     const rarely =
-      /^src\/(testing\/(examine|inspect|scenario|shake(?!-)|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
+      /^src\/(testing\/(examine|inspect|scenario|fuzz(?!-)|report\/(html|junit))|learn|import|clone|traffic\/capture\/(capture|decoded|serial|socket)|mqtt\/sparkplug)\b/;
     expect([...files].filter((file) => rarely.test(file))).toEqual([]);
     const otherSide = path.includes('serve')
       ? /^src\/(remote\/(api|rpc\/declared)|simulator\/commands\/schemas\/(?!fault-preview|reply)|testing\/declared)\b/
@@ -561,8 +561,8 @@ describe('the imports of src', () => {
     expect(cycles(sources)).toEqual([]);
   });
 
-  it('lead through five files of an examination at most: heard, observed, tried, checked, examined', () => {
-    const way = longestWay('src/testing/examine/', sources);
+  it('lead through five files of a client test at most: heard, observed, tried, checked, tested', () => {
+    const way = longestWay('src/testing/client/', sources);
     expect(way.length, way.join(' -> ')).toBeLessThanOrEqual(MOST_FLOORS);
     expect(way.length).toBeGreaterThan(1);
   });

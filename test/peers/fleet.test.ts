@@ -152,7 +152,7 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
   );
 
   it(
-    'is tested and examined as one, with one report, and what runs is stopped by Ctrl-C',
+    'is tested and tested as one, with one report, and what runs is stopped by Ctrl-C',
     async () => {
       const directory = makeTempDir();
       const { port } = await mosquitto(directory);

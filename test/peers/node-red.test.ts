@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-node-red-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describeWithPeer('Node-RED', installNodeRed(directory), () => {
-  it('is examined as what it is: it asks once, and connects again', { timeout: LIMIT_MS }, async () => {
+  it('is tested as what it is: it asks once, and connects again', { timeout: LIMIT_MS }, async () => {
     const holding = [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 100 + i) }];
     const config = join(directory, 'config.json');
     const bus = { tcp: { host: '127.0.0.1', port: 0 }, units: { 1: 'meter' } };

@@ -8,7 +8,8 @@ import { loadNative } from '../../src/files/config/load.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import type { TrafficEvent } from '../../src/simulator/traffic/event.js';
 import { trafficView } from '../../src/simulator/traffic/view.js';
-import type { Question } from '../../src/testing/examine/heard/exchange.js';
+import type { Question } from '../../src/testing/client/heard/exchange.js';
+import { fuzzReport } from '../../src/testing/fuzz/fuzz-report.js';
 import { writeInspected } from '../../src/testing/inspect/as-file.js';
 import { claimsTemplate } from '../../src/testing/inspect/claims.js';
 import { inspectionJson, inspectionReport } from '../../src/testing/inspect/inspection-report.js';
@@ -17,7 +18,6 @@ import { clientJson, fuzzJson, scenariosJson } from '../../src/testing/report/js
 import { junitReport } from '../../src/testing/report/junit.js';
 import { type Report, viewReport } from '../../src/testing/report/report.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
-import { shakeReport } from '../../src/testing/shake/shake-report.js';
 import { bytesOf, frameEvent, replyEvent } from '../simulator/traffic/events.js';
 import { nativeSetup } from '../support/configuration.js';
 import { inspectServer } from './inspect/virtual-server.js';
@@ -73,7 +73,7 @@ const RUN: Report = {
   versions: VERSIONS,
 };
 const TEST = viewReport(RUN, shown);
-const EXAMINATION = viewReport(
+const CLIENT_TEST = viewReport(
   {
     ...RUN,
     kind: 'client',
@@ -112,7 +112,7 @@ function fuzzed(): { readonly report: Report; readonly simulator: Simulator } {
     periodMs: 1000,
     isAnswered: true,
   };
-  const report = shakeReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, {
+  const report = fuzzReport({ line, unitId: undefined, limitMs: 60_000, seed: 4711 }, simulator, {
     startedAt: STARTED_AT,
     durationMs: 90_000,
     isOver: true,
@@ -148,19 +148,19 @@ describe('the report that is written is as it was', () => {
     ['scenario.xml', () => junitReport([TEST])],
     ['scenario.json', () => scenariosJson([TEST])],
     ['scenario.html', () => htmlReport([TEST])],
-    ['client.json', () => clientJson(EXAMINATION)],
-    ['client.html', () => htmlReport([EXAMINATION])],
+    ['client.json', () => clientJson(CLIENT_TEST)],
+    ['client.html', () => htmlReport([CLIENT_TEST])],
     ['fuzz.json', () => fuzzJson(viewReport(fuzzed().report, shown))],
     [
       'fleet.html',
-      () => fleetHtml([{ bench: 'bench-1', report: EXAMINATION, url: 'http://bench-1/' } as const]),
+      () => fleetHtml([{ bench: 'bench-1', report: CLIENT_TEST, url: 'http://bench-1/' } as const]),
     ],
   ])('%s', async (name, text) => {
     await expect(kept(text())).toMatchFileSnapshot(golden(`report-${name}`));
   });
 });
 
-it('the scenario of a shake is as it was', async () => {
+it('the scenario of a fuzz run is as it was', async () => {
   const { report, simulator } = fuzzed();
   const text = report.fuzzed?.scenario ?? '';
   const findings = new Findings();
@@ -171,7 +171,7 @@ it('the scenario of a shake is as it was', async () => {
 
 const CHECKS = ['fc03-quantity-125', 'map-end', 'same-value'];
 
-it('the report, the file and the claims that an inspection writes are as they were', async () => {
+it('the report, the file and the claims that a server test writes are as they were', async () => {
   const { inspection } = await inspectServer({
     device: {
       identity: { vendorName: 'Acme', productCode: 'M1', majorMinorRevision: '1.0' },

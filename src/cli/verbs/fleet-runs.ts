@@ -7,7 +7,7 @@ import { forRunningSimulator, loadScenarioFile } from '../../testing/scenario/sc
 import type { FleetCommand } from '../command-line/commands/fleet.js';
 import type { Reports } from '../command-line/commands/values.js';
 import {
-  examinationBody,
+  clientTestBody,
   type FollowedRun,
   followRun,
   type RunCarrier,
@@ -70,13 +70,13 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   );
 }
 
-/** Makes the work of an examination of a line. */
-export function examinationWork(order: Parameters<typeof examinationBody>[0]): Work {
-  return { kind: 'client', name: `line ${order.line}`, body: examinationBody(order) };
+/** Makes the work of a client test of a line. */
+export function clientTestWork(order: Parameters<typeof clientTestBody>[0]): Work {
+  return { kind: 'client', name: `line ${order.line}`, body: clientTestBody(order) };
 }
 
 /**
- * Runs tests or an examination on all benches at once, on each bench one after the other, and writes one
+ * Runs tests or a client test on all benches at once, on each bench one after the other, and writes one
  * report on all of them. Stops what runs when somebody interrupts.
  * @returns the exit code: 1 unless all have passed on all benches
  */

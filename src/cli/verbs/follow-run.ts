@@ -5,7 +5,7 @@ import { failure, type Result, success } from '../../common/result.js';
 import type { Finding, ReportView, Verdict } from '../../testing/report/report.js';
 import type { DutDefinition } from '../../testing/scenario/dut.js';
 import { Dut, withEndpoints } from '../../testing/scenario/dut.js';
-import type { ExaminationOrder } from '../command-line/commands/test-client.js';
+import type { ClientTestOrder } from '../command-line/commands/test-client.js';
 import type { Remote } from './remote.js';
 
 /** The parts of a finding that are shown. */
@@ -194,8 +194,8 @@ async function startDut(
   return started.ok ? success(started.dut) : failure(started.error);
 }
 
-/** An examination on a simulator that already runs. */
-export interface RemoteExamination extends ExaminationOrder {
+/** A client test on a simulator that already runs. */
+export interface RemoteClientTest extends ClientTestOrder {
   readonly line: string;
   /** Name of a value to which the client writes what it has read. The simulator takes no other observers. */
   readonly register?: string | undefined;
@@ -203,8 +203,8 @@ export interface RemoteExamination extends ExaminationOrder {
   readonly dut?: string | undefined;
 }
 
-/** The body of the request that starts an examination. */
-export function examinationBody(wanted: Omit<RemoteExamination, 'dut'>): object {
+/** The body of the request that starts a client test. */
+export function clientTestBody(wanted: Omit<RemoteClientTest, 'dut'>): object {
   const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
   return {
     kind: 'client',

@@ -8,16 +8,16 @@ import { atOnce } from '../../common/work.js';
 import type { SourceText } from '../../files/config/text/parse-text.js';
 import { readConfigFile } from '../../files/config/text/read-file.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { type MakeObserver, readObserver } from '../../testing/examine/observer.js';
+import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
+import { FuzzRun } from '../../testing/fuzz/fuzz-run.js';
+import { checkingMoves, type FuzzOrder, type Schedule } from '../../testing/fuzz/move.js';
+import { readingFuzz } from '../../testing/fuzz/start-fuzz.js';
 import { htmlReport } from '../../testing/report/html.js';
 import { fuzzJson, scheduleSchema } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
 import { writeCapture } from '../../testing/scenario/test-run.js';
-import { checkingMoves, type Schedule, type ShakeOrder } from '../../testing/shake/move.js';
-import { Shake } from '../../testing/shake/shake.js';
-import { readingShake } from '../../testing/shake/start-shake.js';
 import type { FuzzCommand } from '../command-line/commands/fuzz.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
 import { runThere } from './follow-run.js';
@@ -29,7 +29,7 @@ import { firstProblem, reportsProblem, save, writeReports } from './write-files.
 /** The exit code for a wrong command, configuration or line, when nobody polls, or after a stop. */
 const WRONG = 2;
 
-/** Shakes the client that polls a line, and prints what breaks it. */
+/** Fuzzes the client that polls a line, and prints what breaks it. */
 export async function fuzz(command: FuzzCommand): Promise<number> {
   const read = readObserver(command.observer, (part) => `--observer-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
@@ -68,13 +68,13 @@ function fuzzHere(command: FuzzCommand, means: Means): Promise<Result<ReportView
   return onOwnSimulator(command.source, (simulator) => {
     const { dut, source, about } = command;
     const client = { dut, makeObserver: means.makeObserver };
-    const readShake = (at: At) => atOnce(readingShake(at, simulator));
-    const wanted = orderHere(bodyOf(command), readShake, client, simulator);
+    const readFuzz = (at: At) => atOnce(readingFuzz(at, simulator));
+    const wanted = orderHere(bodyOf(command), readFuzz, client, simulator);
     if (!wanted.ok) return wanted;
     const replay =
       means.replay === undefined ? success(undefined) : readMoves(means.replay, simulator, command);
     if (!replay.ok) return replay;
-    const order: ShakeOrder = {
+    const order: FuzzOrder = {
       ...wanted.value,
       replay: replay.value,
       about,
@@ -104,7 +104,7 @@ function readMoves(
 function fuzzLine(
   { dut, capture }: FuzzCommand,
   simulator: Simulator,
-  order: ShakeOrder,
+  order: FuzzOrder,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, limitMs, seed } = order;
@@ -113,7 +113,7 @@ function fuzzLine(
   );
   const make = (restart: () => Promise<string | undefined>) => {
     const audience = { found: printFinding, note: say };
-    return new Shake(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
+    return new FuzzRun(simulator, { ...order, ...(dut !== undefined && { restart }) }, audience);
   };
   return runOnClient(simulator, dut, stop, make, ({ fuzzed }) => {
     if (capture === undefined || !fuzzed) return;
@@ -122,7 +122,7 @@ function fuzzLine(
   });
 }
 
-/** Shakes the client of a line on a simulator that already runs. The client is started here, only once. */
+/** Fuzzes the client of a line on a simulator that already runs. The client is started here, only once. */
 function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): Promise<Result<ReportView>> {
   const { line, dut, token, observer } = command;
   const { register } = observer;
@@ -140,7 +140,7 @@ function fuzzThere(command: FuzzCommand, url: string, { replay, stop }: Means): 
   );
 }
 
-/** The body of the request that starts a shake, without the moves and the observer. */
+/** The body of the request that starts a fuzz run, without the moves and the observer. */
 function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: FuzzCommand): object {
   return compact({ line, unit, limit, seed, moves });
 }

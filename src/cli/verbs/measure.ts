@@ -1,7 +1,7 @@
 import { unknownName } from '../../common/schema/nearest.js';
 import { Simulator } from '../../simulator/simulator.js';
-import { measureLine, waitsForOthers } from '../../testing/selftest/measure.js';
-import { verdict } from '../../testing/selftest/verdict.js';
+import { measureLine, waitsForOthers } from '../../testing/measure/measure.js';
+import { verdict } from '../../testing/measure/verdict.js';
 import type { MeasureCommand } from '../command-line/commands/measure.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';

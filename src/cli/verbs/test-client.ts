@@ -1,31 +1,31 @@
 import { type Result, success } from '../../common/result.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
-import { REAL_WORLD, realWorldChecks } from '../../testing/examine/checks/real-world.js';
-import { Examination } from '../../testing/examine/examination.js';
-import { DEFAULT_LIMIT_MS, type ExaminationOrder } from '../../testing/examine/examination-order.js';
-import { type MakeObserver, readObserver } from '../../testing/examine/observer.js';
+import { REAL_WORLD, realWorldChecks } from '../../testing/client/checks/real-world.js';
+import { ClientTest } from '../../testing/client/client-test.js';
+import { type ClientTestOrder, DEFAULT_LIMIT_MS } from '../../testing/client/client-test-order.js';
+import { type MakeObserver, readObserver } from '../../testing/client/observer.js';
 import { htmlReport } from '../../testing/report/html.js';
 import { clientJson } from '../../testing/report/json.js';
 import { aboutText, type ReportView } from '../../testing/report/report.js';
 import { durationText } from '../../testing/report/words.js';
 import { programOf } from '../../testing/scenario/dut.js';
-import { readExamination } from '../../testing/start-examination.js';
+import { readClientTest } from '../../testing/start-client-test.js';
 import type { TestClientRequest, TestClientWanted } from '../command-line/commands/test-client.js';
 import { onOwnSimulator, orderHere, runOnClient } from './bench-here.js';
-import { examinationBody, type RemoteAudience, type RemoteExamination, runThere } from './follow-run.js';
+import { clientTestBody, type RemoteAudience, type RemoteClientTest, runThere } from './follow-run.js';
 import { Remote } from './remote.js';
 import { complain, FAILED, OK, printFinding, say } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
 /**
- * The exit code when the command, the configuration or the line is wrong, nobody polls, or the examination
+ * The exit code when the command, the configuration or the line is wrong, nobody polls, or the client test
  * was stopped.
  */
 const WRONG = 2;
 
-/** Examines the client that polls a line, and prints how it behaves. */
+/** Tests the client that polls a line, and prints how it behaves. */
 export async function testClient(request: TestClientRequest): Promise<number> {
   if (request.what === 'list') return list();
   const read = readObserver(request.observer, (part) => `--observer-${part}`);
@@ -59,7 +59,7 @@ function testHere(
 ): Promise<Result<ReportView | undefined>> {
   return onOwnSimulator(wanted.source, (simulator) => {
     const client = { dut: wanted.dut, makeObserver };
-    const order = orderHere(examinationBody(wanted), readExamination, client, simulator);
+    const order = orderHere(clientTestBody(wanted), readClientTest, client, simulator);
     return order.ok ? success(() => testLine(wanted, simulator, order.value, stop)) : order;
   });
 }
@@ -67,7 +67,7 @@ function testHere(
 function testLine(
   { dut, restart: isRestarted }: TestClientWanted,
   simulator: Simulator,
-  order: ExaminationOrder,
+  order: ClientTestOrder,
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, checks, limitMs, seed } = order;
@@ -75,11 +75,11 @@ function testLine(
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
   return runOnClient(simulator, dut, stop, (restart) => {
     const audience = { found: printFinding, note: say };
-    return new Examination(simulator, { ...order, ...(isRestarted && { restart }) }, audience);
+    return new ClientTest(simulator, { ...order, ...(isRestarted && { restart }) }, audience);
   });
 }
 
-/** Examines the client of a line on a simulator that already runs. */
+/** Tests the client of a line on a simulator that already runs. */
 function testThere(
   { observer: { register }, token, ...wanted }: TestClientWanted,
   url: string,
@@ -91,16 +91,16 @@ function testThere(
 }
 
 /**
- * Examines the client of a line on a simulator that already runs, and follows the examination.
+ * Tests the client of a line on a simulator that already runs, and follows the client test.
  * @returns the report, or lines for a terminal that say why there is none
  */
 export function testClientRemotely(
-  wanted: RemoteExamination,
+  wanted: RemoteClientTest,
   { url, token }: { readonly url: string; readonly token: string | undefined },
   audience: RemoteAudience,
 ): Promise<Result<ReportView>> {
   const dut = wanted.dut === undefined ? undefined : programOf(wanted.dut);
-  const run = { body: examinationBody(wanted), dut };
+  const run = { body: clientTestBody(wanted), dut };
   return runThere(new Remote(url, token), run, audience);
 }
 

@@ -33,7 +33,7 @@ import { standardOutput } from './standard.js';
 import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, reportsProblem, save, writeNativeFile, writeReports } from './write-files.js';
 
-/** The exit code when the command is wrong, nothing answers, or the inspection was stopped. */
+/** The exit code when the command is wrong, nothing answers, or the server test was stopped. */
 const WRONG = 2;
 /** The name of a file that stands for standard output. */
 const STDOUT = '-';
@@ -43,7 +43,7 @@ const POWER_CYCLE_MS = 60_000;
 /** Prints a line of the report, or of progress. */
 type Tell = (text: string) => unknown;
 
-/** Inspects a server, and prints how it behaves. */
+/** Tests a server, and prints how it behaves. */
 export async function testServer(request: TestServerRequest): Promise<number> {
   if (request.what === 'list') return list();
   const { write, claimsTemplate: template, force } = request;

@@ -225,11 +225,11 @@ export interface ClonedDevice {
   readonly unfinished: string | undefined;
   /** The names and types of its registers, when a file gives them. */
   readonly map: ImportedDevice | undefined;
-  /** What an inspection has found out beside; absent when the device was only read. */
+  /** What a server test has found out beside; absent when the device was only read. */
   readonly inspected?: InspectedWays;
 }
 
-/** How an inspected device differs from what reading it shows. */
+/** How a tested device differs from what reading it shows. */
 export interface InspectedWays {
   readonly remarks: readonly string[];
   readonly manners: Readonly<Record<string, unknown>>;

@@ -173,7 +173,7 @@ export type TransportStart =
    */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
-/** The parts that only a serial line has, for its status and its self-test. */
+/** The parts that only a serial line has, for its status and its measurement. */
 export interface SerialSide {
   /** The port, while it is open. */
   readonly port: BytePort | undefined;

@@ -66,7 +66,7 @@ export class MqttLink {
   #reported = '';
   #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #hits = new Map<string, number>();
-  /** Tests, examinations and shakes that are running. */
+  /** Runs that are running. */
   #running: readonly { readonly id: number; readonly name: string }[] = [];
 
   constructor(desk: ApiContext, order: LinkOrder, log: FastifyBaseLogger) {

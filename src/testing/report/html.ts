@@ -185,7 +185,7 @@ function rowHtml(finding: FindingView, number: number, id?: string): string {
   ].join('');
 }
 
-/** One row of the report: a test or an examination on one of many benches. */
+/** One row of the report: a run on one of many benches. */
 export interface RowOfBench {
   readonly bench: string;
   readonly report: ReportView;

@@ -126,7 +126,7 @@ const checkShape = {
   durationMs: ms,
 };
 
-/** The fields of an examination, without the frames that are its evidence. */
+/** The fields of a client test, without the frames that are its evidence. */
 export const clientShape = {
   name: z.string(),
   line: z.string(),
@@ -162,7 +162,7 @@ const reportShape = {
   versions: z.array(z.object({ name: z.string(), version: z.string() })),
 };
 
-/** The JSON report on an examination. */
+/** The JSON report on a client test. */
 export const clientReportSchema = z.object({
   ...clientShape,
   checks: z.array(z.object({ ...checkShape, frames: framesShape })),
@@ -179,7 +179,7 @@ type SummedUp = Pick<
   readonly findings: readonly FindingHead[];
 };
 
-/** Summarizes an examination as far as it has come, without frames. */
+/** Summarizes a client test as far as it has come, without frames. */
 export function clientSummary(report: SummedUp): Summary {
   return {
     ...headJson(report),
@@ -193,12 +193,12 @@ function headJson({ name, line = '', seed, verdict, isStopped, conclusions }: Su
   return { name, line, seed, verdict, stopped: isStopped, conclusions: [...conclusions] };
 }
 
-/** The JSON of one examination. */
+/** The JSON of one client test. */
 export function clientJson(report: ReportView): string {
   return textOf(clientJsonByCheck(report));
 }
 
-/** The JSON report on an examination as a value whose checks are made one by one. */
+/** The JSON report on a client test as a value whose checks are made one by one. */
 export function clientJsonByCheck(report: ReportView) {
   return { ...clientSummary(report), checks: checksJson(report.findings), ...reportJson(report) };
 }
@@ -261,7 +261,7 @@ export const scheduleSchema = bounded(
   'moves',
 );
 
-/** The fields of a shake, without the frames that are its evidence and without the scenario. */
+/** The fields of a fuzz run, without the frames that are its evidence and without the scenario. */
 export const fuzzShape = {
   name: z.string(),
   line: z.string(),
@@ -282,7 +282,7 @@ export const fuzzShape = {
   findings: z.array(z.object(checkShape)).describe('The failures of the client, in their order.'),
 };
 
-/** The JSON report on a shake. */
+/** The JSON report on a fuzz run. */
 export const fuzzReportSchema = z.object({
   ...fuzzShape,
   scenario: z.string().optional().describe('The schedule as a scenario, in YAML.'),
@@ -290,7 +290,7 @@ export const fuzzReportSchema = z.object({
   ...reportShape,
 });
 
-/** Summarizes a shake as far as it has come, without frames. */
+/** Summarizes a fuzz run as far as it has come, without frames. */
 export function fuzzSummary(report: SummedUp): z.infer<z.ZodObject<typeof fuzzShape>> {
   const { tried, fuzzed, findings } = report;
   const { schedule, first, last, nearest } = fuzzed ?? {};
@@ -304,12 +304,12 @@ export function fuzzSummary(report: SummedUp): z.infer<z.ZodObject<typeof fuzzSh
   };
 }
 
-/** The JSON of one shake. */
+/** The JSON of one fuzz run. */
 export function fuzzJson(report: ReportView): string {
   return textOf(fuzzJsonByFinding(report));
 }
 
-/** The JSON report on a shake as a value whose findings are made one by one. */
+/** The JSON report on a fuzz run as a value whose findings are made one by one. */
 export function fuzzJsonByFinding(report: ReportView) {
   const { fuzzed, findings } = report;
   return {

@@ -10,7 +10,7 @@ import type { RunKind } from '../run-kinds.js';
  */
 export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
 
-/** One check of an examination, or one step of a test. */
+/** One check of a client test, or one step of a test. */
 export interface Finding {
   /** Unique in its report: `time-out`, or the number of the step. */
   readonly id: string;
@@ -69,7 +69,7 @@ export interface Measured {
   readonly plusMinus: number;
 }
 
-/** The measurements of an examination, in ms. A value that is not known is absent. */
+/** The measurements of a client test, in ms. A value that is not known is absent. */
 export interface Measurements {
   /** How long the client waits for a reply, counted from its request. */
   readonly timeoutMs?: Measured;
@@ -131,11 +131,11 @@ export interface Report {
   readonly conclusions: readonly string[];
   /** The measurements as text: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
-  /** The measurements as numbers; examinations only. */
+  /** The measurements as numbers; client tests only. */
   readonly found?: Measurements;
-  /** How many moves were tried, in how many plays; shakes only. */
+  /** How many moves were tried, in how many plays; fuzz runs only. */
   readonly tried?: { readonly moves: number; readonly plays: number };
-  /** The shortest schedule on which the client fails; shakes only, and absent when none was found. */
+  /** The shortest schedule on which the client fails; fuzz runs only, and absent when none was found. */
   readonly fuzzed?: Fuzzed;
   readonly findings: readonly Finding[];
   /** The native file of the simulator. */

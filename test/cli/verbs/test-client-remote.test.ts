@@ -25,7 +25,7 @@ async function listening(): Promise<{ running: RunningSimulator; url: string }> 
 
 const WANTED = { line: 'bus', checks: ['legal-requests', 'connections-reused'], limitMs: 120_000, seed: 7 };
 
-describe('an examination on a simulator that runs already', () => {
+describe('a client test on a simulator that runs already', () => {
   it('starts the client here, tells each check and brings the report', { timeout: 120_000 }, async () => {
     const { url } = await listening();
     const told: string[] = [];

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/testing/checks.js';
-import { realWorldChecks } from '../../../src/testing/examine/checks/real-world.js';
+import { realWorldChecks } from '../../../src/testing/client/checks/real-world.js';
 import { clientReportSchema } from '../../../src/testing/report/json.js';
 import { dist } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
@@ -31,7 +31,7 @@ const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller
 const config = () => newFile({ devices: DEVICES, lines: LINES });
 const testClient = (...args: string[]) => run(['test-client', ...args], newDirectory());
 
-/** Examines a client that takes replies of any transaction, and writes back what it has read. */
+/** Tests a client that takes replies of any transaction, and writes back what it has read. */
 const testEcho = (...observer: string[]) =>
   testClient('bus', '--config', config(), '--dut', ECHO_POLLER, '--checks', 'wrong-transaction', ...observer);
 
@@ -87,7 +87,7 @@ describe.concurrent('modbus-sim test-client', () => {
     expect([...paths]).toEqual(['/now']);
   });
 
-  it('examines a client on a virtual serial line', async () => {
+  it('tests a client on a virtual serial line', async () => {
     const { code, stdout } = await testClient(
       ...['rtu', '--config', config(), '--dut', SERIAL_POLLER, '--checks', 'exception-2'],
     );
@@ -141,7 +141,7 @@ describe.concurrent('modbus-sim test-client', () => {
     });
     const code = await new Promise((resolve) => child.once('close', resolve));
     expect(code).toBe(2);
-    expect(output).toMatch(/^not run +1 Polls in a regular rhythm\n +the examination was stopped before$/m);
+    expect(output).toMatch(/^not run +1 Polls in a regular rhythm\n +the clientTest was stopped before$/m);
   });
 
   it('lists all checks', async () => {

@@ -82,7 +82,7 @@ afterAll(async () => {
 
 const place = (line: string) => `127.0.0.1:${program.tcpPort(line)}`;
 
-describe('inspects a server on a real connection', () => {
+describe('tests a server on a real connection', () => {
   it.concurrent.each(Object.entries(SERVERS))('%s', async (line, { checks, violates }) => {
     const file = join(newDirectory(), 'card.json');
     const args = ['test-server', '--tcp', place(line), '--checks', checks, '--seed', '1', '--json', file];

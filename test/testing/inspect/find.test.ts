@@ -4,7 +4,7 @@ import type { ClientTarget, Wire, WireListener } from '../../../src/modbus/clien
 import { encodeRtu } from '../../../src/modbus/protocol/rtu.js';
 import { findServer } from '../../../src/testing/inspect/find.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
-import { untilOver } from '../examine/virtual-bench.js';
+import { untilOver } from '../client/virtual-bench.js';
 
 const TARGET = {
   ...{ kind: 'serial', framing: 'rtu', path: '/dev/ttyUSB0' },

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/modbus/transport/clock.js';
 import type { InspectionOrder } from '../../../src/testing/inspect/bench.js';
 import { type Inspection, InspectionRun } from '../../../src/testing/inspect/inspection.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
-import { untilOver } from '../examine/virtual-bench.js';
+import { untilOver } from '../client/virtual-bench.js';
 import { ORDER } from './virtual-server.js';
 
 /* Servers on real sockets that simulators are not: written for one mistake each. */

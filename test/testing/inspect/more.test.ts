@@ -5,7 +5,7 @@ import type { InspectionOrder } from '../../../src/testing/inspect/bench.js';
 import { cardText } from '../../../src/testing/inspect/card.js';
 import { InspectionRun } from '../../../src/testing/inspect/inspection.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
-import { untilOver } from '../examine/virtual-bench.js';
+import { untilOver } from '../client/virtual-bench.js';
 import { inspectServer, ORDER, type ServerWanted } from './virtual-server.js';
 
 afterEach(() => {

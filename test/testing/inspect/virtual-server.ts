@@ -14,9 +14,9 @@ import {
 } from '../../../src/testing/inspect/inspection.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
-import { untilOver } from '../examine/virtual-bench.js';
-import { type Lateness, VirtualSerial } from '../examine/virtual-port.js';
-import { VirtualTcp } from '../examine/virtual-tcp.js';
+import { untilOver } from '../client/virtual-bench.js';
+import { type Lateness, VirtualSerial } from '../client/virtual-port.js';
+import { VirtualTcp } from '../client/virtual-tcp.js';
 
 /** A meter with room for everything that is asked: blocks of 130 registers, coils, and addresses to write. */
 export const METER = {

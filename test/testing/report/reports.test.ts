@@ -157,7 +157,7 @@ const ABOUT = {
   fix: 'Mend it.',
   source: 'nobody',
 };
-const EXAMINATION = viewReport(
+const CLIENT_TEST = viewReport(
   {
     ...REPORT,
     kind: 'client',
@@ -174,9 +174,9 @@ const EXAMINATION = viewReport(
   shown,
 );
 
-describe('the JSON of an examination', () => {
+describe('the JSON of a client test', () => {
   it('fits its schema, and has what was found in numbers', () => {
-    const json: unknown = JSON.parse(clientJson(EXAMINATION));
+    const json: unknown = JSON.parse(clientJson(CLIENT_TEST));
     const { found, checks, line, seed } = clientReportSchema.parse(json);
     expect({ line, seed }).toEqual({ line: 'bus', seed: 4711 });
     expect(found).toEqual({
@@ -201,8 +201,8 @@ describe('the JSON of an examination', () => {
   });
 });
 
-describe('the report on an examination in HTML', () => {
-  const html = htmlReport([EXAMINATION]);
+describe('the report on a client test in HTML', () => {
+  const html = htmlReport([CLIENT_TEST]);
 
   it('begins with what was found, and counts the verdicts', () => {
     expect(html).toContain('<p class="first">Gives up after 487 ± 3 ms.</p>');
@@ -217,7 +217,7 @@ describe('the report on an examination in HTML', () => {
     const failed = { ...finding('fail', { conclusion: 'takes a late reply', about: ABOUT }), frames: [] };
     const conclusions = ['Takes a late reply.', 'Asks 2 times.'];
     const page = (more: readonly string[]) =>
-      htmlReport([{ ...EXAMINATION, conclusions: [...more, ...conclusions], findings: [failed] }]);
+      htmlReport([{ ...CLIENT_TEST, conclusions: [...more, ...conclusions], findings: [failed] }]);
     expect(page([])).toMatch(
       /<p class="first">One check has failed:<\/p>\s*<ol><li><b>Takes a late reply\.<\/b>.*<\/ol>\s*<p>Asks 2 times\.<\/p>/,
     );
@@ -236,7 +236,7 @@ describe('the report on an examination in HTML', () => {
       ...failed.map((_, i) => `Does thing ${i}.`),
     ];
     const page = htmlReport([
-      { ...EXAMINATION, conclusions, findings: failed.map((each) => ({ ...each, frames: [] })) },
+      { ...CLIENT_TEST, conclusions, findings: failed.map((each) => ({ ...each, frames: [] })) },
     ]);
     const [found = ''] = /<section class="found">[\s\S]*?<\/section>/.exec(page) ?? [];
     expect(found.match(/<p|<li/g)?.length).toBeLessThanOrEqual(10);
@@ -311,12 +311,12 @@ describe('the strip of a report', () => {
 it('says what was tested, by whom, and a remark in every form', () => {
   const about = { client: 'gateway <2.1>', tester: 'A. Bee', remark: 'new firmware' };
   const test = viewReport({ ...REPORT, about }, shown);
-  const examination = viewReport({ ...REPORT, kind: 'client', about }, shown);
+  const clientTest = viewReport({ ...REPORT, kind: 'client', about }, shown);
   expect(htmlReport([test])).toContain('<p>gateway &lt;2.1&gt;, tested by A. Bee: new firmware</p>');
   expect(junitReport([test])).toContain('<property name="client" value="gateway &lt;2.1&gt;"/>');
   expect(junitReport([test])).toContain('<property name="remark" value="new firmware"/>');
   expect(JSON.parse(scenariosJson([test]))).toMatchObject({ about });
-  expect(clientReportSchema.parse(JSON.parse(clientJson(examination)))).toMatchObject({ about });
+  expect(clientReportSchema.parse(JSON.parse(clientJson(clientTest)))).toMatchObject({ about });
   expect(aboutText({ remark: 'new firmware' })).toBe('new firmware');
   expect(scenariosJson([viewReport(REPORT, shown)])).not.toContain('"about"');
 });

@@ -9,7 +9,7 @@ import type { Report } from '../../../src/testing/report/report.js';
 import { TestRun } from '../../../src/testing/scenario/test-run.js';
 import { pduOf } from '../../../src/testing/tested-line.js';
 import { nativeSetup } from '../../support/configuration.js';
-import { inVirtualTime, untilOver, type VirtualBench, virtualBench } from '../examine/virtual-bench.js';
+import { inVirtualTime, untilOver, type VirtualBench, virtualBench } from '../client/virtual-bench.js';
 import { BENCH, read, scenarioOf } from './read.js';
 
 /* What steps do to a client that polls in virtual time. */

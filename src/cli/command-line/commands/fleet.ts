@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import { quote } from '../../../common/schema/problem.js';
 import { allOf, command, type Given } from './scan.js';
-import { type ExaminationOrder, examinationOrder, ORDER_OPTIONS } from './test-client.js';
+import { type ClientTestOrder, clientTestOrder, ORDER_OPTIONS } from './test-client.js';
 import { flag, option, REPORT_OPTIONS, type Reports, reportsOf, text, timeFrom } from './values.js';
 
 /** Ask or command the benches on an MQTT broker. */
@@ -37,7 +37,7 @@ type FleetAction =
     }
   | {
       readonly do: 'test-client';
-      readonly order: ExaminationOrder & { readonly line: string };
+      readonly order: ClientTestOrder & { readonly line: string };
       readonly reports: Reports;
     }
   | { readonly do: 'targets'; readonly file: string };
@@ -145,7 +145,7 @@ function actionOf({ words, values, options }: Fleet): Result<FleetAction> {
         : failure(USAGE);
     case 'test-client':
       return first !== undefined && second === undefined
-        ? success({ do: 'test-client', order: { line: first, ...examinationOrder(values) }, reports })
+        ? success({ do: 'test-client', order: { line: first, ...clientTestOrder(values) }, reports })
         : failure(USAGE);
     case 'examine':
       return failure('fleet examine is called fleet test-client now');

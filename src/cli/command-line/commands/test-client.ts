@@ -2,7 +2,7 @@ import { compact } from '../../../common/compact.js';
 import { MAX_SEED } from '../../../common/random.js';
 import { failure, type Result, success } from '../../../common/result.js';
 import type { ConfigurationSource } from '../../../files/config/load.js';
-import type { WrittenObserver } from '../../../testing/examine/observer.js';
+import type { WrittenObserver } from '../../../testing/client/observer.js';
 import { command, type Given, type Values } from './scan.js';
 import {
   FREE_PORTS_OPTION,
@@ -28,7 +28,7 @@ export interface TestClientCommand {
 /** What the user asks of `modbus-sim test-client`. */
 export type TestClientRequest =
   | { readonly what: 'list' }
-  | (ExaminationOrder &
+  | (ClientTestOrder &
       ClientWanted & {
         readonly what: 'test-client';
         /** Whether the client is started again when it has ended. */
@@ -36,7 +36,7 @@ export type TestClientRequest =
       });
 
 /** A run on the client of a line. */
-export interface ClientWanted extends Omit<ExaminationOrder, 'checks'>, Reports {
+export interface ClientWanted extends Omit<ClientTestOrder, 'checks'>, Reports {
   readonly line: string;
   readonly source: ConfigurationSource;
   /** The command line that starts the client. */
@@ -48,8 +48,8 @@ export interface ClientWanted extends Omit<ExaminationOrder, 'checks'>, Reports 
   readonly token?: string;
 }
 
-/** What an examination does, on this simulator or on another one. */
-export interface ExaminationOrder {
+/** What a client test does, on this simulator or on another one. */
+export interface ClientTestOrder {
   /** Unit id; only requests to this unit are disturbed. */
   readonly unitId?: number;
   /** Identifiers of checks and names of groups; all checks when empty. */
@@ -60,13 +60,13 @@ export interface ExaminationOrder {
   readonly seed?: number;
 }
 
-/** The examination that a user asks for. */
+/** The client test that a user asks for. */
 export type TestClientWanted = Extract<TestClientRequest, { what: 'test-client' }>;
 
 /** The shortest and the longest limit of a run, in ms. */
 export const LIMITS_MS = [1000, 86_400_000] as const;
 
-/** The options that say what an examination does. */
+/** The options that say what a client test does. */
 export const ORDER_OPTIONS = {
   unit: numberFrom('N', 'disturb only requests to this unit', 'a unit identifier', [0, 255]),
   checks: option(
@@ -166,13 +166,13 @@ export function clientWanted(
   });
 }
 
-/** Reads from the options of a command line what the examination does. */
-export function examinationOrder({
+/** Reads from the options of a command line what the client test does. */
+export function clientTestOrder({
   unit: unitId,
   checks = [],
   limit: limitMs,
   seed,
-}: Values<typeof ORDER_OPTIONS>): ExaminationOrder {
+}: Values<typeof ORDER_OPTIONS>): ClientTestOrder {
   return { checks, ...compact({ unitId, limitMs, seed }) };
 }
 

@@ -56,7 +56,7 @@ export type TestServerRequest =
         readonly force: boolean;
       });
 
-/** The inspection that a user asks for. */
+/** The server test that a user asks for. */
 export type TestServerWanted = Extract<TestServerRequest, { what: 'test-server' }>;
 
 /** An option whose value is a list of tables with addresses: `holding:100-103,coils:10-13`. */

@@ -21,7 +21,7 @@ const TICK_MS = 50;
  */
 const QUIET_MS = 10_000;
 
-/** Size of a piece in bytes, and number of events that are examined without a pause. */
+/** Size of a piece in bytes, and number of events that are looked at without a pause. */
 const PIECE = 64 * 1024;
 const PAUSE_AFTER = 4096;
 

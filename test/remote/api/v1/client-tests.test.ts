@@ -7,7 +7,7 @@ import { BENCH } from '../../../testing/scenario/read.js';
 
 stopAfterEach();
 
-interface ExaminationBody {
+interface ClientTestBody {
   readonly id: number;
   readonly state: string;
   readonly verdict: string;
@@ -20,9 +20,9 @@ interface ExaminationBody {
 
 const start = () => startSimulator(nativeSetup(BENCH));
 const post = ({ rest }: RunningSimulator, order: object) =>
-  rest.send<ExaminationBody>('POST', '/api/v1/runs', { kind: 'client', ...order });
+  rest.send<ClientTestBody>('POST', '/api/v1/runs', { kind: 'client', ...order });
 const get = async ({ rest }: RunningSimulator, id: number, query = '') =>
-  (await rest.send<ExaminationBody>('GET', `/api/v1/runs/${id}${query}`)).body;
+  (await rest.send<ClientTestBody>('GET', `/api/v1/runs/${id}${query}`)).body;
 
 const PERIOD_MS = 50;
 let polling: NodeJS.Timeout | undefined;
@@ -41,7 +41,7 @@ const isOver = (running: RunningSimulator, id: number) =>
   expect.poll(async () => (await get(running, id, '?report=false')).state, { timeout: 30_000 }).toBe('over');
 
 describe('/api/v1/runs of the kind client', () => {
-  it('examines the client of a line and tells what it has found', { timeout: 60_000 }, async () => {
+  it('tests the client of a line and tells what it has found', { timeout: 60_000 }, async () => {
     const running = await start();
     poll(running);
     const { status, body } = await post(running, { line: 'bus', checks: ['legal-requests'], seed: 7 });
@@ -86,11 +86,11 @@ describe('/api/v1/runs of the kind client', () => {
     expect(body).toContain('<li><b>Asks what is not legal.</b>');
   });
 
-  it('has one line for one test or examination, and counts both together', async () => {
+  it('has one line for one run, and counts both together', async () => {
     const running = await start();
     await post(running, { line: 'bus' });
     const test = { name: 'one', steps: [{ wait: '60s' }] };
-    const busy = await running.rest.send<ExaminationBody>('POST', '/api/v1/runs?kind=scenario', test);
+    const busy = await running.rest.send<ClientTestBody>('POST', '/api/v1/runs?kind=scenario', test);
     expect(busy.status).toBe(409);
     expect(busy.body.error).toContain('run 1 works on line bus');
     expect((await running.rest.send('DELETE', '/api/v1/runs/1')).status).toBe(204);
@@ -99,7 +99,7 @@ describe('/api/v1/runs of the kind client', () => {
     expect(new Set(stopped.checks.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
     expect(stopped).toMatchObject({ stopped: true });
     expect(stopped.conclusions[0]).toBe('Stopped before its end: no verdict.');
-    const started = await running.rest.send<ExaminationBody>('POST', '/api/v1/runs?kind=scenario', test);
+    const started = await running.rest.send<ClientTestBody>('POST', '/api/v1/runs?kind=scenario', test);
     expect(started.body.id).toBe(2);
     expect((await post(running, { line: 'bus' })).body.error).toContain('run 2 works on line bus');
   });

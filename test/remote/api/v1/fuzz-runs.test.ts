@@ -6,7 +6,7 @@ import { BENCH } from '../../../testing/scenario/read.js';
 
 stopAfterEach();
 
-interface ShakeBody {
+interface FuzzBody {
   readonly id: number;
   readonly state: string;
   readonly verdict: string;
@@ -22,9 +22,9 @@ interface ShakeBody {
 
 const start = () => startSimulator(nativeSetup(BENCH));
 const post = ({ rest }: RunningSimulator, order: object) =>
-  rest.send<ShakeBody>('POST', '/api/v1/runs', { kind: 'fuzz', ...order });
+  rest.send<FuzzBody>('POST', '/api/v1/runs', { kind: 'fuzz', ...order });
 const get = async ({ rest }: RunningSimulator, id: number, query = '?report=false') =>
-  (await rest.send<ShakeBody>('GET', `/api/v1/runs/${id}${query}`)).body;
+  (await rest.send<FuzzBody>('GET', `/api/v1/runs/${id}${query}`)).body;
 const file = ({ rest }: RunningSimulator, id: number, name: string) =>
   rest.app.inject({ url: `/api/v1/runs/${id}/${name}`, headers: { host: 'localhost' } });
 
@@ -103,7 +103,7 @@ describe('/api/v1/runs of the kind fuzz', () => {
     const scenario = await file(running, 1, 'scenario.yaml');
     expect(scenario.headers['content-type']).toContain('application/yaml');
     expect(scenario.body).toContain('fault: {when: {line: bus}, do: [{exception: 4}]}');
-    const json = (await file(running, 1, 'report.json')).json<ShakeBody>();
+    const json = (await file(running, 1, 'report.json')).json<FuzzBody>();
     expect(json).toMatchObject({ verdict: 'fail', schedule: REPLAY, scenario: scenario.body });
     expect(json.findings[0]?.frames?.length).toBeGreaterThan(0);
     const page = (await file(running, 1, 'report.html')).body;
@@ -155,7 +155,7 @@ describe('/api/v1/runs of the kind fuzz', () => {
   it('knows no other numbers', async () => {
     const running = await start();
     for (const name of ['', '/scenario.yaml', '/report.json']) {
-      const { status, body } = await running.rest.send<ShakeBody>('GET', `/api/v1/runs/7${name}`);
+      const { status, body } = await running.rest.send<FuzzBody>('GET', `/api/v1/runs/7${name}`);
       expect([status, body.code]).toEqual([404, 'run.unknown']);
     }
     expect((await running.rest.send('DELETE', '/api/v1/runs/7')).status).toBe(404);

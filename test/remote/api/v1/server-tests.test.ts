@@ -3,7 +3,7 @@ import { nativeSetup } from '../../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../../support/simulator.js';
 import type { Rest } from '../rest.js';
 
-/* Servers that a running simulator inspects, over REST. The server is a line of another simulator. */
+/* Servers that a running simulator tests, over REST. The server is a line of another simulator. */
 
 stopAfterEach();
 
@@ -20,7 +20,7 @@ const newServer = () =>
     }),
   );
 
-/** A bench that may inspect a server: the device `meter` is that server. */
+/** A bench that may test a server: the device `meter` is that server. */
 async function newBench(server: RunningSimulator) {
   const real = { tcp: { host: '127.0.0.1', port: server.port('lan') }, unit: 5 };
   const running = await startSimulator(
@@ -49,7 +49,7 @@ const get = async (rest: Rest, id: number, query = '') =>
 const isOver = (rest: Rest, id: number) =>
   expect.poll(async () => (await get(rest, id, '?report=false')).state, { timeout: 60_000 }).toBe('over');
 
-it('inspects the real device behind one of the bench, and tells what it is like', async () => {
+it('tests the real device behind one of the bench, and tells what it is like', async () => {
   const rest = await newBench(await newServer());
   const order = { device: 'meter', checks: ['identification'], pause: 0, idle: 0, seed: 1 };
   const { status, body } = await post(rest, order);
