@@ -269,7 +269,7 @@ export function requestsOf(document, world, seed) {
       framing: [0.3, () => of(['socket', 'rtu', 'ascii'])],
       missingUnit: [0.2, () => of(['exception', 'silence'])],
       timing: [0.1, () => ({ turnaround: time() })],
-      unasked: [0.1, () => ({ bytes: hex(), every: '10ms' })],
+      unsolicited: [0.1, () => ({ bytes: hex(), every: '10ms' })],
     }),
   });
   const when = () =>

@@ -9,7 +9,7 @@ import type { DeviceApart } from './devices.js';
 
 /**
  * Gives a device that takes the place of another one what the old one had become since its definition: values that were
- * written, registers that were defined, signals, manners, clock and supply. What the new definition has otherwise than the
+ * written, registers that were defined, signals, manners, clock and power. What the new definition has otherwise than the
  * old one is as the new definition says. Both devices are in the same turn, so no request falls in between.
  */
 export function carryOver({ device: before, definition: was }: DeviceApart, now: DeviceApart): void {
@@ -17,7 +17,7 @@ export function carryOver({ device: before, definition: was }: DeviceApart, now:
   const { time, settings } = before.clock;
   const sameClock = isDeepStrictEqual(was.life?.clock, definition.life?.clock);
   device.clock.resume(time, sameClock ? settings : device.clock.settings);
-  device.supply.adopt(before.supply);
+  device.power.adopt(before.power);
   const sameManners = isDeepStrictEqual(was.extras.manners, definition.extras.manners);
   if (sameManners && !isDeepStrictEqual(before.manners, device.manners)) device.manners = before.manners;
   if (!device.cells && !before.cells)

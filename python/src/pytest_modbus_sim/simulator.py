@@ -405,7 +405,7 @@ class Device:
         self._ask("PUT", f"/values/{_quoted(name)}", {"value": value})
 
     def power(self, state: str, **more: Any) -> None:
-        """Switches the supply `"on"`, `"off"` or `"cycle"`, with `forMs` and `bootMs`. Without it, nothing is answered."""
+        """Switches the power `"on"`, `"off"` or `"cycle"`, with `forMs` and `bootMs`. Without it, nothing is answered."""
         self._ask("POST", "/power", {"state": state, **more})
 
     def reset(self) -> None:

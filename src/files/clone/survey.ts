@@ -226,11 +226,11 @@ export interface ClonedDevice {
   /** The names and types of its registers, when a file gives them. */
   readonly map: ImportedDevice | undefined;
   /** What a server test has found out beside; absent when the device was only read. */
-  readonly inspected?: InspectedWays;
+  readonly tested?: TestedWays;
 }
 
 /** How a tested device differs from what reading it shows. */
-export interface InspectedWays {
+export interface TestedWays {
   readonly remarks: readonly string[];
   readonly manners: Readonly<Record<string, unknown>>;
   /** Fault rules; their names and the devices that they are for are made when they are written. */

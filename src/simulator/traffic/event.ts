@@ -67,8 +67,8 @@ export interface DamageEvent extends Common, Received {
 /**
  * Bytes that we sent without a request. `startedAt` is when the first of them left, `at` when the last did.
  */
-export interface UnaskedEvent extends Common, Received {
-  readonly kind: 'unasked';
+export interface UnsolicitedEvent extends Common, Received {
+  readonly kind: 'unsolicited';
 }
 
 /**
@@ -151,7 +151,7 @@ export interface TestEvent extends Common {
 export type TrafficEvent =
   | FrameEvent
   | DamageEvent
-  | UnaskedEvent
+  | UnsolicitedEvent
   | ReplyEvent
   | LineStateEvent
   | NoticeEvent
@@ -163,7 +163,7 @@ export type EventKind = TrafficEvent['kind'];
 export const DIRECTIONS = ['in', 'out', 'none'] as const;
 
 /**
- * `in`: bytes that were received. `out`: a reply, or bytes that were sent unasked. `none`: an event without
+ * `in`: bytes that were received. `out`: a reply, or bytes that were sent unsolicited. `none`: an event without
  * bytes.
  */
 export type Direction = (typeof DIRECTIONS)[number];
@@ -192,7 +192,7 @@ export const DIRECTION_OF: Readonly<Record<EventKind, Direction>> = {
   'client gone': 'none',
   'client rejected': 'none',
   test: 'none',
-  unasked: 'out',
+  unsolicited: 'out',
 };
 
 export const EVENT_KINDS = Object.keys(DIRECTION_OF) as readonly EventKind[];

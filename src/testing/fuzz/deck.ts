@@ -110,7 +110,7 @@ interface Played {
   readonly questions: readonly Question[];
   /** The question that is asked most often. */
   readonly target: Question;
-  /** The device whose register shows what the client has read. It would forget that without its supply. */
+  /** The device whose register shows what the client has read. It would forget that without its power. */
   readonly showing: string | undefined;
 }
 
@@ -182,7 +182,7 @@ function* groupsFor(played: Played): Work<fc.Arbitrary<WrittenActions>[]> {
   const grouped = new Set(FAULTS.flat());
   const others = [...faults.keys()].filter((kind) => !grouped.has(kind));
   const groups = [...FAULTS, others].map((kinds) => kinds.flatMap((kind) => faults.get(kind) ?? []));
-  for (const movesOf of [suppliesOf, closingsOf, unaskedOf, mannersOf, entriesFor]) {
+  for (const movesOf of [suppliesOf, closingsOf, unsolicitedOf, mannersOf, entriesFor]) {
     const able = [];
     for (const actions of movesOf(played)) {
       if (actions) able.push(...fitting(actions, played));
@@ -249,7 +249,7 @@ function devicesOf({ line, unitId, questions }: Played): string[] {
   return [...new Set(units.flatMap((unit) => line.bus.deviceAt(unit)?.name ?? []))];
 }
 
-/** The supply of a device fails. */
+/** The power of a device fails. */
 function suppliesOf(played: Played): fc.Arbitrary<WrittenActions>[] {
   const others = devicesOf(played).filter((name) => name !== played.showing);
   return others.map((name) => fc.constant({ power: { [name]: 'off' } }));
@@ -261,14 +261,14 @@ function closingsOf({ line, about }: Played): fc.Arbitrary<WrittenActions>[] {
 }
 
 /** The line sends bytes that nobody asked for: random ones, or the last good reply once more. */
-function unaskedOf({ line, target }: Played): fc.Arbitrary<WrittenActions>[] {
+function unsolicitedOf({ line, target }: Played): fc.Arbitrary<WrittenActions>[] {
   const good = target.asked.findLast(wentWell);
   const pdu = good?.reply && pduOf(good.reply);
   const again =
     good?.reply && pdu && good.reply.framing.encode({ transactionId: 0, unitId: target.unitId, pdu });
   const random = fc.uint8Array({ minLength: 1, maxLength: 32 });
   const bytes = again ? fc.oneof(random, fc.constant(again)) : random;
-  return [bytes.map((sent) => ({ unasked: { [line.name]: Buffer.from(sent).toString('hex') } }))];
+  return [bytes.map((sent) => ({ unsolicited: { [line.name]: Buffer.from(sent).toString('hex') } }))];
 }
 
 /** A device has other manners, one at a time. */

@@ -49,7 +49,7 @@ function kindsOf({ fault, manners, power, closed }: WrittenActions): string[] {
   const habits = Object.values((manners ?? {}) as Record<string, object>).flatMap((each) =>
     Object.keys(each),
   );
-  // A device without its supply is silent, and a line that is closed closes its connections.
+  // A device without its power is silent, and a line that is closed closes its connections.
   return [...faults, ...habits, ...(power ? ['silence'] : []), ...(closed ? ['close'] : [])];
 }
 

@@ -291,7 +291,7 @@ function isNoRequest(event: TrafficEvent): boolean {
  * replies as well. Bytes that nobody asked for may be any reply.
  */
 function isOtherValue({ log, client }: Exam, since: number): boolean {
-  if (log.othersAfter(since).some(({ kind }) => kind === 'unasked')) return true;
+  if (log.othersAfter(since).some(({ kind }) => kind === 'unsolicited')) return true;
   const replies = log.after(since).flatMap(({ question, reply }) => (reply ? [{ question, reply }] : []));
   const good = new Map(
     replies.flatMap(({ question, reply }) => {

@@ -1,4 +1,4 @@
-import type { InspectedWays } from '../../files/clone/survey.js';
+import type { TestedWays } from '../../files/clone/survey.js';
 import { READ_FUNCTIONS } from '../../files/clone/table-survey.js';
 import { type Clone, writeClone } from '../../files/clone/write.js';
 import type { LineSource } from '../../files/config/native/line-source.js';
@@ -69,13 +69,13 @@ const SAYINGS: Readonly<Record<string, Saying>> = {
 const ANSWERED_QUANTITY = /^fc0\d-quantity-/;
 
 /**
- * Writes an inspected server as a native file: what `clone` writes, with manners, rules and settings of the
+ * Writes an tested server as a native file: what `clone` writes, with manners, rules and settings of the
  * line for each deviation. Undefined when the server was not read.
  */
 export function writeInspected(inspection: Inspection): string | undefined {
   const { device, carrier, order, findings } = inspection;
   if (!device) return undefined;
-  const { line, ...inspected } = waysOf(inspection);
+  const { line, ...tested } = waysOf(inspection);
   const texts = (order.survey ?? []).map(([first, last]) => `${first}-${last}`).join(', ');
   const other = findings.find(({ check }) => check.id === 'unit-other')?.shown?.[0]?.answer.kind;
   const { target } = carrier;
@@ -88,7 +88,7 @@ export function writeInspected(inspection: Inspection): string | undefined {
   const clone: Clone = {
     from: keyOf(target),
     notRead: `Addresses ${texts} of each table were searched, the others were not.`,
-    devices: [{ ...device, inspected }],
+    devices: [{ ...device, tested }],
     line: {
       kind: target.kind === 'serial' ? (target.framing === 'ascii' ? 'ascii' : 'rtu') : 'tcp',
       isSilent: other === 'silent',
@@ -100,7 +100,7 @@ export function writeInspected(inspection: Inspection): string | undefined {
 }
 
 /** All deviations of a server, as a file says them. */
-function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSource } {
+function waysOf(inspection: Inspection): TestedWays & { readonly line: LineSource } {
   const { facts, order, findings } = inspection;
   const open = new Map(
     findings.flatMap((finding) =>
@@ -152,12 +152,12 @@ function say(inspection: Inspection, finding: ServerFinding): Said | undefined {
 }
 
 function joined(parts: readonly Said[]) {
-  const unasked = parts.flatMap(({ line }) => line?.unasked ?? []);
+  const unsolicited = parts.flatMap(({ line }) => line?.unsolicited ?? []);
   return {
     manners: Object.assign({}, ...parts.map(({ manners }) => manners)) as Record<string, unknown>,
     line: {
       ...Object.assign({}, ...parts.map(({ line }) => line)),
-      ...(unasked.length > 0 && { unasked }),
+      ...(unsolicited.length > 0 && { unsolicited }),
     } as LineSource,
     faults: parts.flatMap(({ faults = [] }) => faults),
   };
@@ -297,7 +297,7 @@ function asRefused({ device }: Inspection, { shown: [exchange] = [] }: ServerFin
 }
 
 /** How the server refuses a function that nobody has. */
-function unknownFunction(findings: readonly ServerFinding[]): InspectedWays['unknownFunction'] {
+function unknownFunction(findings: readonly ServerFinding[]): TestedWays['unknownFunction'] {
   const { answer } = findings.find(({ check }) => check.id === 'function-unknown')?.shown?.[0] ?? {};
   if (answer?.kind === 'exception') return answer.code;
   return answer?.kind === 'silent' || answer?.kind === 'closed' ? 'silence' : undefined;
@@ -314,7 +314,7 @@ function framesSaid({ log, carrier: { target } }: Inspection): Said[] {
       oddity === 'frame before' && target.kind === 'serial' && typeof fault.noise === 'string'
         ? frameIn(fault.noise, target.framing)
         : undefined;
-    if (frame) return [{ line: { unasked: [{ frame, before: 'reply' }] } }];
+    if (frame) return [{ line: { unsolicited: [{ frame, before: 'reply' }] } }];
     return rule ? [{ faults: [rule] }] : [];
   });
 }
@@ -336,11 +336,11 @@ function frameIn(text: string, framing: keyof typeof FRAMINGS): object | undefin
   return content && { unit: content.unitId, pdu: hex(content.pdu) };
 }
 
-/** What comes unasked: on a serial line by itself, on a network behind replies. */
+/** What comes unsolicited: on a serial line by itself, on a network behind replies. */
 function strayBytes(inspection: Inspection): Said | undefined {
   const { log, carrier } = inspection;
   const { target } = carrier;
-  const chunks = log.flatMap(({ unasked }) => unasked);
+  const chunks = log.flatMap(({ unsolicited }) => unsolicited);
   if (target.kind === 'tcp') {
     const rules = (['bytes after', 'frame behind'] as const).flatMap(
       (oddity) => oddityRule(oddity, log, target.framing) ?? [],
@@ -350,7 +350,7 @@ function strayBytes(inspection: Inspection): Said | undefined {
   const [first] = chunks;
   if (!first || chunks.length < FEWEST) return undefined;
   // A frame that comes before each reply comes before those that nobody waits for any more, too.
-  const before = JSON.stringify(joined(framesSaid(inspection)).line.unasked ?? []);
+  const before = JSON.stringify(joined(framesSaid(inspection)).line.unsolicited ?? []);
   const isBefore = (bytes: Uint8Array) => {
     const frame = frameIn(hex(bytes), target.framing);
     return frame !== undefined && before.includes(JSON.stringify(frame));
@@ -365,7 +365,7 @@ function strayBytes(inspection: Inspection): Said | undefined {
   const spread =
     (gaps.at(Math.floor(0.9 * gaps.length)) ?? every) - (gaps.at(Math.floor(0.1 * gaps.length)) ?? every);
   const jitter = Math.min(every, Math.round(spread / 2));
-  return { line: { unasked: [{ ...(frame ? { frame } : { bytes: hex(first.bytes) }), every, jitter }] } };
+  return { line: { unsolicited: [{ ...(frame ? { frame } : { bytes: hex(first.bytes) }), every, jitter }] } };
 }
 
 const SHORTEST_UNASKED_MS = 10;

@@ -21,8 +21,8 @@ export interface Exchange {
   /** The request PDU; undefined for bytes that are no request. */
   readonly pdu: Uint8Array | undefined;
   readonly sent: readonly RawPiece[];
-  /** Bytes that came unasked since the exchange before. */
-  readonly unasked: readonly RawChunk[];
+  /** Bytes that came unsolicited since the exchange before. */
+  readonly unsolicited: readonly RawChunk[];
   readonly chunks: readonly RawChunk[];
   readonly startedAt: number;
   readonly sentAt: number;
@@ -233,7 +233,7 @@ export class Asker {
     return this.signal.aborted;
   }
 
-  /** Waits, and hears what comes unasked; the next exchange has it. */
+  /** Waits, and hears what comes unsolicited; the next exchange has it. */
   async wait(ms: number): Promise<void> {
     await this.pause(ms);
     this.#unlessStopped();
@@ -374,7 +374,7 @@ export class Asker {
     }
     const connection = this.#connection;
     await this.#silence(options.pauseMs ?? this.pauseMs);
-    const unasked = connection.takeUnasked();
+    const unsolicited = connection.takeUnsolicited();
     const pieces = options.pieces ?? [{ bytes: asked ? this.framing.encode(asked) : newBytes(0) }];
     const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
     const timeout =
@@ -400,7 +400,7 @@ export class Asker {
       asked,
       { ...options, pieces, isPlain: options.pieces === undefined },
       raw,
-      unasked,
+      unsolicited,
       answer,
       reading.oddities,
     );
@@ -424,7 +424,7 @@ export class Asker {
       isOneOfMany = false,
     }: AskOptions & { isPlain?: boolean },
     { startedAt, sentAt, chunks: heard }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
-    unasked: readonly RawChunk[],
+    unsolicited: readonly RawChunk[],
     answer: ServerAnswer,
     oddities: readonly Oddity[],
   ): Exchange {
@@ -437,7 +437,7 @@ export class Asker {
       unitId: asked?.unitId ?? unitId,
       pdu: asked?.pdu,
       sent: pieces,
-      unasked: cutChunks(unasked),
+      unsolicited: cutChunks(unsolicited),
       chunks,
       startedAt,
       sentAt,
@@ -453,7 +453,7 @@ export class Asker {
       this.#newest.set(code, [...(this.#newest.get(code) ?? []), exchange.ms].slice(-NEWEST));
       this.times.add(exchange.ms);
     }
-    const isUsual = isOneOfMany && answer.kind === 'data' && oddities.length + unasked.length === 0;
+    const isUsual = isOneOfMany && answer.kind === 'data' && oddities.length + unsolicited.length === 0;
     if (isUsual || (isOneOfMany && ++this.#odd > MOST_ODD)) this.usual++;
     else this.log.push(exchange);
     return exchange;

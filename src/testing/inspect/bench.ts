@@ -7,7 +7,7 @@ import type { Oddity } from './reading.js';
 import { type AddressSpan, readPdu, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
 
-/** What is inspected, and what the user allows. Times are in ms. */
+/** What is tested, and what the user allows. Times are in ms. */
 export interface InspectionOrder {
   readonly unitId: number;
   /** The silence before each request. */

@@ -301,7 +301,7 @@ export class InspectionRun {
   #strayText({ group, id }: ServerCheck, { shown = [] }: Judged): string | undefined {
     const isGarbled = shown.some(({ answer }) => answer.kind === 'garbled');
     if (['stray-bytes', 'rtu-collision'].includes(id) || (group !== 'bus' && !isGarbled)) return undefined;
-    const isStray = this.#bench.log.some(({ unasked }) => unasked.length > 0);
+    const isStray = this.#bench.log.some(({ unsolicited }) => unsolicited.length > 0);
     return isStray ? 'somebody else sends on the bus: see stray-bytes and rtu-collision' : undefined;
   }
 

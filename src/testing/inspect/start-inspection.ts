@@ -20,7 +20,7 @@ import { inspectionReport } from './inspection-report.js';
 
 /**
  * Starts an inspection of a server from a running simulator. Refused with every mistake in `source`, which
- * `serverOrderSchema` describes, for a server that the client may not name, and for one that is inspected
+ * `serverOrderSchema` describes, for a server that the client may not name, and for one that is tested
  * already.
  */
 export async function startInspection(

@@ -48,7 +48,7 @@ const ROWS: Readonly<Record<string, readonly Change[]>> = {
     ['device.add', { name: 'spare', registers: { input: [{ address: 7, name: 'only', value: 5 }] } }],
   ],
   'a device that is gone': [['device.remove', { device: 'other', force: true }]],
-  'a device that lost its supply': [METER_LIMIT, ['device.power', { device: 'meter', state: 'cycle' }]],
+  'a device that lost its power': [METER_LIMIT, ['device.power', { device: 'meter', state: 'cycle' }]],
   'another speed and time of a device': [['device.clock', { device: 'meter', speed: 60, step: '1h' }]],
   'a clock that stands': [['device.clock', { device: 'meter', pause: true }]],
   'other manners': [['device.manners', { device: 'meter', manners: { most: { registers: 7 } } }]],

@@ -67,8 +67,8 @@ export class VirtualTcp implements Transport {
 
   reframe(): void {}
 
-  sendUnasked(bytes: Uint8Array): undefined {
-    for (const each of this.#connections) each.sendUnasked(bytes);
+  sendUnsolicited(bytes: Uint8Array): undefined {
+    for (const each of this.#connections) each.sendUnsolicited(bytes);
   }
 
   /** A wire that can be opened and closed again and again. */
@@ -142,11 +142,11 @@ class Connection {
     });
   }
 
-  sendUnasked(bytes: Uint8Array): void {
+  sendUnsolicited(bytes: Uint8Array): void {
     const played = ({ steps: [step] }: PlayReport) => {
       if (step?.outcome !== 'achieved') return;
       const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
-      this.#handler.event({ kind: 'unasked', frame, ...this.identity });
+      this.#handler.event({ kind: 'unsolicited', frame, ...this.identity });
     };
     this.#queue.push({ reply: { plan: plainReply(bytes), played }, since: this.#clock.now(), reports: [] });
     if (this.#queue.length === 1) this.#play();

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The file gets the table of docs/error-rates.md. With it, each mutant is inspected on both lines; otherwise on one. */
+/** The file gets the table of docs/error-rates.md. With it, each mutant is tested on both lines; otherwise on one. */
 const { MODBUS_SIM_MUTANTS_FILE: file } = process.env;
 const QUICK = [
   'extra-byte-before',

@@ -14,7 +14,7 @@ export interface Mutant {
   readonly serial?: readonly string[];
   /** What the report says where nothing is violated, because the specification allows it, or it came once. */
   readonly told?: RegExp;
-  /** It is inspected with the map of a right device. */
+  /** It is tested with the map of a right device. */
   readonly hasMap?: boolean;
   readonly idleMs?: number;
 }
@@ -149,7 +149,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   firstReply: { manners: { firstReply: { slow: '800ms', on: 'both' } }, ...both(), told: FIRST },
 };
 
-/** Entries that are not inspected in virtual time, with the reason. */
+/** Entries that are not tested in virtual time, with the reason. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'newcomer-evicts': CLIENTS,
   'one-client': CLIENTS,

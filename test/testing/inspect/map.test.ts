@@ -36,7 +36,7 @@ async function verdicts(device: object, map = mapFrom(METER), manners: object = 
   );
 }
 
-describe('a server is inspected with its map', () => {
+describe('a server is tested with its map', () => {
   it('has the values of the file with names, sizes and access', () => {
     const { values } = mapFrom(METER);
     expect(

@@ -179,7 +179,7 @@ describe('writes', () => {
 describe('a serial line', () => {
   it('has no other master', async () => {
     expect(await verdictOf('rtu-collision', { on: 'serial' })).toContain('conforms: in 10 s');
-    const line = { serial: {}, unasked: { frame: { unit: 77, pdu: '03 00 00 00 14' }, every: '1s' } };
+    const line = { serial: {}, unsolicited: { frame: { unit: 77, pdu: '03 00 00 00 14' }, every: '1s' } };
     expect(await verdictOf('rtu-collision', { on: 'serial', line })).toContain(
       'violates: 10 requests of another master came, to unit 77',
     );

@@ -176,8 +176,8 @@ const others = (heard: (bytes: Uint8Array) => void, clock: VirtualClock) => {
   };
 };
 
-const sizeOf = ({ chunks, unasked }: Exchange) =>
-  [...chunks, ...unasked].reduce((sum, { bytes }) => sum + bytes.length, 0);
+const sizeOf = ({ chunks, unsolicited }: Exchange) =>
+  [...chunks, ...unsolicited].reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 describe('an inspection ends', () => {
   it('of a server that drips a byte every 2 ms and answers nothing', async () => {

@@ -3,7 +3,7 @@ import { writeInspected } from '../../../src/testing/inspect/as-file.js';
 import { SCRATCH } from './mutants.js';
 import { inspectServer, type ServerWanted } from './virtual-server.js';
 
-/* What the file of an inspected server says of quantities that are refused, and of what was not tried. */
+/* What the file of an tested server says of quantities that are refused, and of what was not tried. */
 
 afterEach(() => {
   vi.unstubAllGlobals();

@@ -41,7 +41,7 @@ async function again(wanted: ServerWanted) {
   return { before: violationsIn(first.inspection), after: violationsIn(second.inspection), text };
 }
 
-describe('the file that an inspection writes behaves as the inspected server did', () => {
+describe('the file that an inspection writes behaves as the tested server did', () => {
   it.each(Object.entries(rows(MUTANTS, QUICK)))('%s', async (id, { on = 'serial' }) => {
     const entry = findMisbehaviour(id);
     if (!entry.ok) throw new Error(entry.error);

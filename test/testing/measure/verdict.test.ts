@@ -7,7 +7,7 @@ const COUNTERS = {
   broadcasts: 0,
   dropped: 0,
   replies: 100,
-  unasked: 0,
+  unsolicited: 0,
   duplicates: 0,
   echoes: 0,
   collisions: 0,

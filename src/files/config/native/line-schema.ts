@@ -56,10 +56,10 @@ export const rs485Schema = section(
 
 const DAY_MS = 86_400_000;
 
-/** The shortest interval of unasked bytes, in ms. Shorter ones would keep a line from its own work. */
+/** The shortest interval of unsolicited bytes, in ms. Shorter ones would keep a line from its own work. */
 const SHORTEST_UNASKED_MS = 10;
 
-export const unaskedSchema = section(
+export const unsolicitedSchema = section(
   {
     bytes: hexadecimal(256, 'bytes', '00').optional(),
     frame: section(
@@ -97,7 +97,7 @@ export const ABOUT_PORT = {
 const aboutLine = {
   framing: 'How frames are made.',
   start: '`waiting` waits for a line that can’t be opened yet. Default: `start` of the file.',
-  unasked: 'Bytes that nobody asked for: one thing, or a list.',
+  unsolicited: 'Bytes that nobody asked for: one thing, or a list.',
   units: 'Which device answers for which unit identifiers, as in {1: meter, 2-9: {copyOf: meter}}.',
 };
 
@@ -134,7 +134,7 @@ export const serialLineSchema = section(
     whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
     echo: oneOf(['auto', 'yes', 'no']).default('auto'),
     start: startSchema.optional(),
-    ...readApart('unasked', 'units'),
+    ...readApart('unsolicited', 'units'),
   },
   {
     serial: 'A serial port, or a virtual one for clients on this machine.',
@@ -188,7 +188,7 @@ const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   start: startSchema.optional(),
-  ...readApart('unasked', 'units', 'each'),
+  ...readApart('unsolicited', 'units', 'each'),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
 

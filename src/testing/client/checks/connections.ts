@@ -153,7 +153,7 @@ const halfOpen: Check = {
   what: 'a dead connection',
   does: 'Answers nothing more on the connections that there are, and answers again once the client has opened a new one.',
   matters:
-    'A firewall that forgets a connection and a device that loses its supply send no FIN. TCP itself notices after many minutes, so a client that does not connect anew is blind for as long.',
+    'A firewall that forgets a connection and a device that loses its power send no FIN. TCP itself notices after many minutes, so a client that does not connect anew is blind for as long.',
   fix: 'Close the connection after a few requests without a reply, and connect again.',
   rule: 'Passes when the client opens a new connection within a minute, or three poll periods and three time-outs more than half of one, and polls as before; fails when it does not.',
   source: 'RFC 9293, 3.5.1: half-open connections; Messaging on TCP/IP Implementation Guide V1.0b, 4.2.2',

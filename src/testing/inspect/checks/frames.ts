@@ -296,27 +296,27 @@ function frames(bench: Bench): Judged {
   return conforms(`${of} replies: header, unit, function, byte count and length are right`);
 }
 
-/** Judges what came unasked between and behind the replies of all exchanges. */
+/** Judges what came unsolicited between and behind the replies of all exchanges. */
 function strayBytes(bench: Bench): Judged {
   const behind =
     bench.asker.isSerial || bench.isOdd('length')
       ? []
       : bench.log.filter(({ oddities }) => oddities.some((each) => STRAY.includes(each)));
-  const unasked = bench.log.filter((each) => each.unasked.length > 0);
+  const unsolicited = bench.log.filter((each) => each.unsolicited.length > 0);
   const late = bench.log.filter(({ oddities }) => oddities.includes('earlier transaction'));
-  const all = [...new Set([...behind, ...unasked])];
+  const all = [...new Set([...behind, ...unsolicited])];
   if (all.length >= FEWEST) {
     const what =
-      behind.length >= unasked.length
+      behind.length >= unsolicited.length
         ? 'bytes behind a reply'
-        : `${areFrames(bench, unasked) ? 'a frame' : 'bytes'} that nobody asked for (${unasked[0] ? unaskedText(unasked[0]) : ''})`;
+        : `${areFrames(bench, unsolicited) ? 'a frame' : 'bytes'} that nobody asked for (${unsolicited[0] ? unsolicitedText(unsolicited[0]) : ''})`;
     return {
       ...violates(`${what}: ${ofText(all.length, bench.asker.requests, 'exchanges')}`, ...all.slice(0, 3)),
       seen: { times: all.length, of: bench.asker.requests },
     };
   }
   if (all.length + late.length === 0)
-    return conforms(`nothing came unasked beside ${bench.asker.requests} exchanges`);
+    return conforms(`nothing came unsolicited beside ${bench.asker.requests} exchanges`);
   return inconclusive(
     'once, bytes came that nobody asked for; a longer run decides (--soak)',
     ...all,
@@ -324,18 +324,18 @@ function strayBytes(bench: Bench): Judged {
   );
 }
 
-/** True when what came unasked are frames of somebody, and no single bytes. */
+/** True when what came unsolicited are frames of somebody, and no single bytes. */
 function areFrames(bench: Bench, those: readonly Exchange[]): boolean {
   const { framing } = bench.asker;
   return those.every(
-    ({ unasked }) =>
-      framing.decode(concatBytes(...unasked.map(({ bytes }) => bytes))) ??
-      unasked.every(({ bytes }) => framing.decode(bytes)),
+    ({ unsolicited }) =>
+      framing.decode(concatBytes(...unsolicited.map(({ bytes }) => bytes))) ??
+      unsolicited.every(({ bytes }) => framing.decode(bytes)),
   );
 }
 
-function unaskedText({ unasked }: Exchange): string {
-  return unasked
+function unsolicitedText({ unsolicited }: Exchange): string {
+  return unsolicited
     .slice(0, 2)
     .map(({ bytes }) => Buffer.from(bytes).toString('hex'))
     .join(' ');
@@ -690,7 +690,7 @@ export const FRAMES: readonly ServerCheck[] = [
   {
     id: 'stray-bytes',
     group: 'frames',
-    title: 'Sends nothing unasked',
+    title: 'Sends nothing unsolicited',
     does: 'Listens before each request, and behind each reply.',
     rule: 'Conforms when nothing comes. Noise on a wire looks alike.',
     clause: `${SERIAL}, 2.1`,

@@ -25,8 +25,8 @@ const MOST_SKIPPED = 32;
  * The units that requests of another master ask. Among replies and other bytes only those requests count that
  * can be no reply: a reply to function 5 or 6 repeats its request, and one of three bytes is as long.
  */
-function unitsAskedByOthers({ unasked }: Exchange): readonly number[] {
-  const bytes = concatBytes(...unasked.map((chunk) => chunk.bytes));
+function unitsAskedByOthers({ unsolicited }: Exchange): readonly number[] {
+  const bytes = concatBytes(...unsolicited.map((chunk) => chunk.bytes));
   const found: { readonly unit: number; readonly isSure: boolean }[] = [];
   let skipped = 0;
   let replies = 0;
@@ -46,7 +46,7 @@ function unitsAskedByOthers({ unasked }: Exchange): readonly number[] {
   return found.flatMap(({ unit, isSure }) => (isAlone || isSure ? unit : []));
 }
 
-/** Listens for a while, and looks at all that came unasked until then. */
+/** Listens for a while, and looks at all that came unsolicited until then. */
 async function otherMaster(bench: Bench): Promise<Judged> {
   await bench.asker.wait(LISTEN_MS);
   await bench.askGood();
@@ -130,7 +130,7 @@ export const LINE: readonly ServerCheck[] = [
     id: 'rtu-collision',
     group: 'bus',
     title: 'Nobody else asks on the bus',
-    does: 'Listens for 10 s, and looks at all that came unasked.',
+    does: 'Listens for 10 s, and looks at all that came unsolicited.',
     rule: 'Conforms when no request of another master comes.',
     clause: 'Serial Line V1.02, 2.1',
     matters: 'Exchanges collide, and replies go to the wrong master (catalogue: second-master).',

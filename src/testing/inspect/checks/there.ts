@@ -6,7 +6,7 @@ import { answerText, codeText } from '../words.js';
 
 /** What to look at when nothing answers, the likeliest first. */
 const SERIAL_HINT =
-  'try A and B exchanged, the unit identifier, parity and speed (--find tries them), the supply, and the terminating resistor';
+  'try A and B exchanged, the unit identifier, parity and speed (--find tries them), the power, and the terminating resistor';
 const TCP_HINT =
   'try the unit identifier (1, 255 or 0), the port, and whether another client holds the only connection';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { seededRandom, seedOf } from '../common/random.js';
-import type { LineDefinition, UnaskedDefinition } from '../files/config/configuration.js';
+import type { LineDefinition, UnsolicitedDefinition } from '../files/config/configuration.js';
 import type { Framing } from '../modbus/protocol/framing.js';
 import type { PlayReport, SendStep } from '../modbus/protocol/reply-plan.js';
 import { t35 } from '../modbus/protocol/timing.js';
@@ -8,14 +8,14 @@ import type { Clock } from '../modbus/transport/clock.js';
 import type { LineEvent, LineRequest } from '../modbus/transport/transport.js';
 import type { Reply } from './bus/reply.js';
 
-/** What `Unasked` needs from its line. */
-interface UnaskedLine {
+/** What `Unsolicited` needs from its line. */
+interface UnsolicitedLine {
   /** The present framing. */
   readonly framing: () => Framing;
-  /** Sends bytes as `sendUnasked` of a transport does. Does nothing while the line is not open. */
+  /** Sends bytes as `sendUnsolicited` of a transport does. Does nothing while the line is not open. */
   readonly send: (bytes: Uint8Array, how: { readonly waits: boolean }) => number | undefined;
   /** Takes the event of what was sent before a reply. */
-  readonly sent: (event: Extract<LineEvent, { kind: 'unasked' }>) => void;
+  readonly sent: (event: Extract<LineEvent, { kind: 'unsolicited' }>) => void;
 }
 
 /** The shortest time between two attempts, in ms. */
@@ -25,18 +25,18 @@ const SHORTEST_MS = 10;
  * What a line sends without a request: noise, the frames of a stranger, the requests of a second master. It
  * is only sent: no device of the line executes it. The same line has the same jitter in each run.
  */
-export class Unasked {
+export class Unsolicited {
   readonly #clock: Clock;
   readonly #name: string;
-  readonly #line: UnaskedLine;
+  readonly #line: UnsolicitedLine;
   #isStarted = false;
-  #timed: readonly UnaskedDefinition[] = [];
-  #before: readonly UnaskedDefinition[] = [];
+  #timed: readonly UnsolicitedDefinition[] = [];
+  #before: readonly UnsolicitedDefinition[] = [];
   /** Silence after each frame before a reply, in ms. */
   #pause = 0;
   #callOffs: (() => void)[] = [];
 
-  constructor(clock: Clock, name: string, line: UnaskedLine) {
+  constructor(clock: Clock, name: string, line: UnsolicitedLine) {
     this.#clock = clock;
     this.#name = name;
     this.#line = line;
@@ -44,10 +44,10 @@ export class Unasked {
 
   /** Takes over another definition. Timers whose intervals have not changed keep running. */
   change(definition: LineDefinition): void {
-    const { unasked = [] } = definition;
-    this.#before = unasked.filter(({ before }) => before !== undefined);
+    const { unsolicited = [] } = definition;
+    this.#before = unsolicited.filter(({ before }) => before !== undefined);
     this.#pause = definition.kind === 'serial' ? (definition.timing.t35 ?? t35(definition.baudRate)) : 0;
-    const timed = unasked.filter(({ every }) => every !== undefined);
+    const timed = unsolicited.filter(({ every }) => every !== undefined);
     if (isDeepStrictEqual(timed, this.#timed)) return;
     this.#timed = timed;
     if (this.#isStarted) this.start();
@@ -107,12 +107,12 @@ export class Unasked {
       const { outcome, achievedAt = 0, endedAt = 0 } = report.steps[i] ?? {};
       if (outcome !== 'achieved') continue;
       const frame = { bytes, startedAt: achievedAt, receivedAt: endedAt };
-      this.#line.sent({ kind: 'unasked', frame, ...(client !== undefined && { client, clientId }) });
+      this.#line.sent({ kind: 'unsolicited', frame, ...(client !== undefined && { client, clientId }) });
     }
     return { ...report, steps: report.steps.slice(before.length) };
   }
 
-  #bytesOf({ bytes, frame }: UnaskedDefinition): Uint8Array {
+  #bytesOf({ bytes, frame }: UnsolicitedDefinition): Uint8Array {
     if (bytes) return bytes;
     const { unit = 0, pdu = new Uint8Array() } = frame ?? {};
     return this.#line.framing().encode({ transactionId: 0, unitId: unit, pdu });

@@ -44,50 +44,50 @@ function newLine(lost?: string) {
 
 it('bytes that nobody asked for leave when the line has been silent for t3.5', () => {
   const { session, written, events } = newLine();
-  expect(session.sendUnasked(STRAY)).toBeUndefined();
+  expect(session.sendUnsolicited(STRAY)).toBeUndefined();
   expect(written).toEqual([STRAY]);
   const frame = { bytes: STRAY, startedAt: 100, receivedAt: 100.5 };
-  expect(events).toEqual([{ kind: 'unasked', frame }]);
+  expect(events).toEqual([{ kind: 'unsolicited', frame }]);
   // Our own byte, and then t3.5.
-  expect(session.sendUnasked(STRAY)).toBeCloseTo(0.5 + T35);
+  expect(session.sendUnsolicited(STRAY)).toBeCloseTo(0.5 + T35);
 });
 
 it('they wait while a request comes in, and while a reply is pending', () => {
   const { session, written } = newLine();
   session.received(READ.subarray(0, 3));
-  expect(session.sendUnasked(STRAY)).toBeGreaterThan(0);
+  expect(session.sendUnsolicited(STRAY)).toBeGreaterThan(0);
   session.received(READ.subarray(3));
   clock.advance(10);
-  expect(session.sendUnasked(STRAY)).toBeGreaterThan(0);
+  expect(session.sendUnsolicited(STRAY)).toBeGreaterThan(0);
   expect(written).toEqual([]);
   clock.advance(1000);
   expect(written).toEqual([REPLY]);
-  expect(session.sendUnasked(STRAY)).toBeUndefined();
+  expect(session.sendUnsolicited(STRAY)).toBeUndefined();
   expect(written).toEqual([REPLY, STRAY]);
 });
 
 it('they keep no request from being served, on a line that drops requests while it is busy', () => {
   const { session, written, events } = newLine();
-  session.sendUnasked(STRAY);
+  session.sendUnsolicited(STRAY);
   clock.advance(5);
   session.received(READ);
   clock.advance(1000);
   expect(written).toEqual([STRAY, REPLY]);
-  expect(events.map(({ kind }) => kind)).toEqual(['unasked']);
+  expect(events.map(({ kind }) => kind)).toEqual(['unsolicited']);
 });
 
 it('the echo of a frame is no request', () => {
   const { session, written, events } = newLine();
-  session.sendUnasked(READ);
+  session.sendUnsolicited(READ);
   clock.advance(1);
   session.received(READ);
   clock.advance(1000);
-  expect(events.map(({ kind }) => kind)).toEqual(['unasked', 'echo']);
+  expect(events.map(({ kind }) => kind)).toEqual(['unsolicited', 'echo']);
   expect(written).toEqual([READ]);
 });
 
 it('bytes that the port does not take are not reported as sent', () => {
   const { session, events } = newLine('no client has the port open');
-  expect(session.sendUnasked(STRAY)).toBeUndefined();
+  expect(session.sendUnsolicited(STRAY)).toBeUndefined();
   expect(events).toEqual([]);
 });

@@ -1,33 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import type { LineDefinition, UnaskedDefinition } from '../../src/files/config/configuration.js';
+import type { LineDefinition, UnsolicitedDefinition } from '../../src/files/config/configuration.js';
 import { RTU } from '../../src/modbus/protocol/framing.js';
 import { plainReply, type StepReport, silence, stepsOf } from '../../src/modbus/protocol/reply-plan.js';
 import { encodeRtu } from '../../src/modbus/protocol/rtu.js';
 import type { LineEvent, LineRequest } from '../../src/modbus/transport/transport.js';
 import { Reply } from '../../src/simulator/bus/reply.js';
-import { Unasked } from '../../src/simulator/unasked.js';
+import { Unsolicited } from '../../src/simulator/unsolicited.js';
 import { nativeSetup } from '../support/configuration.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 const PDU = Uint8Array.of(3, 2, 0, 7);
 const STRANGER = encodeRtu(9, PDU);
-const STRAY: UnaskedDefinition = { bytes: Uint8Array.of(0), every: 1000 };
+const STRAY: UnsolicitedDefinition = { bytes: Uint8Array.of(0), every: 1000 };
 
-function definitionOf(unasked?: readonly UnaskedDefinition[]): LineDefinition {
+function definitionOf(unsolicited?: readonly UnsolicitedDefinition[]): LineDefinition {
   const [line] = nativeSetup({
     devices: { meter: { registers: { holding: [{ address: 0 }] } } },
     lines: { bench: { serial: { path: 'virtual' }, timing: { t35: 4 }, units: { 1: 'meter' } } },
   }).lines;
   if (!line) throw new Error('no line');
-  return { ...line, ...(unasked && { unasked }) };
+  return { ...line, ...(unsolicited && { unsolicited }) };
 }
 
 /** @param busyMs what the line answers, one after the other; after them it is free */
-function started(unasked: readonly UnaskedDefinition[], busyMs: number[] = []) {
+function started(unsolicited: readonly UnsolicitedDefinition[], busyMs: number[] = []) {
   const clock = new VirtualClock();
   const sent: { at: number; bytes: Uint8Array }[] = [];
   const before: LineEvent[] = [];
-  const line = new Unasked(clock, 'bench', {
+  const line = new Unsolicited(clock, 'bench', {
     framing: () => RTU,
     send: (bytes) => {
       const busy = busyMs.shift();
@@ -36,7 +36,7 @@ function started(unasked: readonly UnaskedDefinition[], busyMs: number[] = []) {
     },
     sent: (event) => before.push(event),
   });
-  line.change(definitionOf(unasked));
+  line.change(definitionOf(unsolicited));
   line.start();
   return { clock, line, sent, before, times: () => sent.map(({ at }) => at) };
 }
@@ -79,9 +79,9 @@ describe('what comes every so often', () => {
   });
 
   it('is sooner or later by its jitter, in the same way in each run, and never sooner than after 10 ms', () => {
-    const unasked = [{ ...STRAY, jitter: 1000 }];
+    const unsolicited = [{ ...STRAY, jitter: 1000 }];
     const run = () => {
-      const { clock, times } = started(unasked);
+      const { clock, times } = started(unsolicited);
       clock.advance(200_000);
       return times();
     };
@@ -120,7 +120,7 @@ describe('what is sent once', () => {
 });
 
 describe('what comes before a reply', () => {
-  const FRAME: UnaskedDefinition = { frame: { unit: 9, pdu: PDU }, before: 'reply' };
+  const FRAME: UnsolicitedDefinition = { frame: { unit: 9, pdu: PDU }, before: 'reply' };
   const REPLY = encodeRtu(1, PDU);
   const request = { client: undefined, clientId: 0 } as unknown as LineRequest;
   const step = (at: number, outcome: StepReport['outcome'] = 'achieved'): StepReport => ({
@@ -140,7 +140,9 @@ describe('what comes before a reply', () => {
     ]);
     const report = line.replied(request, reply, { steps: [step(10), step(20)], ended: 'complete' });
     expect(report).toEqual({ steps: [step(20)], ended: 'complete' });
-    expect(before).toEqual([{ kind: 'unasked', frame: { bytes: STRANGER, startedAt: 10, receivedAt: 11 } }]);
+    expect(before).toEqual([
+      { kind: 'unsolicited', frame: { bytes: STRANGER, startedAt: 10, receivedAt: 11 } },
+    ]);
   });
 
   it('is put before a reply that comes later', () => {

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 
-/* What a line sends unasked, as clients see it: modbus-serial, and whoever listens. */
+/* What a line sends unsolicited, as clients see it: modbus-serial, and whoever listens. */
 
 type Client = InstanceType<typeof modbusSerial.default>;
 
@@ -20,13 +20,13 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function start(unasked?: object) {
+async function start(unsolicited?: object) {
   const running = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: [7, 8, 9], write: true }] } } },
       lines: {
-        bench: { serial: { path: 'virtual' }, units: { 1: 'meter' }, ...(unasked && { unasked }) },
-        lan: { tcp: { port: 0 }, units: { 1: 'meter' }, ...(unasked && { unasked }) },
+        bench: { serial: { path: 'virtual' }, units: { 1: 'meter' }, ...(unsolicited && { unsolicited }) },
+        lan: { tcp: { port: 0 }, units: { 1: 'meter' }, ...(unsolicited && { unsolicited }) },
       },
     }),
   );
@@ -34,7 +34,7 @@ async function start(unasked?: object) {
   const put = (line: string, settings: object) =>
     running.rest.send<View>('PUT', `/api/v1/lines/${line}`, settings);
   const events = async (line: string) => {
-    const { body } = await running.rest.send('GET', `/api/v1/traffic?line=${line}&kind=unasked`);
+    const { body } = await running.rest.send('GET', `/api/v1/traffic?line=${line}&kind=unsolicited`);
     return (body as { events: Event[] }).events;
   };
   return { ...running, view, put, events };
@@ -42,7 +42,7 @@ async function start(unasked?: object) {
 
 interface View {
   readonly place: string;
-  readonly settings: { readonly unasked?: unknown };
+  readonly settings: { readonly unsolicited?: unknown };
   readonly counters: Readonly<Record<string, number>>;
 }
 
@@ -95,10 +95,10 @@ describe('a serial line', () => {
     const heard = await listener((await view('bench')).place);
     await until(() => heard().startsWith('0000'));
     const [event] = await events('bench');
-    expect(event).toMatchObject({ direction: 'out', bytes: '00', text: 'sent unasked: 1 byte' });
+    expect(event).toMatchObject({ direction: 'out', bytes: '00', text: 'sent unsolicited: 1 byte' });
     const { counters } = await view('bench');
     expect(counters).toMatchObject({ requests: 0, replies: 0, echoes: 0, noiseBytes: 0 });
-    expect(counters.unasked).toBeGreaterThan(1);
+    expect(counters.unsolicited).toBeGreaterThan(1);
   });
 
   it('is read by modbus-serial all the same between stray bytes', { timeout: 3 * LIMIT_MS }, async () => {
@@ -128,14 +128,14 @@ describe('a serial line', () => {
     // The stray frame for the reply; or an error, where it finds both frames at once.
     expect([99, undefined]).toContain(await read());
     await until(async () => (await view('bench')).counters.replies === 1);
-    expect((await view('bench')).counters).toMatchObject({ requests: 1, replies: 1, unasked: 1 });
-    const changed = await put('bench', { unasked: null });
+    expect((await view('bench')).counters).toMatchObject({ requests: 1, replies: 1, unsolicited: 1 });
+    const changed = await put('bench', { unsolicited: null });
     expect(changed.status).toBe(200);
     // The port is the same, and the client goes on.
     expect(changed.body.place).toBe(place);
-    expect(changed.body.settings.unasked).toBeUndefined();
+    expect(changed.body.settings.unsolicited).toBeUndefined();
     await until(async () => (await read()) === 7);
-    expect((await view('bench')).counters).toMatchObject({ unasked: 1 });
+    expect((await view('bench')).counters).toMatchObject({ unsolicited: 1 });
   });
 
   it('sends the request of a second master, which none of its devices executes', {
@@ -145,14 +145,16 @@ describe('a serial line', () => {
     const { place } = await view('bench');
     const heard = await listener(place);
     const write = { frame: { unit: 1, pdu: '06 00 00 00 63' }, every: '30ms' };
-    const changed = await put('bench', { unasked: write });
-    expect(changed.body.settings.unasked).toEqual([{ frame: { unit: 1, pdu: '06 00 00 00 63' }, every: 30 }]);
+    const changed = await put('bench', { unsolicited: write });
+    expect(changed.body.settings.unsolicited).toEqual([
+      { frame: { unit: 1, pdu: '06 00 00 00 63' }, every: 30 },
+    ]);
     const url = '/api/v1/configuration';
     const written = await rest.app.inject({ method: 'GET', url, headers: { host: 'localhost' } });
     expect(written.body).toContain('06 00 00 00 63');
     await until(() => heard().includes('010600000063'));
     expect((await view('bench')).counters).toMatchObject({ requests: 0, echoes: 0 });
-    await put('bench', { unasked: null });
+    await put('bench', { unsolicited: null });
     for (const end of ends.splice(0)) await end();
     const client = await master(place, 2000);
     expect((await client.readHoldingRegisters(0, 1)).data).toEqual([7]);
@@ -175,7 +177,7 @@ describe('a serial line', () => {
     const { put } = await start();
     const { status, body } = await put('bench', {
       ...{ mode: 'monitor', units: {} },
-      unasked: { bytes: '00', every: '5s' },
+      unsolicited: { bytes: '00', every: '5s' },
     });
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain('a line with mode monitor never sends a byte');
@@ -201,7 +203,7 @@ describe('a TCP line', () => {
     socket.write(Buffer.from('000100000006010300000001', 'hex'));
     const lan = simulator.lines.get('lan');
     await until(() => lan?.counters.requests === 1);
-    lan?.sendUnasked(Uint8Array.of(0, 255));
+    lan?.sendUnsolicited(Uint8Array.of(0, 255));
     await until(() => heard().endsWith('00ff'));
     expect(heard()).toBe('000100000005010302000700ff');
   });
@@ -216,7 +218,7 @@ describe('a TCP line', () => {
     client.setID(1);
     client.setTimeout(2000);
     expect((await client.readHoldingRegisters(0, 3)).data).toEqual([7, 8, 9]);
-    await until(async () => (await view('lan')).counters.unasked === 1);
-    expect((await view('lan')).counters).toMatchObject({ requests: 1, replies: 1, unasked: 1 });
+    await until(async () => (await view('lan')).counters.unsolicited === 1);
+    expect((await view('lan')).counters).toMatchObject({ requests: 1, replies: 1, unsolicited: 1 });
   });
 });
