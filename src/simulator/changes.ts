@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { OK } from '../common/result.js';
 import { At } from '../common/schema/at.js';
 import { Findings, type Mistakes } from '../common/schema/findings.js';
 import { atOnce, inSlices, type Work } from '../common/work.js';
@@ -36,7 +37,6 @@ import { carryOut, comparing, type Difference, type Policy, type WantedSetup } f
 export const MAX_DEVICES = 1024;
 export const MAX_LINES = 64;
 
-const OK = { ok: true } as const;
 const TOO_MANY_DEVICES = `expected at most ${MAX_DEVICES} devices`;
 const TOO_MANY_LINES = `expected at most ${MAX_LINES} lines`;
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { OK } from '../common/result.js';
 import type { FaultRules } from '../device/faults/rules.js';
 import type { Connection } from '../device/manners.js';
 import { faultLine, type LineDefinition, type RealTarget } from '../files/config/configuration.js';
@@ -65,8 +66,6 @@ export interface WantedLine {
   readonly definition: LineDefinition;
   readonly served: Served;
 }
-
-const OK: LineOutcome = { ok: true };
 
 /**
  * One serial port or one listening socket with the devices behind it. A line can be stopped, started, and

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { OK } from '../common/result.js';
 import type { Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
 import { devicesOf } from '../files/config/native/units.js';
@@ -287,7 +288,7 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
         lines.drop(name);
         await line.stop();
       };
-      const started = isStarted ? await line.start() : ({ ok: true } as const);
+      const started = isStarted ? await line.start() : OK;
       if (started.ok) return remove;
       await remove();
       return { ...started, error: `line ${name}: ${started.error}` };

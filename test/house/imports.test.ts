@@ -91,6 +91,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   },
   traffic: {
     knows: ['protocol', 'faults'],
+    knowsFiles: ['src/common/capture-numbers.ts'],
     external: /^(pino|zod)$/,
     why: 'it is told of frames and asks nobody',
   },
@@ -113,7 +114,11 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   },
   learn: {
     knows: ['protocol', 'device', 'import'],
-    knowsFiles: ['src/common/rest-client/printable.ts'],
+    knowsFiles: [
+      'src/common/capture-numbers.ts',
+      'src/common/rest-client/printable.ts',
+      'src/common/schema/milliseconds.ts',
+    ],
     external: /^yaml$/,
     why: 'it turns the text of logs into the text of a native file, and reads and writes no file',
   },
@@ -195,6 +200,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'commands',
       'testing',
     ],
+    knowsFiles: ['src/device/faults/then.ts'],
     external: NOTHING,
     why: 'it asks a server by way of a carrier that is handed to it; its commands are given a running simulator',
   },
@@ -273,6 +279,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
       'src/modbus/protocol/function-code.ts',
       'src/modbus/protocol/function-table.ts',
       'src/modbus/protocol/limits.ts',
+      'src/device/faults/then.ts',
       'src/device/registers/undefined.ts',
     ],
     external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals)$|\.css$/,

@@ -13,12 +13,10 @@ import {
   type RunCarrier,
   type RunFollower,
 } from './follow-run.js';
-import { complain, FAILED, OK, say } from './say.js';
+import { complain, FAILED, OK, say, WRONG_USAGE } from './say.js';
 import { stopOfReader } from './stop-signal.js';
 import { reportsProblem, writeReports } from './write-files.js';
 
-/** The exit code when a file or an option is wrong. */
-const WRONG = 2;
 /**
  * Interval in ms in which each bench is asked for its progress. It is at least 5 ms per bench, so that the
  * broker has 200 requests a second at most.
@@ -88,7 +86,7 @@ export async function runOnAll(
   wanted: Reports,
 ): Promise<number> {
   const unwritable = reportsProblem(wanted);
-  if (unwritable !== undefined) return complain(unwritable, WRONG);
+  if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
   const stop = stopOfReader(FAILED);
   const total = benches.length * works.length;
   const everyMs = Math.max(ASK_EVERY_MS, ASK_EACH_MS * benches.length);
@@ -128,7 +126,7 @@ export async function runOnAll(
     html: () => fleetHtml(inOrder),
     json: () => `${JSON.stringify(results, null, 2)}\n`,
   });
-  if (problem !== undefined) return complain(problem, WRONG);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const passed = views.filter(({ verdict }) => verdict === 'pass').length;
   say(`${passed} of ${total} have passed`);
   const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];

@@ -117,6 +117,14 @@ export function delayRule(device: string, ms: number, jitter: number): object {
   return { name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] };
 }
 
+const MOST_IN_COMMENT = 20;
+
+/** Lists texts for a comment of a file. Texts after the twentieth are only counted. */
+export function listed(texts: readonly (string | number)[]): string {
+  const more = texts.length > MOST_IN_COMMENT ? ` and ${texts.length - MOST_IN_COMMENT} more` : '';
+  return texts.slice(0, MOST_IN_COMMENT).join(', ') + more;
+}
+
 function flowLists(node: YAMLMap | YAMLSeq): void {
   const { items } = node;
   for (const item of items as unknown[]) {

@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml';
 import { failure, type Result } from '../../common/result.js';
+import { DEEPEST } from '../../common/schema/parts.js';
 import { describeFound, quote } from '../../common/schema/problem.js';
 import type { TableName } from '../../device/tables.js';
 import {
@@ -18,8 +19,6 @@ import { NUMBER_TYPES, orderOf } from './data-types.js';
  * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and
  * its configuration_register.go, configuration_request.go and configuration_metric.go describe them.
  */
-
-const DEEPEST = 64;
 
 /** Reads a Telegraf configuration. */
 export function importTelegraf(text: string): Result<Imported> {

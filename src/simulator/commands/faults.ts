@@ -2,9 +2,11 @@ import type { Result } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
 import { aimsAt, numbersOf } from '../../device/faults/condition.js';
-import { type FaultRule, ruleSchema, THEN, usableRule } from '../../device/faults/rule.js';
+import { type FaultRule, ruleSchema, usableRule } from '../../device/faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../../device/faults/rules.js';
+import { THEN } from '../../device/faults/then.js';
 import { hex } from '../../modbus/protocol/bytes.js';
+import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import {
   type FaultPreview,
   likeEvent,
@@ -23,9 +25,6 @@ import type { DeclaredInput, FunctionsOf } from './declared.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { RULE_COMMANDS, RuleView } from './schemas/fault.js';
 import { type FaultPreviewView, previewBody } from './schemas/fault-preview.js';
-
-/** The unit identifier of broadcasts, which no device has. */
-const BROADCAST = 0;
 
 /** Warnings about devices of a rule that no line of the rule serves. */
 export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {

@@ -88,7 +88,7 @@ function* areMoreThan(
 }
 
 /** The number of addresses without a value that are passed over before the caller may pause. */
-const PASSED_OVER = 64;
+const ADDRESSES_PASSED_OVER = 64;
 
 /** The values of a table with an address from `from` to `to`. */
 function* valuesBetween(
@@ -116,8 +116,8 @@ function* viewsBetween(
   { from, to }: Range,
 ): Generator<RegisterView | undefined> {
   for (const table of tables)
-    for (let start = from; start <= to; start += PASSED_OVER) {
-      const end = Math.min(to, start + PASSED_OVER - 1);
+    for (let start = from; start <= to; start += ADDRESSES_PASSED_OVER) {
+      const end = Math.min(to, start + ADDRESSES_PASSED_OVER - 1);
       // A value that begins before was shown already.
       for (const value of valuesBetween(device, table, { from: start, to: end }))
         if (value.address >= start || start === from) yield viewRegister(value);

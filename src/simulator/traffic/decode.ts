@@ -1,5 +1,6 @@
 import { bitsAt, hex, wordsAt } from '../../modbus/protocol/bytes.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
+import { CRC_LENGTH } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG, ExceptionCode, FunctionCode } from '../../modbus/protocol/function-code.js';
 import { functionOf } from '../../modbus/protocol/function-table.js';
 import { decodeMbap } from '../../modbus/protocol/mbap.js';
@@ -322,7 +323,6 @@ function noticeText({ kind, count }: NoticeEvent): string {
   }
 }
 
-const CRC_LENGTH = 2;
 /** The number of bytes behind the two digits of the LRC: carriage return and delimiter. */
 const ASCII_END = 2;
 

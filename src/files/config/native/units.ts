@@ -161,7 +161,7 @@ export function checkName(kind: string, name: string, at: At): void {
 }
 
 /** The longest name, in characters; `checkName` checks the names of a file. */
-const LONGEST_NAME = 64;
+export const LONGEST_NAME = 64;
 
 const NO_HOSTS = 'expected hosts: each address of a line has a device of its own only where it has several';
 

@@ -31,7 +31,7 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
  * The largest file that is read, in bytes. A certificate has some KB, and the authorities of a whole system
  * have 200 KB.
  */
-const LARGEST_BYTES = 1024 * 1024;
+export const LARGEST_PEM_BYTES = 1024 * 1024;
 
 /**
  * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is
@@ -104,7 +104,7 @@ async function readKey(path: string): Promise<Result<KeyObject>> {
 
 async function readPem(what: string, path: string): Promise<Result<string>> {
   try {
-    return success(await readShort(path, LARGEST_BYTES));
+    return success(await readShort(path, LARGEST_PEM_BYTES));
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const reason = READ_ERRORS[code];

@@ -15,9 +15,8 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { A } from '../clauses.js';
 import { answerText, codeText, timeText } from '../words.js';
-
-const A = 'Application Protocol V1.1b3';
 
 /** How many registers, or coils, one request puts back. */
 const AT_ONCE = 100;

@@ -1,7 +1,5 @@
+import { THEN } from '../../../../device/faults/then.js';
 import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
-
-/** The key `then` of a rule, as `device/faults/rule.ts` names it. */
-const THEN = 'then';
 
 /** A rule as a user writes it, without counts and state. */
 export function written({ name, enabled, when, schedule, do: faults, seed, ...others }: RuleView): object {
@@ -57,12 +55,12 @@ export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
 }
 
 /** Most parts of a list that are shown; the others are counted. The form has all of them. */
-const MOST_SHOWN = 12;
+const MOST_PARTS = 12;
 
 /** A list in words: `a, b … 40 more`. */
 function listText(parts: readonly string[]): string {
-  const more = parts.length - MOST_SHOWN;
-  return more > 0 ? `${parts.slice(0, MOST_SHOWN).join(', ')} … ${more} more` : parts.join(', ');
+  const more = parts.length - MOST_PARTS;
+  return more > 0 ? `${parts.slice(0, MOST_PARTS).join(', ')} … ${more} more` : parts.join(', ');
 }
 
 function valueText(value: unknown): string {
