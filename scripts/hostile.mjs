@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './hostile/attacks.mjs';
 import { playDocument, TURN_LIMIT_MS } from './hostile/document.mjs';
+import { SERVER_ATTACKS } from './hostile/hostile-servers.mjs';
 import { heapMb, heldMb, startPlant } from './hostile/plant.mjs';
 import { REST_ATTACKS } from './hostile/rest-attacks.mjs';
 import { Siege } from './hostile/siege.mjs';
@@ -103,7 +104,7 @@ const { program, targets, rest: api, probe, directory } = await startPlant();
 const attacked = [...targets, api].filter(({ line }) => values.line === undefined || line === values.line);
 const siege = new Siege(program.pid, probe, targets);
 const plan = attacked.flatMap((target) =>
-  [...ATTACKS, ...REST_ATTACKS]
+  [...ATTACKS, ...REST_ATTACKS, ...SERVER_ATTACKS]
     .filter(({ name, on }) => on.includes(target.kind) && name.includes(values.attack))
     .map(({ name }) => ({ name, target })),
 );

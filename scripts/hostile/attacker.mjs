@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { ATTACKS } from './attacks.mjs';
+import { SERVER_ATTACKS } from './hostile-servers.mjs';
 import { REST_ATTACKS } from './rest-attacks.mjs';
 
 /*
@@ -11,7 +12,7 @@ import { REST_ATTACKS } from './rest-attacks.mjs';
 setPriority(19);
 
 process.on('message', async (/** @type {any} */ { name, target, ms, count }) => {
-  const attack = [...ATTACKS, ...REST_ATTACKS].find(
+  const attack = [...ATTACKS, ...REST_ATTACKS, ...SERVER_ATTACKS].find(
     (each) => each.name === name && each.on.includes(target.kind),
   );
   process.send?.(await attack?.run(target, { ms, count }));

@@ -52,6 +52,8 @@ export async function startPlant(more = {}) {
       MODBUS_SIM_TOKEN: TOKEN,
     },
     config: {
+      // Servers of the attacker are inspected over REST.
+      api: { port: 0, mayReach: ['127.0.0.1'] },
       ...more,
       devices: {
         meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } },

@@ -261,6 +261,7 @@ export const REST_ATTACKS = [
   { name: 'answers nobody reads', on: REST, run: unread },
   { name: 'lists that nobody waits for', on: REST, run: left },
   { name: 'readers that leave at once', on: REST, run: leftPlaces },
+  { name: 'a foreign host in the target', on: REST, run: foreignTarget },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },
   { name: 'half a header, then a byte now and then', on: REST, run: dripped },
   { name: 'no HTTP at all, and no end', on: REST, run: noHttp },
@@ -401,7 +402,11 @@ const GIVEN_BACK_MS = 15_000;
 /** Takes all places, leaves, and fails if the next reader is refused. @type {Attack['run']} */
 async function leftPlaces(target, { ms }) {
   const url = `http://127.0.0.1:${target.port}`;
-  const headers = { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${target.token}`,
+    'content-type': 'application/json',
+    connection: 'close',
+  };
   const body = JSON.stringify({ name: 'left', line: 'tcp', steps: [{ wait: 1 }] });
   const started = await fetch(`${url}/api/v1/tests`, { method: 'POST', headers, body });
   const { id } = /** @type {{id: number}} */ (await started.json());
@@ -409,10 +414,13 @@ async function leftPlaces(target, { ms }) {
   let count = 0;
   do {
     for (const path of PLACES.map((each) => each.replace('ID', String(id)))) {
-      const sockets = Array.from({ length: 30 }, () => dial(target.port));
-      for (const socket of sockets) socket.write(request('GET', path, target));
-      await delay(count++ % LEAVES_AFTER_MS);
-      await Promise.all(sockets.map(hangUp));
+      for (let after = 0; after < LEAVES_AFTER_MS; after++, count++) {
+        const sockets = Array.from({ length: 30 }, () => dial(target.port));
+        await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+        for (const socket of sockets) socket.write(request('GET', path, target));
+        await delay(after);
+        await Promise.all(sockets.map(hangUp));
+      }
       const giveUpAt = performance.now() + GIVEN_BACK_MS;
       for (let status = 503; status === 503; await delay(LEAVES_AFTER_MS)) {
         const reader = new AbortController();
@@ -423,6 +431,20 @@ async function leftPlaces(target, { ms }) {
     }
   } while (performance.now() < endsAt);
   return `30 readers, ${count} times`;
+}
+
+/** What a page sends whose own name leads here; it fails if that is served. @type {Attack['run']} */
+async function foreignTarget(target, { ms }) {
+  const endsAt = performance.now() + ms;
+  let count = 0;
+  for (; performance.now() < endsAt; count++) {
+    const socket = dial(target.port);
+    socket.write(request('GET', 'http://example.invalid/api/v1/lines', target));
+    const [answer] = await once(socket, 'data');
+    await hangUp(socket);
+    if (!String(answer).startsWith('HTTP/1.1 421 ')) throw new Error(`served: ${answer}`);
+  }
+  return `${count} requests`;
 }
 
 /** @type {Attack['run']} */

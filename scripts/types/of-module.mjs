@@ -5,6 +5,8 @@ import { API, SignatureKind, SymbolFlags, TypeFlags } from 'typescript/unstable/
 
 /** Types are printed without being shortened (`NodeBuilderFlags.NoTruncation`). */
 const WHOLE = 1;
+/** Where types are declared that need no import: the language's own, and those that Node has in common with browsers. */
+const GLOBAL = /\/(lib\.[\w.]*\.d\.ts|@types\/node\/web-globals\/\w+\.d\.ts)$/;
 const STRUCTURED = TypeFlags.Object | TypeFlags.Intersection;
 
 /**
@@ -122,8 +124,7 @@ class Writer {
     const isNamed = symbol && (symbol.flags & (SymbolFlags.Class | SymbolFlags.Interface)) !== 0;
     const path = String(symbol?.declarations[0]?.path ?? '');
     if (!isTuple && (!isNamed || relative(process.cwd(), path).startsWith('src/'))) return undefined;
-    if (!isTuple && !/\/lib\.[\w.]*\.d\.ts$/.test(path))
-      throw new Error(`${symbol?.name} is a type of ${path}`);
+    if (!isTuple && !GLOBAL.test(path)) throw new Error(`${symbol?.name} is a type of ${path}`);
     if (!type.isTypeReference()) return symbol?.name;
     const of = this.#checker.getTypeArguments(type).map((each) => this.#use(each, around));
     if (isTuple) return `[${of.join(', ')}]`;

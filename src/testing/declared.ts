@@ -3,7 +3,7 @@ import { section, text, wholeNumber } from '../common/schema/parts.js';
 import type { DeclaredCommands } from '../simulator/commands/declared.js';
 import { failures } from '../simulator/commands/schemas/problem.js';
 import { inspectionOrderSchema, orderSchema, shakeOrderSchema } from './order-schemas.js';
-import { examinationShape, shakeShape } from './report/json.js';
+import { examinationShape, shakeShape, stopped } from './report/json.js';
 
 const state = z.enum(['running', 'over']);
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
@@ -13,6 +13,7 @@ const TEST_EXAMPLE = {
   name: 'it waits',
   state: 'running',
   verdict: 'not run',
+  stopped: false,
   lines: ['lan'],
   steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
 };
@@ -22,6 +23,7 @@ const testFields = {
   name: z.string(),
   state,
   verdict: verdict.describe('What is known by now.'),
+  stopped,
   lines: z.array(z.string()),
   steps: z.array(z.object({ name: z.string(), verdict, message: z.string() })),
 };
@@ -49,6 +51,7 @@ export const EXAMINATION_EXAMPLE = {
   line: 'lan',
   seed: 4711,
   verdict: 'pass',
+  stopped: false,
   conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
   found: {
     timeoutMs: { value: 487, plusMinus: 3 },
@@ -148,6 +151,7 @@ export const SHAKE_EXAMPLE = {
   line: 'lan',
   seed: 4711,
   verdict: 'fail',
+  stopped: false,
   conclusions: [
     'The client asked nothing more after 2 moves, in 2 of 2 plays: {delay: 900} for one request; {close: true} for one request.',
   ],
@@ -202,8 +206,10 @@ export const INSPECTION_EXAMPLE = {
   server: { place: 'unit 5 · TCP 192.168.1.20:502', unit: 5, identification: ['Acme', 'EM30', '1.4'] },
   seed: 4711,
   verdict: 'violates',
+  stopped: false,
   conclusion: 'Many clients will be happy; one deviation will be met in the field.',
   fates: [],
+  lost: [],
   startedAt: '2026-01-31T12:00:00.000Z',
   durationMs: 9800,
   requests: 412,
@@ -262,9 +268,23 @@ const inspectionShape = {
     identification: z.array(z.string()).optional().describe('The texts of function 43/14.'),
   }),
   seed: z.number(),
-  verdict: serverVerdict.describe('`violates` if a check is; `not-run` if nothing answered.'),
+  verdict: serverVerdict.describe(
+    '`violates` if a check is, or a value was lost; `not-run` if nothing answered; `inconclusive` if it was stopped before a violation was seen.',
+  ),
+  stopped,
   conclusion: z.string().describe('Whether clients will be happy, in a sentence.'),
   fates: z.array(z.string()).describe('When the server fell silent, and whether it came back.'),
+  lost: z
+    .array(
+      z.object({
+        unitId: z.number(),
+        table: z.enum(['holding', 'coils']),
+        address: z.number(),
+        had: z.number().optional().describe('The value before; absent if it was never read.'),
+        has: z.number().optional().describe('The value now; absent if it is not read.'),
+      }),
+    )
+    .describe('The values that were changed and could not be put back.'),
   startedAt: z.iso.datetime(),
   durationMs: z.number(),
   requests: z.number(),

@@ -141,7 +141,10 @@ export class Runs {
     return [...this.#kept.values()].filter((run) => run.kind === kind);
   }
 
-  stopAll(): void {
-    for (const { stop } of this.#kept.values()) stop();
+  /** Stops all runs. Resolves when they are over: an inspection has put its values back by then. */
+  async stopAll(): Promise<void> {
+    const running = [...this.#kept.values()].filter(({ isOver }) => !isOver);
+    for (const { stop } of running) stop();
+    await Promise.all(running.map(({ ended }) => ended));
   }
 }

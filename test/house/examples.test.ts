@@ -124,16 +124,31 @@ describe('the package, as npm would publish it', () => {
     expect(compile('vitest/meter.test.ts')).toEqual({ status: 0, output: '' });
   });
 
-  it('has types that find mistakes', () => {
-    const wrong = `
-      import { startSimulator } from 'modbus-sim';
-      const simulator = await startSimulator({});
+  it('has types that find mistakes, in a configuration too', () => {
+    const program = (tcp: string) => `
+      import { startSimulator, type Configuration } from 'modbus-sim';
+      const address = { address: 0, type: 'float32', value: 230.1, name: 'voltage', write: true } as const;
+      const configuration = {
+        devices: { meter: { registers: { holding: [address], input: [{ address: 0, signal: { sine: { period: '60s', amplitude: 5 } } }] } } },
+        lines: { lan: { tcp: ${tcp}, units: { 1: 'meter' } }, bench: { serial: { path: 'virtual' }, units: { '2-9': 'meter' } } },
+        faults: [{ name: 'slow', when: { function: 3, address: [0, 9] }, do: [{ delay: '250ms' }, { exception: 6 }] }],
+      } satisfies Configuration;
+      const simulator = await startSimulator(configuration);`;
+    const right = `${program('{ port: 502 }')}
+      await simulator.device('meter').power({ state: 'off' });
+      export const hits: number = (await simulator.faults.get('slow')).hits;`;
+    const wrong = `${program('{ prot: 502 }')}
+      await startSimulator({ lines: { lan: { tcp: { prot: 1 } } } });
+      await startSimulator({});
       await simulator.device('meter').power({ state: 'of' });
-      const hits: string = (await simulator.faults.get('slow')).hits;
-      export { hits };
-    `;
+      export const hits: string = (await simulator.faults.get('slow')).hits;`;
+    writeFileSync(join(project, 'right.ts'), right);
     writeFileSync(join(project, 'wrong.ts'), wrong);
+    expect(compile('right.ts')).toEqual({ status: 0, output: '' });
     const { output } = compile('wrong.ts');
-    expect(output.match(/error TS\d+/g)).toEqual(['error TS2322', 'error TS2322']);
+    expect(output.match(/error TS\d+/g)).toEqual(
+      ['TS2353', 'TS2345', 'TS2353', 'TS2345', 'TS2322', 'TS2322'].map((code) => `error ${code}`),
+    );
+    expect(output.match(/'prot' does not exist/g)).toHaveLength(2);
   });
 });

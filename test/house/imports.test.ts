@@ -186,6 +186,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   inspect: {
     knows: [
       'common',
+      'rest-client',
       'schema',
       'registers',
       'device',

@@ -98,6 +98,12 @@ const HELD: Readonly<Record<string, readonly (readonly [file: string, title: str
       'that is purged leaves what people have put into its folders, and an account of theirs',
     ],
   ],
+  'Node 22.1 and later': [
+    [
+      'cli/verbs/nodes.test.ts',
+      'keeps what it has compiled in the cache of its user, unless it is told not to',
+    ],
+  ],
   'Nothing else writes': [['house/touches.test.ts', 'only these files of src may write, rename or remove']],
   'The program connects': [['house/touches.test.ts', 'only these files of src may connect']],
   'Lines and REST listen': [
@@ -177,10 +183,8 @@ const WRITERS = {
   'cli/service/reload-socket.ts': 'its socket in the runtime directory',
   'cli/service/state/state-files.ts': 'the state',
   'cli/verbs/extcap.ts': 'the script for Wireshark, and the pipe of a capture',
-  'cli/verbs/keep-code.ts': 'a folder of its own in the temporary directory, while the package is installed',
   'cli/verbs/log.ts': '--log_file, which is appended to',
   'cli/verbs/make-at-build.ts': 'dist, while it is built',
-  'cli/verbs/parts.ts': 'compiled code beside the program, while the package is built or installed',
   'cli/verbs/write-files.ts': '-o, reports and scenarios',
   'library.ts': 'a folder of its own in the temporary directory, for the links of virtual lines',
   'modbus/transport/port/client-link.ts': 'links of virtual lines',

@@ -52,9 +52,10 @@ export function newLocalSimulator(
       throw new Error(started.error);
     },
     async stop() {
-      context.runs.stopAll();
+      const stopped = context.runs.stopAll();
       await app.close();
       await simulator.stop();
+      await stopped;
       await desk.files.stop();
       context.lag.stop();
     },

@@ -8,8 +8,9 @@ import { importText } from '../../files/import/import.js';
 import { newClient } from '../../modbus/client/client.js';
 import type { CloneCommand } from '../command-line/commands/clone.js';
 import { readDecoded } from './import.js';
-import { complain, note } from './say.js';
+import { complain, note, OK, STOPPED } from './say.js';
 import { standardError } from './standard.js';
+import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, writeNativeFile } from './write-files.js';
 
 /** Time between two lines of progress, in ms. On a terminal each line replaces the one before. */
@@ -24,11 +25,13 @@ export async function clone(command: CloneCommand): Promise<number> {
   if (map && !map.ok) return complain(map.error);
   const client = newClient(target);
   let isStopped = false;
-  // A second signal ends the program at once.
-  process.once('SIGINT', () => {
-    isStopped = true;
-    void client.close();
-  });
+  // A second signal of the same kind ends the program at once.
+  for (const signal of STOP_SIGNALS) {
+    process.once(signal, () => {
+      isStopped = true;
+      void client.close();
+    });
+  }
   const progress = new Progress();
   const { clone, absent } = await cloneDevices(client, command, map?.value, {
     sleep: (ms) => sleep(ms).then(() => {}),
@@ -38,14 +41,20 @@ export async function clone(command: CloneCommand): Promise<number> {
   progress.end();
   await client.close();
   for (const line of absent) note(line);
+  const stopped = `${keyOf(target)}: stopped before its end`;
   if (clone.devices.length === 0)
-    return complain(`${keyOf(target)}: no device was found; nothing was written`);
+    return isStopped
+      ? complain(`${stopped}; nothing was written`, STOPPED)
+      : complain(`${keyOf(target)}: no device was found; nothing was written`);
   for (const { unit, survey, unfinished } of clone.devices) {
     const found = survey.tables.filter(({ values }) => values.size > 0);
     const tables = found.map(({ table, values }) => `${values.size} ${table}`).join(', ') || 'no registers';
     note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read to its end: ${unfinished}`}`);
   }
-  return writeNativeFile(writeClone(clone), command);
+  const code = writeNativeFile(writeClone(clone), command);
+  return isStopped && code === OK
+    ? complain(`${stopped}; the file has what was read by then`, STOPPED)
+    : code;
 }
 
 function readMap(file: string): Result<Imported> {

@@ -31,7 +31,7 @@ export async function examine(request: ExamineRequest): Promise<number> {
     ? examineHere(request, read.value, stop.signal)
     : examineThere(request, request.url, stop.signal));
   if (!report.ok) return complain(report.error, WRONG_USAGE);
-  return report.value ? conclude(request, report.value, stop.isStopped) : WRONG_USAGE;
+  return report.value ? conclude(request, report.value) : WRONG_USAGE;
 }
 
 function list(): number {
@@ -98,7 +98,7 @@ export function examineRemotely(
   return runThere(new Remote(url, token), examination, audience);
 }
 
-function conclude(wanted: ExaminationWanted, found: ReportView, isStopped: boolean): number {
+function conclude(wanted: ExaminationWanted, found: ReportView): number {
   const { about = found.about } = wanted;
   const report = { ...found, about };
   const said = aboutText(about);
@@ -107,7 +107,7 @@ function conclude(wanted: ExaminationWanted, found: ReportView, isStopped: boole
   const forms = { html: htmlReport, json: () => examinationJson(report) };
   const problem = writeReports(wanted, [report], forms);
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
-  if (isStopped || report.verdict === 'error') return WRONG_USAGE;
+  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
   const isFailure = report.verdict === 'inconclusive' && wanted.inconclusive === 'failure';
   return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

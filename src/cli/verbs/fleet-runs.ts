@@ -87,7 +87,7 @@ export async function runOnAll(
 ): Promise<number> {
   const unwritable = reportsProblem(wanted);
   if (unwritable !== undefined) return complain(unwritable, WRONG_USAGE);
-  const stop = stopOfReader(FAILED);
+  const stop = stopOfReader(WRONG_USAGE);
   const total = benches.length * works.length;
   const everyMs = Math.max(ASK_EVERY_MS, ASK_EACH_MS * benches.length);
   const steps = new Map<FleetBench, number>();
@@ -132,7 +132,8 @@ export async function runOnAll(
   const isFailure = ['fail', 'error', ...(wanted.inconclusive === 'failure' ? ['inconclusive'] : [])];
   const overall = overallVerdict(views.map(({ verdict }) => verdict));
   const isGood = works[0]?.kind === 'test' ? overall === 'pass' : !isFailure.includes(overall);
-  return isGood && !stop.isStopped ? OK : FAILED;
+  if (stop.isStopped || views.some(({ isStopped }) => isStopped)) return WRONG_USAGE;
+  return isGood ? OK : FAILED;
 }
 
 /** A run on a bench, with its report but without frames. */
@@ -207,7 +208,7 @@ function notRun(bench: FleetBench, work: Work, why: string, run?: Run): BenchRep
   const begun = run && viewOf(bench, work, run);
   const report: ReportView = {
     ...{ kind: work.kind, startedAt: Date.now(), durationMs: 0, line: undefined, seed: 0 },
-    ...{ conclusions: [], parameters: [], versions: [], configuration: '' },
+    ...{ isStopped: false, conclusions: [], parameters: [], versions: [], configuration: '' },
     ...begun,
     name: nameOf(bench.topic, work),
     verdict: 'error',

@@ -5,7 +5,12 @@ import { failure, type Result, success } from '../../common/result.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import { systemClock } from '../../modbus/transport/clock.js';
 import { writeInspected } from '../../testing/inspect/as-file.js';
-import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap } from '../../testing/inspect/bench.js';
+import {
+  DEFAULT_IDLE_MS,
+  DEFAULT_PAUSE_MS,
+  type DeviceMap,
+  type InspectionOrder,
+} from '../../testing/inspect/bench.js';
 import { cardText } from '../../testing/inspect/card.js';
 import { GROUPS, type ServerCheckGroup } from '../../testing/inspect/check.js';
 import { claimsTemplate, readClaims } from '../../testing/inspect/claims.js';
@@ -53,16 +58,14 @@ export async function inspect(request: InspectRequest): Promise<number> {
   const { powerCycle, claims: _, map: mapFile, seed = newSeed(Math.random), ...rest } = request;
   // A draft on standard output has it alone, so that it can be redirected.
   const tell = template === STDOUT ? note : say;
-  let stop = (): void => {};
-  let isStopped = false;
-  // Values that were written are put back first; a second signal ends the program at once.
-  for (const signal of STOP_SIGNALS) {
-    process.once(signal, () => {
-      isStopped = true;
-      stop();
-    });
-  }
-  const server = await serverOf(request, seed, tell, () => isStopped);
+  const stop = new AbortController();
+  // Later signals change nothing: values that were written are put back, which takes a bounded time.
+  const onSignal = () => {
+    note('stopping; values that were written are put back first');
+    stop.abort();
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  const server = await serverOf(request, seed, tell, stop.signal);
   if (server === undefined) return WRONG_USAGE;
   if (!server.ok) return complain(server.error, WRONG_USAGE);
   const { target, unitId } = server.value;
@@ -83,7 +86,8 @@ export async function inspect(request: InspectRequest): Promise<number> {
     found: (finding) => printFound(finding, tell),
     note,
   });
-  stop = () => run.stop();
+  if (stop.signal.aborted) run.stop();
+  stop.signal.addEventListener('abort', () => run.stop());
   const startedAt = Date.now();
   const inspection = await run.run();
   tell(`\n${cardText(inspection)}`);
@@ -101,6 +105,7 @@ export async function inspect(request: InspectRequest): Promise<number> {
     const failed = template === STDOUT ? void standardOutput().print(draft) : save(template, draft, force);
     if (failed !== undefined) return complain(failed, WRONG_USAGE);
   }
+  if (inspection.isStopped) return WRONG_USAGE;
   const verdict = verdictOfAll(inspection);
   return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG_USAGE;
 }
@@ -113,7 +118,7 @@ async function serverOf(
   { server, unitId, find }: InspectWanted,
   seed: number,
   tell: Tell,
-  isStopped: () => boolean,
+  signal: AbortSignal,
 ): Promise<Result<FoundServer> | undefined> {
   let wanted: FoundServer;
   if (server.kind === 'device') {
@@ -126,7 +131,7 @@ async function serverOf(
   } else wanted = { target: server, unitId };
   if (!find) return success(wanted);
   const carrier = { target: wanted.target, clock: systemClock };
-  const found = await findServer(carrier, wanted.unitId, seededRandom(seed, 1), note, isStopped);
+  const found = await findServer(carrier, wanted.unitId, seededRandom(seed, 1), note, signal);
   if (found.ok) tell(`found: ${settingText(found.value.target)} --unit ${found.value.unitId}`);
   return found;
 }
@@ -141,10 +146,10 @@ function readMap(file: string, unitId: number): Result<DeviceMap> {
     : failure(`${file}: expected one device, or a line that has one at unit ${unitId}`);
 }
 
-function restartBy(command: string): () => Promise<void> {
-  return async () => {
+function restartBy(command: string): NonNullable<InspectionOrder['powerCycle']> {
+  return async (signal) => {
     note(`the server does not answer; starting ${command}`);
-    await promisify(exec)(command, { timeout: POWER_CYCLE_MS }).catch((error: Error) =>
+    await promisify(exec)(command, { timeout: POWER_CYCLE_MS, signal }).catch((error: Error) =>
       note(`--power-cycle: ${error.message}`),
     );
   };

@@ -5,7 +5,7 @@ import { verdict } from '../../testing/selftest/verdict.js';
 import type { SelftestCommand } from '../command-line/commands/selftest.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
-import { complain, FAILED, OK, say } from './say.js';
+import { complain, FAILED, OK, STOPPED, say } from './say.js';
 import { standardOutput } from './standard.js';
 import { stopSignal } from './stop-signal.js';
 
@@ -17,13 +17,13 @@ export async function selftest(command: SelftestCommand): Promise<number> {
   const simulator = new Simulator({ ...configuration, faults: [] }, await warningLog());
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
-  const stop = stopSignal(FAILED, { reader: standardOutput() });
+  const stop = stopSignal(STOPPED, { reader: standardOutput() });
   const waits = waitsForOthers(line.definition) ? '; let your client poll it meanwhile' : '';
   say(`line ${name}: measuring${waits}`);
   const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
   if (measured === undefined) {
     await line.stop();
-    return complain(`line ${name}: asked to stop before the end; nothing is judged`);
+    return complain(`line ${name}: asked to stop before the end; nothing is judged`, STOPPED);
   }
   if (!measured.ok) return complain(`line ${name}: ${measured.error}`);
   const { ok, text } = verdict(measured.value);

@@ -23,8 +23,11 @@ import type { DeskThread } from './desk-messages.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
 import { showReload } from './reload.js';
-import { complain, FAILED, OK, say } from './say.js';
+import { complain, FAILED, note, OK, say } from './say.js';
 import { stopOfServer, stopSignal } from './stop-signal.js';
+
+/** How long inspections may take to put values back after a stop signal, in ms; then the program ends. */
+const PUT_BACK_MS = 1200;
 
 /**
  * Serves until the process is asked to stop; resolves with the exit code.
@@ -123,9 +126,16 @@ export async function serve(command: ServeCommand, thread: DeskThread): Promise<
   await stop;
   endReloads?.();
   supervision?.end();
-  context.runs.stopAll();
+  // The lines are closed at once; the servers that are inspected get their values back meanwhile.
+  const stopped = context.runs.stopAll();
+  const late = setTimeout(() => {
+    for (const { id, server, isOver } of context.runs.list('inspection'))
+      if (!isOver) note(`inspection ${id}: the values of ${server} may not be put back: there is no time`);
+  }, PUT_BACK_MS);
   return simulator
     .stop()
+    .then(() => stopped)
+    .then(() => clearTimeout(late))
     .then(() => desk.stop())
     .then(() => state?.keeper.end())
     .then(

@@ -41,7 +41,7 @@ export async function shake(command: ShakeCommand): Promise<number> {
     ? shakeHere(command, means)
     : shakeThere(command, command.url, means));
   if (!report.ok) return complain(report.error, WRONG_USAGE);
-  return report.value ? conclude(command, report.value, stop.isStopped) : WRONG_USAGE;
+  return report.value ? conclude(command, report.value) : WRONG_USAGE;
 }
 
 /** Reads the schedule of a report; its moves are checked when the lines are known. */
@@ -145,7 +145,7 @@ function bodyOf({ line, unitId: unit, limitMs: limit, seed, mostMoves: moves }: 
   return compact({ line, unit, limit, seed, moves });
 }
 
-function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean): number {
+function conclude(command: ShakeCommand, found: ReportView): number {
   const { about = found.about, scenario } = command;
   const report = { ...found, about };
   const said = aboutText(about);
@@ -158,7 +158,7 @@ function conclude(command: ShakeCommand, found: ReportView, isStopped: boolean):
       ? save(scenario, report.shaken.scenario, 'scenario')
       : undefined);
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
+  if (report.isStopped || report.verdict === 'error') return WRONG_USAGE;
   if (report.verdict === 'fail') return FAILED;
-  if (isStopped || report.verdict === 'error') return WRONG_USAGE;
   return report.verdict === 'inconclusive' && command.inconclusive === 'failure' ? FAILED : OK;
 }

@@ -43,7 +43,8 @@ export async function test(command: TestCommand): Promise<number> {
   const problem = writeReports(command, reports, { html: htmlReport, json: testsJson });
   if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
-  if (isWrong || stop.isStopped || verdict === 'error') return WRONG_USAGE;
+  const isStopped = stop.isStopped || reports.some((report) => report.isStopped);
+  if (isWrong || isStopped || verdict === 'error') return WRONG_USAGE;
   return verdict === 'pass' ? OK : FAILED;
 }
 

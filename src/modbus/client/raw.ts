@@ -42,6 +42,18 @@ export interface RawWait {
 }
 
 /**
+ * The most bytes that are kept of one exchange, or of the time between two: more than eight replies of the
+ * largest size. Who sends more never ends.
+ */
+const MOST_HEARD = 4096;
+/**
+ * How long an exchange lasts after its time-out while bytes keep coming: a frame that has begun gets its time
+ * (the longest, of ASCII, has 513 characters), and on a network this many ms.
+ */
+const LONGEST_FRAME = 513;
+const NETWORK_REST_MS = 500;
+
+/**
  * A serial port or a connection, below frames: bytes out with planned pauses between them, bytes in with
  * their times. One exchange at a time.
  */
@@ -51,6 +63,8 @@ export class RawConnection implements WireListener {
   #isOpen = false;
   #unasked: RawChunk[] = [];
   #chunks: RawChunk[] | undefined;
+  /** How many bytes `#chunks`, or `#unasked` between exchanges, may still take. */
+  #room = MOST_HEARD;
   #lost: string | undefined;
   #news: () => void = () => {};
   /** When the last byte passed in either direction, in ms of the clock. */
@@ -87,18 +101,22 @@ export class RawConnection implements WireListener {
     return problem;
   }
 
-  /** Sends the pieces, and hears what comes. The connection has to be open. */
+  /** Sends the pieces, and hears what comes. The connection has to be open. A signal ends that at once. */
   async exchange(
     pieces: readonly RawPiece[],
     { timeout, look = () => 'more' }: RawWait,
+    signal?: AbortSignal,
   ): Promise<RawExchange> {
     const chunks: RawChunk[] = [];
     this.#chunks = chunks;
+    this.#room = MOST_HEARD;
+    const onStop = () => this.#news();
+    signal?.addEventListener('abort', onStop);
     const startedAt = this.#clock.now();
     let sentAt = startedAt;
     for (const { bytes, waitMs = 0 } of pieces) {
-      if (waitMs > 0) await this.#until(sentAt + waitMs);
-      if (!this.#isOpen) break;
+      if (waitMs > 0) await this.#until(sentAt + waitMs, signal);
+      if (!this.#isOpen || signal?.aborted) break;
       // Taken before the write: if the process is stalled here, a reply looks later, never too early.
       const from = Math.max(this.#clock.now(), sentAt);
       const lost = this.#wire.write(bytes);
@@ -106,8 +124,10 @@ export class RawConnection implements WireListener {
       sentAt = from + bytes.length * this.times.character;
     }
     this.lastAt = Math.max(this.lastAt, sentAt);
-    await this.#hear(chunks, sentAt + timeout, look);
+    await this.#hear(chunks, sentAt + timeout, { look, signal });
+    signal?.removeEventListener('abort', onStop);
     this.#chunks = undefined;
+    this.#room = MOST_HEARD - sizeOf(this.#unasked);
     return { startedAt, sentAt, chunks, endedAt: this.#clock.now(), lost: this.#lost };
   }
 
@@ -115,6 +135,7 @@ export class RawConnection implements WireListener {
   takeUnasked(): readonly RawChunk[] {
     const taken = this.#unasked;
     this.#unasked = [];
+    this.#room = MOST_HEARD;
     return taken;
   }
 
@@ -133,8 +154,14 @@ export class RawConnection implements WireListener {
   heard(bytes: Uint8Array): void {
     const at = this.#clock.now();
     this.lastAt = Math.max(this.lastAt, at);
-    (this.#chunks ?? this.#unasked).push({ bytes: Uint8Array.from(bytes), at });
-    this.#news();
+    const kept = bytes.subarray(0, this.#room);
+    this.#room -= kept.length;
+    if (kept.length > 0) (this.#chunks ?? this.#unasked).push({ bytes: Uint8Array.from(kept), at });
+    // A connection is worth nothing any more. A port stays: its bytes are slow, and those of others.
+    if (this.#room === 0 && this.#wire.reset) {
+      this.#wire.reset();
+      this.lost('the server sends without end');
+    } else this.#news();
   }
 
   lost(reason: string): void {
@@ -144,8 +171,13 @@ export class RawConnection implements WireListener {
   }
 
   /** Resolves when the exchange is over. */
-  #hear(chunks: readonly RawChunk[], late: number, look: (heard: Uint8Array) => HeardSoFar): Promise<void> {
-    const { gap } = this.times;
+  #hear(
+    chunks: readonly RawChunk[],
+    late: number,
+    { look, signal }: { look: (heard: Uint8Array) => HeardSoFar; signal: AbortSignal | undefined },
+  ): Promise<void> {
+    const { gap, character } = this.times;
+    const latest = late + Math.max(NETWORK_REST_MS, LONGEST_FRAME * character);
     let heard: Uint8Array = newBytes(0);
     let seen = 0;
     return new Promise((resolve) => {
@@ -158,8 +190,9 @@ export class RawConnection implements WireListener {
         }
         const state = seen === 0 ? 'more' : look(heard);
         const silentAt = (chunks.at(-1)?.at ?? Number.NEGATIVE_INFINITY) + gap;
-        const endsAt = state === 'perhaps' ? silentAt : Math.max(late, silentAt);
-        if (state === 'complete' || !this.#isOpen || this.#clock.now() >= endsAt) {
+        const endsAt = Math.min(latest, state === 'perhaps' ? silentAt : Math.max(late, silentAt));
+        const isCut = !this.#isOpen || this.#room === 0 || signal?.aborted === true;
+        if (state === 'complete' || isCut || this.#clock.now() >= endsAt) {
           this.#news = () => {};
           resolve();
         } else callOff = this.#clock.callAfter(Math.max(1, endsAt - this.#clock.now()), check);
@@ -169,13 +202,17 @@ export class RawConnection implements WireListener {
     });
   }
 
-  #until(at: number): Promise<void> {
+  #until(at: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       // A connection that is lost meanwhile ends the pause.
       this.#news = () => {
-        if (!this.#isOpen) resolve();
+        if (!this.#isOpen || signal?.aborted) resolve();
       };
       this.#clock.callAt(at, resolve);
     });
   }
+}
+
+function sizeOf(chunks: readonly RawChunk[]): number {
+  return chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

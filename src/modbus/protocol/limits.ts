@@ -8,6 +8,9 @@ export const ADDRESS_SPACE = 0x10000;
 /** The largest value of a register, and of a field with two bytes. */
 export const MAX_WORD = 0xffff;
 
+/** The highest unit identifier of a serial line (Serial Line V1.02, 2.2). */
+export const HIGHEST_UNIT = 247;
+
 export const MAX_PDU_LENGTH = 253;
 /** The bytes of an MBAP header (Messaging on TCP/IP V1.0b, 3.1.3). */
 export const MBAP_LENGTH = 7;

@@ -61,7 +61,8 @@ export class Places {
 
   /**
    * Has a request answered in a place, or refuses it when all places are taken. The place is given back when
-   * the work has ended and the response is closed, however and whenever the client leaves.
+   * the work has ended and the response is closed, however and whenever the client leaves. One that has left
+   * before gets no place.
    * @param work sends the answer
    * @param tidy what else is to be done once the response is closed, before the place is given back
    */
@@ -71,6 +72,7 @@ export class Places {
     work: () => unknown,
     tidy: () => Promise<void> | undefined = () => undefined,
   ): Promise<Sent> {
+    if (reply.raw.closed) return reply.hijack() as Sent;
     const share = Math.floor(connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS);
     const most = Math.max(1, Math.min(this.#most, share));
     if (this.#taken >= most) {

@@ -1,7 +1,14 @@
 import { configurationText } from '../../simulator/as-file/written-configuration.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
-import { type Finding, overallVerdict, type Report, type RunAbout, versions } from '../report/report.js';
+import {
+  type Finding,
+  overallVerdict,
+  type Report,
+  type RunAbout,
+  STOPPED,
+  versions,
+} from '../report/report.js';
 import { sentence } from '../report/words.js';
 import { type ClientFacts, foundText, parametersOf } from './heard/found.js';
 import type { Check } from './trial/exam.js';
@@ -15,7 +22,7 @@ interface Examined {
   readonly checks: readonly Check[];
 }
 
-interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings'> {
+interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings' | 'isStopped'> {
   /** Why the examination could not begin, as a sentence. */
   readonly refusal: string | undefined;
   /** What became of the client, as sentences: it has crashed, is gone, or was away. */
@@ -35,7 +42,7 @@ const TOO_MANY = 0.5;
 export function examinationReport(
   { line, seed, about, checks }: Examined,
   bench: Simulator,
-  { startedAt, durationMs, refusal, fates, isOver, found, findings }: KnownByNow,
+  { startedAt, durationMs, refusal, fates, isOver, isStopped, found, findings }: KnownByNow,
 ): Report {
   const verdicts = findings.map(({ verdict }) => verdict);
   const [notRun, open] = ['not run', 'inconclusive'].map(
@@ -64,10 +71,12 @@ export function examinationReport(
     startedAt,
     durationMs,
     verdict: isTooLittle ? 'error' : overall,
+    isStopped,
     line: line.name,
     seed,
     ...(about && { about }),
     conclusions: [
+      ...(isStopped ? [STOPPED] : []),
       ...(refusal === undefined ? [first, ...others] : [refusal, undecided ?? '', ...fates]),
       ...new Set(conclusions),
       ...(refusal === undefined ? [foundText(found) || 'No time was measured'] : []),

@@ -77,6 +77,7 @@ export class Examination {
   #crash: (how: string) => void = () => {};
   #refusal: string | undefined;
   #endedAt: number | undefined;
+  #isStopped = false;
 
   constructor(bench: Simulator, order: ExaminationOrder, audience: Audience = {}, clock = systemClock) {
     this.order = order;
@@ -130,6 +131,7 @@ export class Examination {
 
   /** Ends the examination. Checks that it has not reached are not run. */
   stop(): void {
+    this.#isStopped ||= !this.isOver;
     this.#end({ verdict: 'not run', text: 'the examination was stopped before' });
   }
 
@@ -169,6 +171,7 @@ export class Examination {
       refusal: this.#refusal,
       fates: [...this.#fates, ...awayText(this.#away)],
       isOver: this.isOver,
+      isStopped: this.#isStopped,
       found: this.found,
       findings: this.#findings,
     });

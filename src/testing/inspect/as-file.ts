@@ -10,10 +10,10 @@ import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { median } from '../times.js';
 import type { Exchange } from './asker.js';
 import { behavesAs, LIKENESSES } from './behaves-as.js';
-import { valuesOf } from './bench.js';
 import { FEWEST } from './checks/frames.js';
 import type { Inspection, ServerFinding } from './inspection.js';
 import type { Oddity } from './reading.js';
+import { valuesOf } from './requests.js';
 import { faultFor, whenOf } from './spoilt.js';
 
 type Rule = Readonly<Record<string, unknown>>;

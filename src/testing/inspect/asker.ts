@@ -9,6 +9,7 @@ import { decodeRequest } from '../../modbus/protocol/request.js';
 import { t35 } from '../../modbus/protocol/timing.js';
 import type { Clock } from '../../modbus/transport/clock.js';
 import { type Asked, type Oddity, type ReplyReading, readReply, type ServerAnswer } from './reading.js';
+import { Tally } from './tally.js';
 
 /** One exchange of an inspection. Times are in ms of the clock. */
 export interface Exchange {
@@ -54,6 +55,22 @@ export interface AskOptions {
   readonly keepsOpen?: boolean;
   /** Says when enough has come after bytes that are no request. */
   readonly look?: (heard: Uint8Array) => HeardSoFar;
+  /** True for one of very many equal reads: only its time is kept, unless it is odd. */
+  readonly isOneOfMany?: boolean;
+}
+
+/**
+ * Ends a check from inside, whatever loop it is in, as an aborted signal ends a request of `fetch`: the
+ * inspection was stopped, or the check would write where it must not. The message says why it was not run.
+ */
+export class Ended extends Error {}
+
+/** Makes a value of a promise that a stop has ended; passes all other errors on. */
+export function orWhenEnded<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (error instanceof Ended) return value;
+    throw error;
+  };
 }
 
 /** How an inspection reaches the server. */
@@ -84,6 +101,15 @@ const LEFT_OUT = 0.03;
 const ECHOES = 2;
 /** How many requests a server may be behind. */
 const EARLIER = 8;
+/**
+ * How long the wire may keep from being silent before a request, in ms: first for the whole pause, then for
+ * t3.5, which other masters leave between their frames.
+ */
+const LONGEST_BUSY = 1000;
+/** The most bytes, pieces and odd ones of very many equal reads that are kept as evidence. */
+const MOST_EVIDENCE = 1024;
+const MOST_PIECES = 300;
+const MOST_ODD = 1000;
 
 /** Exceptions by which a server says that the question may be answered later (7, codes 05, 06, 0A, 0B). */
 const TRANSIENT = [5, 6, 10, 11];
@@ -97,6 +123,11 @@ export class Asker {
   readonly framing: Framing;
   readonly isSerial: boolean;
   readonly log: Exchange[] = [];
+  /** How many exchanges there were, and how many of them are not in the log because they were as usual. */
+  requests = 0;
+  usual = 0;
+  /** The times of all replies. */
+  readonly times = new Tally();
   readonly target: ClientTarget;
   unitId: number;
   /** The silence before each request, in ms, beside t3.5. */
@@ -117,11 +148,18 @@ export class Asker {
   #isFirst = true;
   #turnedAt = Number.NEGATIVE_INFINITY;
   /** The newest times of replies in ms, by function. */
-  readonly #times = new Map<number, number[]>();
+  readonly #newest = new Map<number, number[]>();
+  /** How many odd ones of very many equal reads are in the log. */
+  #odd = 0;
+  /** True when the wire was never silent for the pause. */
+  #isBusy = false;
   #echoes = 0;
   /** The newest transaction identifiers, of the connections before, too. */
   #earlier: number[] = [];
-  isStopped: () => boolean = () => false;
+  /** Aborted when the inspection is stopped. */
+  signal: AbortSignal = new AbortController().signal;
+  /** Looks at a request before it is sent, and ends the check that must not send it. */
+  guard: (unitId: number, pdu: Uint8Array) => void = () => {};
 
   constructor({ target, clock, wireTo }: Carrier, unitId: number, pauseMs: number, random: Random) {
     this.target = target;
@@ -149,7 +187,7 @@ export class Asker {
   get silence(): number {
     return this.#within(
       SHORTEST_SILENCE,
-      Math.max(...[...this.#times.keys()].map((code) => this.#slow(code))),
+      Math.max(...[...this.#newest.keys()].map((code) => this.#slow(code))),
     );
   }
 
@@ -158,7 +196,7 @@ export class Asker {
   }
 
   #slow(code: number): number {
-    const times = (this.#times.get(code) ?? []).toSorted((a, b) => b - a);
+    const times = (this.#newest.get(code) ?? []).toSorted((a, b) => b - a);
     return times[Math.floor(LEFT_OUT * times.length)] ?? 0;
   }
 
@@ -182,7 +220,7 @@ export class Asker {
     const { tries = this.tries } = options;
     for (let i = 1; ; i++) {
       const exchange = await this.once(pdu, options);
-      if (isDecisive(exchange) || i >= tries || this.isStopped()) return exchange;
+      if (isDecisive(exchange) || i >= tries) return exchange;
     }
   }
 
@@ -191,9 +229,45 @@ export class Asker {
     return this.#exchange(undefined, { ...options, pieces });
   }
 
+  get isStopped(): boolean {
+    return this.signal.aborted;
+  }
+
   /** Waits, and hears what comes unasked; the next exchange has it. */
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
+  async wait(ms: number): Promise<void> {
+    await this.pause(ms);
+    this.#unlessStopped();
+  }
+
+  /** Waits until the time is over, or the inspection is stopped. */
+  pause(ms: number): Promise<void> {
+    return this.#unlessAborted((resolve) => this.clock.callAt(this.clock.now() + ms, resolve));
+  }
+
+  async #unlessAborted(begin: (resolve: () => void) => unknown): Promise<void> {
+    const { signal } = this;
+    if (signal.aborted) return;
+    let onAbort = (): void => {};
+    await new Promise<void>((resolve) => {
+      onAbort = resolve;
+      signal.addEventListener('abort', onAbort);
+      begin(resolve);
+    });
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  #unlessStopped(): void {
+    if (this.isStopped) throw new Ended('the inspection was stopped');
+  }
+
+  /** Opens a connection; a stop ends that. */
+  async #opened(connection: RawConnection): Promise<string | undefined> {
+    const close = () => void connection.close();
+    this.signal.addEventListener('abort', close);
+    const problem = await connection.open(OPEN_TIMEOUT);
+    this.signal.removeEventListener('abort', close);
+    this.#unlessStopped();
+    return problem;
   }
 
   /** Closes the connection; the next request opens another. */
@@ -213,7 +287,7 @@ export class Asker {
   async another(target?: ClientTarget): Promise<Result<RawConnection>> {
     await this.#reconnectPause();
     const connection = this.#newConnection(target);
-    const problem = await connection.open(OPEN_TIMEOUT);
+    const problem = await this.#opened(connection);
     this.#turnedAt = this.clock.now();
     if (problem === undefined && this.connectPauseMs > 0) await this.wait(this.connectPauseMs);
     return problem === undefined ? success(connection) : failure(problem);
@@ -231,6 +305,8 @@ export class Asker {
   }
 
   async #onceOn(connection: RawConnection, pdu: Uint8Array): Promise<Exchange> {
+    this.guard(this.unitId, pdu);
+    this.#unlessStopped();
     const asked = { transactionId: 1 + this.#random.below(0xfffe), unitId: this.unitId, pdu };
     const pieces = [{ bytes: this.framing.encode(asked) }];
     if (!connection.isOpen) {
@@ -238,10 +314,15 @@ export class Asker {
       const gone = { kind: 'closed', reason: 'closed' } as const;
       return this.#kept(asked, { pieces }, { startedAt: now, sentAt: now, chunks: [] }, [], gone, []);
     }
-    const raw = await connection.exchange(pieces, {
-      timeout: this.timeout(pdu[0] ?? 0),
-      look: (heard) => stateOf(readReply(this.framing, asked, heard)),
-    });
+    const raw = await connection.exchange(
+      pieces,
+      {
+        timeout: this.timeout(pdu[0] ?? 0),
+        look: (heard) => stateOf(readReply(this.framing, asked, heard)),
+      },
+      this.signal,
+    );
+    this.#unlessStopped();
     const { answer, oddities } = readReply(this.framing, asked, heardIn(raw));
     const isLost = answer.kind === 'silent' && raw.lost !== undefined;
     // Not plain: what a server does on a second connection says nothing about the pause or the losses of the
@@ -264,7 +345,7 @@ export class Asker {
     const connection = this.#connection;
     if (connection.isOpen) return undefined;
     await this.#reconnectPause();
-    this.unreachable = await connection.open(OPEN_TIMEOUT);
+    this.unreachable = await this.#opened(connection);
     if (this.unreachable !== undefined) return this.unreachable;
     this.#isFirst = true;
     this.#turnedAt = this.clock.now();
@@ -283,6 +364,8 @@ export class Asker {
   }
 
   async #exchange(asked: Asked | undefined, options: AskOptions): Promise<Exchange> {
+    if (asked) this.guard(asked.unitId, asked.pdu);
+    this.#unlessStopped();
     const problem = await this.open();
     const now = this.clock.now();
     if (problem !== undefined) {
@@ -296,11 +379,15 @@ export class Asker {
     const whole = asked && { ...asked, earlier: new Set(this.#earlier), hasEcho: this.#echoes >= ECHOES };
     const timeout =
       options.timeout ?? (options.isExpected ? EXPECTED_TIMEOUT : this.timeout(asked?.pdu[0] ?? 0));
-    const raw = await connection.exchange(pieces, {
-      timeout,
-      look: (heard) =>
-        options.look?.(heard) ?? (whole ? stateOf(readReply(this.framing, whole, heard)) : 'more'),
-    });
+    const raw = await connection.exchange(
+      pieces,
+      {
+        timeout,
+        look: (heard) =>
+          options.look?.(heard) ?? (whole ? stateOf(readReply(this.framing, whole, heard)) : 'more'),
+      },
+      this.signal,
+    );
     const heard = concatBytes(...raw.chunks.map(({ bytes }) => bytes));
     const reading = whole ? readReply(this.framing, whole, heard) : unreadable(heard);
     const isLost = reading.answer.kind === 'silent' && raw.lost !== undefined;
@@ -323,6 +410,7 @@ export class Asker {
     const isOver =
       !isReplied(answer) || reading.oddities.includes('earlier transaction') || !exchange.isPlain;
     if (!this.isSerial && !options.keepsOpen && asked && isOver) await this.disconnect();
+    this.#unlessStopped();
     return exchange;
   }
 
@@ -333,21 +421,23 @@ export class Asker {
       isExpected = false,
       unitId = this.unitId,
       isPlain = false,
+      isOneOfMany = false,
     }: AskOptions & { isPlain?: boolean },
-    { startedAt, sentAt, chunks }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
+    { startedAt, sentAt, chunks: heard }: Pick<Exchange, 'startedAt' | 'sentAt' | 'chunks'>,
     unasked: readonly RawChunk[],
     answer: ServerAnswer,
     oddities: readonly Oddity[],
   ): Exchange {
-    const [first] = chunks;
     const isReply = isReplied(answer);
+    const chunks = isReply ? heard : cutChunks(heard);
+    const [first] = chunks;
     const exchange: Exchange = {
-      number: this.log.length + 1,
+      number: ++this.requests,
       check: this.check,
       unitId: asked?.unitId ?? unitId,
       pdu: asked?.pdu,
       sent: pieces,
-      unasked,
+      unasked: cutChunks(unasked),
       chunks,
       startedAt,
       sentAt,
@@ -360,21 +450,45 @@ export class Asker {
     };
     if (exchange.ms !== undefined) {
       const code = asked?.pdu[0] ?? 0;
-      this.#times.set(code, [...(this.#times.get(code) ?? []), exchange.ms].slice(-NEWEST));
+      this.#newest.set(code, [...(this.#newest.get(code) ?? []), exchange.ms].slice(-NEWEST));
+      this.times.add(exchange.ms);
     }
-    this.log.push(exchange);
+    const isUsual = isOneOfMany && answer.kind === 'data' && oddities.length + unasked.length === 0;
+    if (isUsual || (isOneOfMany && ++this.#odd > MOST_ODD)) this.usual++;
+    else this.log.push(exchange);
     return exchange;
   }
 
-  /** Waits until the wire has been silent for the pause and, on a serial line, for t3.5. */
+  /**
+   * Waits until the wire has been silent for the pause and, on a serial line, for t3.5. On a bus that others
+   * keep busy, t3.5 has to do, and at last nothing is waited for.
+   */
   async #silence(pauseMs: number): Promise<void> {
-    for (;;) {
-      const at = this.#connection.lastAt + pauseMs + this.t35;
-      const now = this.clock.now();
-      if (!(at > now)) return;
-      await this.wait(at - now);
-    }
+    const from = this.clock.now();
+    const isSilent = async (ms: number, until: number): Promise<boolean> => {
+      for (;;) {
+        const now = this.clock.now();
+        const at = this.#connection.lastAt + ms + this.t35;
+        if (!(at > now)) return true;
+        if (now >= until) return false;
+        await this.wait(Math.min(at, until) - now);
+      }
+    };
+    const until = from + (this.#isBusy ? 0 : LONGEST_BUSY) + pauseMs + this.t35;
+    if (await isSilent(pauseMs, until)) return;
+    this.#isBusy = true;
+    await isSilent(0, until + LONGEST_BUSY);
   }
+}
+
+/** What is kept of bytes that are no reply, which may be many. */
+function cutChunks(chunks: readonly RawChunk[]): readonly RawChunk[] {
+  let room = MOST_EVIDENCE;
+  return chunks.slice(0, MOST_PIECES).flatMap(({ bytes, at }) => {
+    const kept = bytes.subarray(0, room);
+    room -= kept.length;
+    return kept.length > 0 ? { bytes: kept, at } : [];
+  });
 }
 
 /** What came after bytes that were no request. */

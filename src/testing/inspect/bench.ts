@@ -1,15 +1,11 @@
 import type { Random } from '../../common/random.js';
 import type { Range } from '../../files/clone/table-survey.js';
-import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
+import { bitsAt } from '../../modbus/protocol/bytes.js';
 import type { Claims } from '../order-schemas.js';
 import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecisive } from './asker.js';
 import type { Oddity } from './reading.js';
-
-/** Addresses from the first to the last, both included. */
-export interface AddressSpan {
-  readonly first: number;
-  readonly last: number;
-}
+import { type AddressSpan, readPdu, valuesOf } from './requests.js';
+import { Scratch } from './scratch.js';
 
 /** What is inspected, and what the user allows. Times are in ms. */
 export interface InspectionOrder {
@@ -34,14 +30,7 @@ export interface InspectionOrder {
   /** The addresses that are searched at the end, for a file about the server; absent when none is wanted. */
   readonly survey?: readonly Range[];
   /** Command or question that restarts a server which no longer answers; undefined when there is none. */
-  readonly powerCycle?: () => Promise<void>;
-}
-
-/** Values of a scratch range as they were. */
-export interface Kept extends AddressSpan {
-  readonly table: 'holding' | 'coils';
-  /** Resolves to false when the server does not take them. */
-  readonly putBack: () => Promise<boolean>;
+  readonly powerCycle?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** The functions that read a table (6.1 to 6.4). */
@@ -124,10 +113,8 @@ export class Bench {
     lastAddress: {},
     functions: { there: new Set(), missing: new Set(), silent: new Set() },
   };
-  /** Runs when the inspection ends, however it ends: puts values back. */
-  readonly undo: Kept[] = [];
-  /** The tables whose scratch values are kept. */
-  readonly kept = new Set<number>();
+  /** The addresses that may be written. */
+  readonly scratch = new Scratch(this);
   /** Tells what goes on. */
   readonly progress: (text: string) => void;
   readonly #tables = new Map<ReadCode, number | Exchange>();
@@ -138,6 +125,7 @@ export class Bench {
     this.random = random;
     this.progress = progress;
     this.asker = new Asker(carrier, order.unitId, order.pauseMs, random);
+    this.asker.guard = (unitId, pdu) => this.scratch.guard(unitId, pdu);
   }
 
   get log(): readonly Exchange[] {
@@ -232,7 +220,6 @@ export class Bench {
     for (let i = 0; i < Math.max(3, this.asker.tries); i++) {
       const exchange = await this.askGood();
       if (isDecisive(exchange)) return true;
-      if (this.asker.isStopped()) return true;
     }
     return false;
   }
@@ -244,25 +231,11 @@ export class Bench {
   async isBack(limit: number): Promise<boolean> {
     const { asker } = this;
     const end = asker.clock.now() + limit;
-    for (
-      let pause = ASK_AGAIN_MS;
-      asker.clock.now() < end && !asker.isStopped();
-      pause = Math.min(1.5 * pause, LONGEST_PAUSE_MS)
-    ) {
+    for (let pause = ASK_AGAIN_MS; asker.clock.now() < end; pause = Math.min(1.5 * pause, LONGEST_PAUSE_MS)) {
       await asker.disconnect();
       await asker.wait(pause);
       if ((await this.askGood()).answer.kind === 'data') return true;
     }
     return false;
   }
-}
-
-/** Makes a request with an address and a quantity or a value: functions 1 to 6. */
-export function readPdu(code: number, address: number, quantity: number): Uint8Array {
-  return Uint8Array.of(code, (address >> 8) & 0xff, address & 0xff, (quantity >> 8) & 0xff, quantity & 0xff);
-}
-
-/** The words of a reply to function 3, 4 or 23, as many as came. */
-export function valuesOf(pdu: Uint8Array): number[] {
-  return Array.from({ length: (pdu.length - 2) >> 1 }, (_, i) => wordAt(pdu, 2 + 2 * i));
 }

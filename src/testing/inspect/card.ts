@@ -1,6 +1,8 @@
+import { printableLine } from '../../common/rest-client/printable.js';
 import { behavesAs } from './behaves-as.js';
 import type { Grade } from './check.js';
-import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
+import type { Inspection, ServerFinding } from './inspection.js';
+import { lostTexts } from './scratch.js';
 import { codeText, exchangeText, listText, silenceText, timeText } from './words.js';
 
 /** The grades from the worst on, each with its heading. */
@@ -20,6 +22,11 @@ export function violationsOf({ findings }: Inspection): ServerFinding[] {
   return GRADES.flatMap(([grade]) => violations.filter((each) => gradeOf(each) === grade));
 }
 
+/** What a server calls itself, on one line: it may have sent line breaks and whatever else a terminal obeys. */
+export function nameOf({ facts: { vendor } }: Pick<Inspection, 'facts'>): string | undefined {
+  return vendor?.map(printableLine).join(' ');
+}
+
 /** The address and the settings by which the server is reached: `RTU 9600 8N1 /dev/ttyUSB0`. */
 export function placeText({ carrier: { target }, order }: Pick<Inspection, 'carrier' | 'order'>): string {
   if (target.kind === 'tcp') {
@@ -37,7 +44,11 @@ export function placeText({ carrier: { target }, order }: Pick<Inspection, 'carr
  * checks that ran where half of them or more did not.
  */
 export function conclusionOf(inspection: Inspection): string {
-  if (verdictOfAll(inspection) === 'not-run') return 'Nothing could be judged: no answer came.';
+  const { findings, isReached, isStopped } = inspection;
+  const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
+  if (isStopped)
+    return `Stopped after ${ran} of ${findings.length} checks: no verdict. What these have found is below.`;
+  if (!isReached) return 'Nothing could be judged: no answer came.';
   const violations = violationsOf(inspection);
   const listed = byText(violations);
   const count = (wanted: Grade) =>
@@ -45,8 +56,6 @@ export function conclusionOf(inspection: Inspection): string {
   const [bad, met] = [count('dangerous'), count('met')];
   if (bad > 0)
     return 'Wrong values or commands can get through, or it stops: not fit for the field as it is.';
-  const { findings } = inspection;
-  const ran = findings.filter(({ verdict }) => verdict !== 'not-run').length;
   const few = 2 * ran > findings.length ? undefined : ran === 1 ? 'the one check' : `the ${ran} checks`;
   const deviations = met === 1 ? 'one deviation' : `${met} deviations`;
   if (met > 0)
@@ -142,7 +151,10 @@ export function dataSheet(inspection: Inspection): { readonly name: string; read
           : `${timeText(pauseMs)} between a reply and the next request`
         : undefined,
     ],
-    ['identification', vendor && `${vendor.join(', ')}; level ${codeText(identificationLevel ?? 0)}`],
+    [
+      'identification',
+      vendor && `${vendor.map(printableLine).join(', ')}; level ${codeText(identificationLevel ?? 0)}`,
+    ],
     ['connections', connections],
   ];
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
@@ -150,12 +162,13 @@ export function dataSheet(inspection: Inspection): { readonly name: string; read
 
 /** The first screen of an inspection, for the maker of the server. */
 export function cardText(inspection: Inspection): string {
-  const { facts, requests, durationMs, order, findings, fates } = inspection;
-  const name = facts.vendor?.join(' ') ?? 'A server without identification';
+  const { requests, durationMs, order, findings, fates, lost } = inspection;
+  const name = nameOf(inspection) ?? 'A server without identification';
   const violations = violationsOf(inspection);
   const listed = byText(violations);
   const lines = [
     `${name} · ${placeText(inspection)} · ${timeText(durationMs)}, ${requests} requests · seed ${order.seed}`,
+    ...lostTexts(lost),
     '',
     conclusionOf(inspection),
     countsText(inspection),

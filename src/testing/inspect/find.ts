@@ -1,14 +1,14 @@
 import type { Random } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import type { ClientTarget } from '../../modbus/client/wire.js';
-import { Asker, type Carrier } from './asker.js';
-import { readPdu } from './bench.js';
+import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
+import { Asker, type Carrier, orWhenEnded } from './asker.js';
+import { readPdu } from './requests.js';
 
 /** Speeds and parities of serial lines, the usual ones first. */
 const SPEEDS = [19200, 9600, 38400, 115200, 57600, 4800, 2400, 1200];
 const PARITIES = ['even', 'none', 'odd'] as const;
 
-const HIGHEST_UNIT = 247;
 /** Units that makers ship devices with; they are tried at all settings before the others. */
 const USUAL_UNITS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 /** Units of devices on TCP without a gateway behind them (Messaging on TCP/IP V1.0b, 4.4.1.2). */
@@ -33,7 +33,7 @@ export async function findServer(
   unitId: number,
   random: Random,
   progress: (text: string) => void,
-  isStopped: () => boolean,
+  signal: AbortSignal,
 ): Promise<Result<FoundServer>> {
   const settings = settingsOf(carrier.target);
   const first = [...new Set([unitId, ...USUAL_UNITS, ...(carrier.target.kind === 'tcp' ? TCP_UNITS : [])])];
@@ -43,11 +43,14 @@ export async function findServer(
   for (const units of [first, others]) {
     for (const target of settings) {
       const asker = new Asker({ ...carrier, target }, unitId, 0, random);
+      asker.signal = signal;
       progress(`looking at ${settingText(target)}, units ${units[0]} to ${units.at(-1)}`);
       try {
         for (const unit of units) {
-          if (isStopped()) return failure('the search was stopped');
-          const { answer } = await asker.once(readPdu(3, 0, 1), { unitId: unit, timeout: TIMEOUT_MS });
+          const asked = asker.once(readPdu(3, 0, 1), { unitId: unit, timeout: TIMEOUT_MS });
+          const exchange = await asked.catch(orWhenEnded(undefined));
+          if (!exchange) return failure('the search was stopped');
+          const { answer } = exchange;
           if (answer.kind === 'closed' && asker.unreachable !== undefined) return failure(asker.unreachable);
           const isFromGateway = answer.kind === 'exception' && [10, 11].includes(answer.code);
           if ((answer.kind === 'data' || answer.kind === 'exception') && !isFromGateway)

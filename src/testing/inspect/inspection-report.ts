@@ -4,9 +4,10 @@ import { isoTime, micros } from '../../simulator/traffic/words.js';
 import { type InspectionReport, type ServerFindingView, type Verdict, versions } from '../report/report.js';
 import type { Exchange } from './asker.js';
 import { behavesAs } from './behaves-as.js';
-import { conclusionOf, dataSheet, gradeOf, placeText, violationsOf } from './card.js';
+import { conclusionOf, dataSheet, gradeOf, nameOf, placeText, violationsOf } from './card.js';
 import { GROUPS, type ServerVerdict } from './check.js';
 import { type Inspection, type ServerFinding, verdictOfAll } from './inspection.js';
+import { lostTexts } from './scratch.js';
 import { answerText, timeText } from './words.js';
 
 /** How the verdicts on servers are shown by the forms of reports on clients. */
@@ -24,17 +25,19 @@ const MOST_SHOWN = 12;
 /** Makes the report. @param startedAt when the inspection began, in ms since 1970 */
 export function inspectionReport(inspection: Inspection, startedAt: number): InspectionReport {
   const { findings, order, durationMs, fates, isReached, carrier } = inspection;
-  const name = inspection.facts.vendor?.join(' ') ?? 'the server';
+  const name = nameOf(inspection) ?? 'the server';
   const offset = startedAt - (findings[0]?.shown?.[0]?.startedAt ?? 0);
   return {
     kind: 'inspection',
     name,
     startedAt,
     durationMs,
-    verdict: isReached ? SHOWN_AS[verdictOfAll(inspection)] : 'error',
+    verdict: isReached || inspection.isStopped ? SHOWN_AS[verdictOfAll(inspection)] : 'error',
     line: placeText(inspection),
     seed: order.seed,
+    isStopped: inspection.isStopped,
     conclusions: [
+      ...lostTexts(inspection.lost),
       conclusionOf(inspection),
       ...fates,
       ...violationsOf(inspection).map(({ text }) => `${text}.`),
@@ -135,6 +138,8 @@ function inspectionSummary(inspection: Inspection, startedAt: number) {
     server: { place: placeText(inspection), unit: order.unitId, identification: facts.vendor },
     seed: order.seed,
     verdict: verdictOfAll(inspection),
+    stopped: inspection.isStopped,
+    lost: [...inspection.lost],
     conclusion: conclusionOf(inspection),
     fates,
     startedAt: new Date(startedAt).toISOString(),

@@ -2,8 +2,8 @@ import { seededRandom } from '../../common/random.js';
 import { unknownName } from '../../common/schema/nearest.js';
 import type { ClonedDevice } from '../../files/clone/survey.js';
 import type { Range } from '../../files/clone/table-survey.js';
-import { type Carrier, type Exchange, isDecisive } from './asker.js';
-import { Bench, type InspectionOrder, type Kept, type ServerFacts } from './bench.js';
+import { type Carrier, Ended, type Exchange, isDecisive, orWhenEnded } from './asker.js';
+import { Bench, type InspectionOrder, type ServerFacts } from './bench.js';
 import {
   GROUPS,
   type Judged,
@@ -27,8 +27,9 @@ import { REFUSALS } from './checks/refusals.js';
 import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
 import { hasOtherQuantity, ODDITIES } from './reading.js';
+import type { LostValue } from './scratch.js';
 import { RECOVERY_MS, surveyServer } from './survey.js';
-import { answerText, listText, timeText } from './words.js';
+import { answerText, timeText } from './words.js';
 
 /** All checks of servers, in the order in which they are shown. */
 export const SERVER_CHECKS: readonly ServerCheck[] = [
@@ -67,6 +68,10 @@ export interface Inspection {
   readonly fates: readonly string[];
   /** True when the server answered; otherwise nothing could be judged. */
   readonly isReached: boolean;
+  /** True when it was stopped before its end: then it is no verdict. */
+  readonly isStopped: boolean;
+  /** The values that checks have changed and that were not put back. */
+  readonly lost: readonly LostValue[];
   /** The checks that have silenced the server, by what they provoke. */
   readonly silencers: ReadonlyMap<Provoked, Silencing>;
   readonly log: readonly Exchange[];
@@ -104,7 +109,9 @@ export class InspectionRun {
   readonly #silencers = new Map<Provoked, Silencing>();
   #device: ClonedDevice | undefined;
   #goneSince: string | undefined;
-  #isStopped = false;
+  readonly #stop = new AbortController();
+  #isCut = false;
+  #lost: readonly LostValue[] = [];
 
   constructor(
     carrier: Carrier,
@@ -114,13 +121,17 @@ export class InspectionRun {
   ) {
     this.#audience = audience;
     this.#bench = new Bench(carrier, order, seededRandom(order.seed, 0), (text) => audience.note?.(text));
-    this.#bench.asker.isStopped = () => this.#isStopped;
+    this.#bench.asker.signal = this.#stop.signal;
     this.#checks = checks.filter((check) => isFor(check, carrier));
   }
 
   /** Ends the inspection soon; what is known by then is reported. */
   stop(): void {
-    this.#isStopped = true;
+    this.#stop.abort();
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
   }
 
   async run(): Promise<Inspection> {
@@ -129,13 +140,15 @@ export class InspectionRun {
     try {
       for (const check of inTurn(this.#checks, bench.random)) await this.#carryOut(check);
     } finally {
-      // What was written is put back even after Ctrl-C, with all tries.
-      bench.asker.isStopped = () => false;
-      const left: Kept[] = [];
-      for (const kept of bench.undo.splice(0).reverse()) if (!(await kept.putBack())) left.push(kept);
-      if (left.length > 0) this.#fates.push(`The server did not take back the values of ${spansText(left)}.`);
-      bench.asker.isStopped = () => this.#isStopped;
-      if (bench.order.survey && bench.read !== undefined) await this.#survey(bench.order.survey);
+      this.#isCut = this.#isStopped;
+      // What was written is put back even after a stop.
+      bench.asker.signal = new AbortController().signal;
+      this.#lost = await bench.scratch.putBack();
+      bench.asker.signal = this.#stop.signal;
+      if (bench.order.survey && bench.read !== undefined) {
+        await this.#survey(bench.order.survey);
+        this.#isCut ||= this.#isStopped;
+      }
       await bench.asker.disconnect();
     }
     return this.soFar();
@@ -163,10 +176,12 @@ export class InspectionRun {
       findings,
       facts: bench.facts,
       times: replyTimes(bench),
-      requests: bench.log.length,
+      requests: bench.asker.requests,
       durationMs: bench.asker.clock.now() - this.#startedAt,
       fates: this.#fates,
       isReached: bench.read !== undefined,
+      isStopped: this.#isCut,
+      lost: this.#lost,
       silencers: this.#silencers,
       log: bench.log,
       ...(this.#device && { device: this.#device }),
@@ -230,10 +245,20 @@ export class InspectionRun {
     const { asker } = bench;
     asker.check = check.id;
     const from = asker.log.length;
-    const judged = this.#withoutMute(check, this.#withoutOddities(check, await check.run(bench)));
-    if (bench.read === undefined || check.turn === 'end' || this.#isStopped) return judged;
-    if (await bench.isAlive()) return judged;
+    const found = await this.#run(check);
+    const judged = this.#withoutMute(check, this.#withoutOddities(check, found));
+    if (bench.read === undefined || check.turn === 'end') return judged;
+    if (await bench.isAlive().catch(orWhenEnded(true))) return judged;
     return this.#afterSilence(check, asker.log.slice(from));
+  }
+
+  async #run(check: ServerCheck): Promise<Judged> {
+    try {
+      return await check.run(this.#bench);
+    } catch (error) {
+      if (error instanceof Ended) return notRun(error.message);
+      throw error;
+    }
   }
 
   /** Where functions that the server does not have get no answer, `function-unknown` tells that once. */
@@ -258,8 +283,8 @@ export class InspectionRun {
    * asks for: one cause, one finding.
    */
   #withoutOddities(check: ServerCheck, judged: Judged): Judged {
-    if (judged.verdict !== 'violates' || (check.group === 'frames' && !REPEATS.includes(check.id)))
-      return judged;
+    const isOwn = check.id === 'rtu-collision' || (check.group === 'frames' && !REPEATS.includes(check.id));
+    if (judged.verdict !== 'violates' || isOwn) return judged;
     const shown = judged.shown?.flatMap(({ oddities }) => oddities) ?? [];
     // A server takes a request that it has just sent itself for an echo of its own.
     const odd = [...shown, 'echo' as const].find((oddity) => this.#bench.isOdd(oddity));
@@ -292,11 +317,12 @@ export class InspectionRun {
     const shown = log.slice(Math.max(0, log.findLastIndex(isDecisive))).filter(({ sent }) => sent.length > 0);
     const what = last.answer.kind === 'exception' ? `only ${answerText(last.answer)}` : 'stopped answering';
     bench.progress(`the server ${what} after ${check.id}; waiting until it is back`);
-    let isBack = await bench.isBack(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
+    const back = (ms: number) => bench.isBack(ms).catch(orWhenEnded(false));
+    let isBack = await back(order.powerCycle ? BEFORE_POWER_MS : RECOVERY_MS);
     const isAlone = isBack;
     if (!isBack && order.powerCycle && !this.#isStopped) {
-      await order.powerCycle();
-      isBack = await bench.isBack(RECOVERY_MS);
+      await order.powerCycle(this.#stop.signal);
+      isBack = await back(RECOVERY_MS);
     }
     const silentMs = asker.clock.now() - since;
     const silent = timeText(silentMs);
@@ -313,18 +339,6 @@ export class InspectionRun {
       ...(!isBack && { seen: { times: 1, of: 1 } }),
     };
   }
-}
-
-/** `holding 0 to 129 and coils 0 to 1999`: from the first to the last address of each table. */
-function spansText(kept: readonly Kept[]): string {
-  const tables = [...new Set(kept.map(({ table }) => table))];
-  return listText(
-    tables.map((table) => {
-      const those = kept.filter((each) => each.table === table);
-      const [first, last] = [those.map((each) => each.first), those.map((each) => each.last)];
-      return `${table} ${Math.min(...first)} to ${Math.max(...last)}`;
-    }),
-  );
 }
 
 function isFor({ on }: ServerCheck, { target }: Carrier): boolean {
@@ -411,7 +425,8 @@ const FIRST = [
 ];
 
 /** The worst verdict of an inspection. */
-export function verdictOfAll({ findings, isReached }: Inspection): ServerVerdict {
-  if (!isReached) return 'not-run';
-  return findings.some(({ verdict }) => verdict === 'violates') ? 'violates' : 'conforms';
+export function verdictOfAll({ findings, isReached, isStopped, lost }: Inspection): ServerVerdict {
+  if (lost.length > 0 || findings.some(({ verdict }) => verdict === 'violates')) return 'violates';
+  if (isStopped) return 'inconclusive';
+  return isReached ? 'conforms' : 'not-run';
 }

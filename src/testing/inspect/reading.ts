@@ -63,6 +63,8 @@ export interface Asked extends AduContent {
 
 /** A reply that was disturbed begins within this many bytes. The search is bounded: rubbish may be long. */
 const LATEST_START = 300;
+/** No frame is longer, even of a server that gives four bytes for a register. */
+const LONGEST_FRAME = 600;
 /** The highest exception code of the specification. */
 const HIGHEST_CODE = 11;
 
@@ -204,7 +206,8 @@ function socketAt(heard: Uint8Array, start: number, asked: Asked): Candidate | u
 
 function rtuAt(framing: Framing, heard: Uint8Array, start: number, asked: Asked): Candidate | undefined {
   const predicted = responseLength(heard, start, heard.length);
-  const ends = new Set([heard.length, ...(typeof predicted === 'number' ? [start + predicted] : [])]);
+  const last = heard.length - start <= LONGEST_FRAME ? [heard.length] : [];
+  const ends = new Set([...last, ...(typeof predicted === 'number' ? [start + predicted] : [])]);
   for (const end of [...ends].sort((a, b) => a - b)) {
     if (end > heard.length || !isRtuFrame(heard, start, end)) continue;
     const content = framing.decode(heard.slice(start, end));

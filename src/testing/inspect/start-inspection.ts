@@ -11,6 +11,7 @@ import { type Outcome, refusal, refusalOf } from '../../simulator/commands/refus
 import { wrongReal } from '../../simulator/commands/remote-files.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { inspectionOrderSchema } from '../order-schemas.js';
+import type { InspectionReport } from '../report/report.js';
 import type { KnownRun, Runs } from '../runs.js';
 import { DEFAULT_IDLE_MS, DEFAULT_PAUSE_MS, type DeviceMap, type InspectionOrder } from './bench.js';
 import { mapOf } from './device-map.js';
@@ -41,7 +42,12 @@ export async function startInspection(
     'inspection',
     [],
     () => {
-      const run = new InspectionRun({ target, clock: systemClock }, order);
+      // A report walks through all exchanges, so it is made again only when a check has ended.
+      let report: InspectionReport | undefined;
+      const found = () => {
+        report = undefined;
+      };
+      const run = new InspectionRun({ target, clock: systemClock }, order, { found });
       const startedAt = Date.now();
       let isOver = false;
       return {
@@ -50,12 +56,14 @@ export async function startInspection(
           return isOver;
         },
         get report() {
-          return inspectionReport(run.soFar(), startedAt);
+          report ??= inspectionReport(run.soFar(), startedAt);
+          return report;
         },
         async run() {
           const inspection = await run.run();
           isOver = true;
-          return inspectionReport(inspection, startedAt);
+          report = inspectionReport(inspection, startedAt);
+          return report;
         },
       };
     },

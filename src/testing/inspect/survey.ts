@@ -6,9 +6,10 @@ import { BlockSize, type Range, READ_FUNCTIONS, TableSurvey } from '../../files/
 import type { ModbusClient, RequestOutcome } from '../../modbus/client/client.js';
 import { bitsAt, wordAt } from '../../modbus/protocol/bytes.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../modbus/protocol/function-code.js';
-import type { Exchange } from './asker.js';
-import { type Bench, valuesOf } from './bench.js';
+import { type Exchange, orWhenEnded } from './asker.js';
+import type { Bench } from './bench.js';
 import { hasOtherQuantity } from './reading.js';
+import { valuesOf } from './requests.js';
 
 /** What a survey keeps in mind of what the checks have found. */
 export interface SurveyCare {
@@ -35,11 +36,16 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
   const seen = valuesSeen(bench.log);
   let toldAt = clock.now();
   const cloneAsker = new CloneAsker(clientOf(bench), unitId, {
-    ...{ timeout: asker.timeout(3), pause: 0, sleep: (ms) => asker.wait(ms), isStopped: asker.isStopped },
+    ...{
+      timeout: asker.timeout(3),
+      pause: 0,
+      sleep: (ms) => asker.pause(ms),
+      isStopped: () => asker.isStopped,
+    },
     asked: () => {},
   });
   const isAsked =
-    !care.isAfraid && bench.blocked === undefined && !asker.isStopped() && (await bench.isAlive());
+    !care.isAfraid && bench.blocked === undefined && (await bench.isAlive().catch(orWhenEnded(false)));
   const device = { unit: unitId, map: undefined };
   if (!isAsked) {
     const why = care.isAfraid ? 'an unknown address silences it' : 'it can not be asked any more';
@@ -50,7 +56,7 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
     cloneAsker,
     {
       ...{ ranges: care.ranges, isThorough: false, functions: [], watch: 0, isSingle: care.isSingle },
-      sleep: (ms) => asker.wait(ms),
+      sleep: (ms) => asker.pause(ms),
       progress: ({ table, values }, address) => {
         if (clock.now() - toldAt < TOLD_MS) return;
         toldAt = clock.now();
@@ -61,7 +67,7 @@ export async function surveyServer(bench: Bench, care: SurveyCare): Promise<Clon
   );
   return {
     ...{ ...device, survey, replyTime: replyTimeOf(cloneAsker, { target }) },
-    unfinished: cloneAsker.failure ?? (asker.isStopped() ? 'it was stopped' : undefined),
+    unfinished: cloneAsker.failure ?? (asker.isStopped ? 'it was stopped' : undefined),
   };
 }
 
@@ -82,16 +88,16 @@ function clientOf(bench: Bench): Pick<ModbusClient, 'ask'> {
       return { kind: 'answered', pdu: answer.pdu, adu, ms };
     return { kind: 'timeout', heard: adu, ms };
   };
-  return {
-    async ask({ pdu, timeout }) {
-      const first = await once(pdu, timeout);
-      // Silence may be how this request is refused; or the server is gone for a while, and says nothing about
-      // it.
-      if (first.kind !== 'timeout' || (await bench.isAlive())) return first;
-      const isBack = await bench.isBack(RECOVERY_MS);
-      return isBack ? once(pdu, timeout) : { kind: 'failed', reason: 'the server no longer answers' };
-    },
+  const ask = async (pdu: Uint8Array, timeout: number): Promise<RequestOutcome> => {
+    const first = await once(pdu, timeout);
+    // Silence may be how this request is refused; or the server is gone for a while, and says nothing about
+    // it.
+    if (first.kind !== 'timeout' || (await bench.isAlive())) return first;
+    const isBack = await bench.isBack(RECOVERY_MS);
+    return isBack ? once(pdu, timeout) : { kind: 'failed', reason: 'the server no longer answers' };
   };
+  const stopped = { kind: 'failed', reason: 'it was stopped' } as const;
+  return { ask: ({ pdu, timeout }) => ask(pdu, timeout).catch(orWhenEnded(stopped)) };
 }
 
 type Seen = ReadonlyMap<TableName, ReadonlyMap<number, number>>;

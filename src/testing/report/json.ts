@@ -33,6 +33,7 @@ const step = z.object({
 export const testJsonSchema = z.object({
   name: z.string(),
   verdict: z.string(),
+  stopped: z.boolean(),
   steps: z.array(step),
   /** When the test began, in ISO 8601. */
   startedAt: z.string(),
@@ -44,10 +45,11 @@ export const testJsonSchema = z.object({
 
 /** The JSON report on a test as a value whose steps are made one by one. */
 export function testJsonByStep(report: ReportView) {
-  const { name, verdict, findings, startedAt, durationMs, seed, about, versions } = report;
+  const { name, verdict, isStopped, findings, startedAt, durationMs, seed, about, versions } = report;
   return {
     name,
     verdict,
+    stopped: isStopped,
     steps: stepsJson(findings),
     startedAt: new Date(startedAt).toISOString(),
     durationMs,
@@ -81,6 +83,11 @@ function textOf(report: unknown): string {
 const ms = z.number();
 
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
+
+/** Whether a run was stopped, as every report and every answer of REST has it. */
+export const stopped = z
+  .boolean()
+  .describe('True when somebody stopped it before its end: then it is no verdict.');
 
 const found = z
   .object({
@@ -127,6 +134,7 @@ export const examinationShape = {
   verdict: verdict.describe(
     'The worst one of all checks; `error` when it could not begin, or when half of the checks were not run and none failed.',
   ),
+  stopped,
   conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
   found,
   checks: z.array(z.object(checkShape)),
@@ -166,7 +174,7 @@ type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
 /** What summaries need of a report: no frames. */
 type SummedUp = Pick<
   Report,
-  'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'found' | 'tried' | 'shaken'
+  'name' | 'line' | 'seed' | 'verdict' | 'isStopped' | 'conclusions' | 'found' | 'tried' | 'shaken'
 > & {
   readonly findings: readonly FindingHead[];
 };
@@ -181,8 +189,8 @@ export function examinationSummary(report: SummedUp): Summary {
 }
 
 /** The fields with which every summary begins. */
-function headJson({ name, line = '', seed, verdict, conclusions }: SummedUp) {
-  return { name, line, seed, verdict, conclusions: [...conclusions] };
+function headJson({ name, line = '', seed, verdict, isStopped, conclusions }: SummedUp) {
+  return { name, line, seed, verdict, stopped: isStopped, conclusions: [...conclusions] };
 }
 
 /** The JSON of one examination. */
@@ -261,6 +269,7 @@ export const shakeShape = {
   verdict: checkShape.verdict.describe(
     '`fail`: the client failed in two of three plays of the same moves. `inconclusive`: it failed once, or too few moves were tried. `error`: it could not begin.',
   ),
+  stopped,
   conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
   moves: z.number().describe('How many moves were tried.'),
   plays: z.number().describe('How many schedules were played, those of shrinking among them.'),

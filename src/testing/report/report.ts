@@ -118,7 +118,10 @@ export interface Report {
   /** When the run began, in ms since 1970. */
   readonly startedAt: number;
   readonly durationMs: number;
+  /** The verdict on what was found. A run that was stopped has found out too little for one. */
   readonly verdict: Verdict;
+  /** True when somebody stopped the run before its end. */
+  readonly isStopped: boolean;
   readonly line: string | undefined;
   readonly seed: number;
   /** What the tester says about the run; absent when nothing was said. */
@@ -139,6 +142,9 @@ export interface Report {
   /** The versions of this program, Node and the system. */
   readonly versions: readonly { readonly name: string; readonly version: string }[];
 }
+
+/** The first sentence of a report on a run that was stopped. */
+export const STOPPED = 'Stopped before its end: no verdict.';
 
 const WORST_FIRST: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
 

@@ -71,7 +71,7 @@ async function runWithDut(
   directory: string,
   stop: Promise<unknown>,
 ): Promise<Report> {
-  void stop.then(() => run.end('inconclusive', 'the test was stopped before its end'));
+  void stop.then(() => run.stop());
   const { dut: definition } = run.scenario;
   if (!definition) return run.run();
   const command = withEndpoints(definition.command, openEndpoints(simulator));

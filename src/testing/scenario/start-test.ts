@@ -34,7 +34,7 @@ export function* startingTest(runs: Runs, source: unknown): Generator<void, Outc
     (progress) => new TestRun(simulator, scenario, (finding, number) => progress.ended(finding, number)),
     (run, failure) => {
       if (failure !== undefined) run.end('fail', failure);
-      else run.end('inconclusive', 'the test was stopped before its end');
+      else run.stop();
     },
   );
 }

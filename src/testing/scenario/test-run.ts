@@ -7,7 +7,14 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { Capture, capturePieces } from '../../simulator/traffic/capture/capture.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import { TrafficCursor } from '../../simulator/traffic/reading.js';
-import { type Finding, overallVerdict, type Report, type Verdict, versions } from '../report/report.js';
+import {
+  type Finding,
+  overallVerdict,
+  type Report,
+  STOPPED,
+  type Verdict,
+  versions,
+} from '../report/report.js';
 import { closedText, lastReplies } from '../tested-line.js';
 import { Actions } from './actions.js';
 import type { DutControl } from './dut.js';
@@ -47,6 +54,7 @@ export class TestRun {
   readonly #captures: CaptureSpan[] = [];
   readonly #firstSeq: number;
   #endedAt: number | undefined;
+  #isStopped = false;
 
   constructor(
     simulator: Simulator,
@@ -84,6 +92,12 @@ export class TestRun {
   /** Ends the test, after everything that has happened by now. The running step gets this verdict. */
   end(verdict: Extract<Happening, { kind: 'end' }>['verdict'], text: string): void {
     this.#inbox.put({ kind: 'end', verdict, text });
+  }
+
+  /** Stops the test: the running step stays undecided, and the others are not run. */
+  stop(): void {
+    this.#isStopped ||= !this.isOver;
+    this.end('inconclusive', 'the test was stopped before its end');
   }
 
   /**
@@ -131,9 +145,10 @@ export class TestRun {
       startedAt: this.startedAt,
       durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,
       verdict: overallVerdict(this.#findings.map(({ verdict }) => verdict)),
+      isStopped: this.#isStopped,
       line: lines.length === 1 ? lines[0] : undefined,
       seed,
-      conclusions: [`${passed} of ${steps.length} steps passed.`],
+      conclusions: [...(this.#isStopped ? [STOPPED] : []), `${passed} of ${steps.length} steps passed.`],
       parameters: [],
       findings: this.#findings,
       // The configuration is long, and most readers of a report do not read it.

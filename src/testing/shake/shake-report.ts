@@ -6,7 +6,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { TrafficEvent } from '../../simulator/traffic/event.js';
 import type { Question } from '../examine/heard/exchange.js';
 import { unevenText } from '../examine/heard/watching.js';
-import { type Finding, type Report, type Verdict, versions } from '../report/report.js';
+import { type Finding, type Report, STOPPED, type Verdict, versions } from '../report/report.js';
 import { sentence } from '../report/words.js';
 import { spanOf, usualTimes } from '../times.js';
 import {
@@ -172,7 +172,7 @@ export interface SeenFailure {
   readonly last: number;
 }
 
-interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs'> {
+interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'isStopped'> {
   readonly isOver: boolean;
   /** Why the shake ended before a failure was shrunk, as a part of a sentence. */
   readonly whyEnded: string | undefined;
@@ -200,6 +200,7 @@ export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByN
   const findings = seen.map((each, i) => findingOf(each, i + 1));
   const best = seen.find(isShown) ?? seen[0];
   const conclusions = [
+    known.isStopped ? STOPPED : undefined,
     refusal ?? conclusionOf(known, best),
     fate,
     refusal === undefined && best ? whyEnded : undefined,
@@ -211,6 +212,7 @@ export function shakeReport(order: ShakeOrder, bench: Simulator, known: KnownByN
     startedAt,
     durationMs,
     verdict: verdictOf(known),
+    isStopped: known.isStopped,
     line: line.name,
     seed,
     ...(about && { about }),
@@ -285,11 +287,11 @@ function whyNotShown({ plays, without }: SeenFailure): string {
     : ', and not shown again';
 }
 
-function verdictOf({ refusal, seen, isOver, moves }: KnownByNow): Verdict {
+function verdictOf({ refusal, seen, isOver, isStopped, moves }: KnownByNow): Verdict {
   if (refusal !== undefined) return 'error';
   if (seen.some(isShown)) return 'fail';
   if (seen.length > 0 || moves < FEWEST_MOVES) return isOver || seen.length > 0 ? 'inconclusive' : 'not run';
-  return 'pass';
+  return isStopped ? 'inconclusive' : 'pass';
 }
 
 function conclusionOf({ moves, plays, isOver }: KnownByNow, best: SeenFailure | undefined): string {

@@ -83,6 +83,7 @@ export class Shake {
   /** True when the client was started again and nothing was played since. */
   #isFresh = false;
   #endedAt: number | undefined;
+  #isStopped = false;
 
   constructor(bench: Simulator, order: ShakeOrder, audience: ShakeAudience = {}, clock = systemClock) {
     this.order = order;
@@ -130,6 +131,7 @@ export class Shake {
 
   /** Ends the shake. What it has found by then stays. */
   stop(): void {
+    this.#isStopped ||= !this.isOver;
     this.#end('it was stopped');
   }
 
@@ -157,6 +159,7 @@ export class Shake {
       startedAt: this.startedAt,
       durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,
       isOver: this.isOver,
+      isStopped: this.#isStopped,
       whyEnded: this.#whyEnded,
       refusal: this.#refusal,
       fate: this.#fate,

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { newClient } from '../../../src/modbus/client/client.js';
-import { startProgram } from '../../support/program.mjs';
+import { dist, startProgram } from '../../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
 /* The command clone, on the program itself as the real device. */
@@ -92,6 +94,43 @@ it('reads a late device that needs pauses, never writes, and its clone is as lat
     await original.stop();
   }
 });
+
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'writes what it knows after %s, and is no success',
+  async (signal) => {
+    const original = await startProgram({
+      config: {
+        devices: { meter: METER },
+        lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+        faults: [{ name: 'late', do: [{ delay: 50 }] }],
+      },
+    });
+    try {
+      const file = join(newDirectory(), 'clone.yaml');
+      const args = [
+        'clone',
+        '--tcp',
+        `127.0.0.1:${original.tcpPort('lan')}`,
+        '--ranges',
+        '0-5000',
+        '-o',
+        file,
+      ];
+      const child = spawn(process.execPath, [join(dist, 'main.js'), ...args], { stdio: 'pipe' });
+      let stderr = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        // Progress is told when something was asked.
+        if (stderr === '') child.kill(signal);
+        stderr += text;
+      });
+      const [code] = await once(child, 'close');
+      expect(stderr).toContain('stopped before its end');
+      expect(code).toBe(2);
+    } finally {
+      await original.stop();
+    }
+  },
+);
 
 it('finds nobody, overwrites nothing, and says what is wrong with an option', async () => {
   const nobody = await run(

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS } from '../../../scripts/hostile/attacks.mjs';
+import { SERVER_ATTACKS } from '../../../scripts/hostile/hostile-servers.mjs';
 import { heldMb, openDescriptors, startPlant } from '../../../scripts/hostile/plant.mjs';
 import { REST_ATTACKS } from '../../../scripts/hostile/rest-attacks.mjs';
 import { Siege } from '../../../scripts/hostile/siege.mjs';
@@ -37,7 +38,9 @@ describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rt
       const target = [...plant.targets, plant.rest].find((each) => each.line === line);
       if (target === undefined) throw new Error(`no line ${line}`);
       // What is dear, many at once, needs a machine with nothing beside it: `scripts/hostile.mjs --line rest` plays it.
-      const all = [...ATTACKS, ...REST_ATTACKS].filter(({ name }) => !name.startsWith('many at once'));
+      const all = [...ATTACKS, ...REST_ATTACKS, ...SERVER_ATTACKS].filter(
+        ({ name }) => !name.startsWith('many at once'),
+      );
       for (const { name } of all.filter(({ on }) => on.includes(target.kind))) {
         const { attack, lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
         expect({ attack, lost, unanswered }).toEqual({ attack: name, lost: {}, unanswered: [] });

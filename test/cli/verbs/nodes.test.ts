@@ -1,13 +1,14 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Certificates, roleExtension } from '../../modbus/transport/socket/certificates.js';
-import { startProgram } from '../../support/program.mjs';
+import { dist, startProgram } from '../../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
 
@@ -110,6 +111,19 @@ for (const { version, node } of NODES) {
       await rtu.close();
       await ascii.close();
       expect(await program.stop()).toBe(0);
+    });
+
+    it('keeps what it has compiled in the cache of its user, unless it is told not to', () => {
+      const cache = join(userInfo().homedir, '.cache/modbus-sim');
+      const entries = () =>
+        existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith(`v${version}.`)) : [];
+      for (const name of entries()) rmSync(join(cache, name), { recursive: true });
+      const run = (env: object) =>
+        execFileSync(node, [join(dist, 'main.js'), '--version'], { env: { ...process.env, ...env } });
+      run({ NODE_DISABLE_COMPILE_CACHE: '1' });
+      expect(entries()).toEqual([]);
+      run({});
+      expect(entries()).toHaveLength(1);
     });
 
     // Its tests fail where this Node has no handle as a DirectChannel expects it.

@@ -108,7 +108,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a 
     const exited = new Promise((resolve) => child.once('close', resolve));
     await expect.poll(() => existsSync(link)).toBe(true);
     child.kill(signal);
-    expect(await exited).toBe(1);
+    expect(await exited).toBe(2);
     expect(stderr).toBe('line virtual: asked to stop before the end; nothing is judged\n');
     expect(existsSync(link)).toBe(false);
   });

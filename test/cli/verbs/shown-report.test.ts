@@ -24,6 +24,7 @@ it('shows the values of registers in the reports of test and examine, with names
     startedAt: 0,
     durationMs: 1,
     verdict: 'fail',
+    isStopped: false,
     line: 'lan',
     seed: 1,
     conclusions: [],

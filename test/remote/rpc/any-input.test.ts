@@ -72,7 +72,7 @@ it.each([1, 2, 3])(
           expect(answer.code, `${path} ${body}: ${JSON.stringify(answer)}`).not.toBe('request.failed');
         }
       } finally {
-        context.runs.stopAll();
+        void context.runs.stopAll();
         await context.simulator.stop();
         rmSync(directory, { recursive: true });
       }

@@ -5,6 +5,7 @@ import { mannersSchema } from '../../../src/files/config/native/manners-schema.j
 import { rows } from '../../support/tries.js';
 import { ELSEWHERE, inspectMutant, linesOf, MUTANTS } from './every-mutant.js';
 import { inspectServer } from './virtual-server.js';
+import { outsideOf } from './written-to.js';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -40,7 +41,12 @@ describe('a server that is wrong in a known way ends in the one to three finding
   });
 
   it.each(cases)('%s on %s', async (name, on, mutant) => {
-    const { those, inspection } = await inspectMutant(name, mutant, on);
+    const { those, verdict, inspection, sent, changed } = await inspectMutant(name, mutant, on);
+    const { writes, outside } = outsideOf(inspection.order.scratch, sent, on);
+    if (verdict('fc06-echo') === 'conforms') expect(writes).toBeGreaterThan(10);
+    expect(outside, 'writes outside of the scratch range').toEqual([]);
+    expect(inspection.lost).toEqual([]);
+    expect(changed(), 'values that were not put back').toEqual([]);
     const lines = linesOf(inspection);
     const wanted = mutant[on] ?? [];
     const violated = those('violates');
@@ -78,8 +84,8 @@ it('only one of the functions 6 and 16 is no violation', async () => {
 });
 
 it('values that a server does not take back are named', async () => {
-  const dead = [{ name: 'dead', when: { after: 6 }, do: { silence: true } }];
+  const dead = [{ name: 'dead', when: { after: 8 }, do: { silence: true } }];
   const order = { scratch: { holding: { first: 0, last: 129 } }, checks: ['fc06-echo'] };
   const { inspection } = await inspectServer({ on: 'serial', faults: dead, order });
-  expect(inspection.fates.at(-1)).toBe('The server did not take back the values of holding 0 to 129.');
+  expect(inspection.lost).toMatchObject([{ table: 'holding', address: 0, had: 1000, has: undefined }]);
 });

@@ -31,13 +31,7 @@ it('a meter is found by its speed, parity and unit, and by a refusal too', async
   const carrier = { target: TARGET, clock, wireTo: meter(clock, 9600, 'none', 5) };
   const found = await untilOver(
     clock,
-    findServer(
-      carrier,
-      1,
-      seededRandom(1, 0),
-      () => {},
-      () => false,
-    ),
+    findServer(carrier, 1, seededRandom(1, 0), () => {}, new AbortController().signal),
   );
   expect(found).toEqual({
     ok: true,
@@ -54,13 +48,7 @@ it('a search that finds nothing says so', async () => {
   };
   const found = await untilOver(
     clock,
-    findServer(
-      carrier,
-      1,
-      seededRandom(1, 0),
-      () => {},
-      () => false,
-    ),
+    findServer(carrier, 1, seededRandom(1, 0), () => {}, new AbortController().signal),
   );
   expect(found).toEqual({ ok: false, error: 'nothing answered at any speed, parity and unit' });
 });

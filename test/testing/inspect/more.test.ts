@@ -137,7 +137,7 @@ describe('the card', () => {
 });
 
 describe('writes', () => {
-  const end = { order: { scratch: { holding: { first: 0, last: 299 } } } };
+  const end = { order: { scratch: { holding: { first: 0, last: 310 } } } };
 
   it('of the last register and the one behind it are all done or not at all', async () => {
     expect(await verdictOf('write-at-the-end', end)).toBe('conforms: exception 02');
@@ -155,9 +155,11 @@ describe('writes', () => {
     ).toContain('violates: the server gave an answer of function 16 in place of exception 02');
   });
 
-  it('beyond the end are not made where the scratch range ends before', async () => {
-    const order = { scratch: { holding: { first: 0, last: 9 } } };
-    expect(await verdictOf('write-at-the-end', { order })).toContain('not-run: it needs --scratch');
+  it('beyond the end are not made where the scratch range ends with the last register, or before', async () => {
+    for (const last of [9, 299]) {
+      const order = { scratch: { holding: { first: 0, last } } };
+      expect(await verdictOf('write-at-the-end', { order })).toContain('not-run: it needs --scratch');
+    }
   });
 
   it('are never seen by half on another connection', async () => {

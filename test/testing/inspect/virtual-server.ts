@@ -80,6 +80,10 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   readonly verdict: (id: string) => ServerVerdict | undefined;
   /** The identifiers of the checks with this verdict. */
   readonly those: (verdict: ServerVerdict) => readonly string[];
+  /** All bytes that were sent, one element for each write. */
+  readonly sent: readonly Uint8Array[];
+  /** The addresses whose values are others than before, by table; coils as 0 and 1. */
+  readonly changed: () => readonly string[];
 }> {
   const { on = 'tcp', manners, faults = [], line = {}, device = METER, lateness, order, pacedAt } = wanted;
   const clock = new VirtualClock();
@@ -112,8 +116,16 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   const [bench] = simulator.lines.values();
   await bench?.start();
   wanted.prepare?.(simulator);
-  const wireTo = (to: ClientTarget, listener: WireListener) =>
-    tcp ? tcpWire(tcp, listener) : serialWire(serial, listener, clock, pacedAt, to);
+  const sent: Uint8Array[] = [];
+  const wireTo = (to: ClientTarget, listener: WireListener): ByteWire => {
+    const wire = tcp ? tcpWire(tcp, listener) : serialWire(serial, listener, clock, pacedAt, to);
+    const write = (bytes: Uint8Array) => {
+      sent.push(Uint8Array.from(bytes));
+      return wire.write(bytes);
+    };
+    return { ...wire, write };
+  };
+  const before = valuesIn(simulator);
   const audience = {
     found: (finding: ServerFinding) => wanted.onFinding?.(finding, clock.now()),
   };
@@ -121,13 +133,32 @@ export async function inspectServer(wanted: ServerWanted = {}): Promise<{
   wanted.onRun?.(run, simulator);
   const inspection = await untilOver(clock, run.run());
   const { findings } = inspection;
+  const changed = () => {
+    const after = valuesIn(simulator);
+    return [...before].flatMap(([place, value]) => (after.get(place) === value ? [] : place));
+  };
   return {
+    sent,
+    changed,
     inspection,
     simulator,
     clock,
     verdict: (id) => findings.find(({ check }) => check.id === id)?.verdict,
     those: (verdict) => findings.filter((each) => each.verdict === verdict).map(({ check }) => check.id),
   };
+}
+
+/** The values of the meter that can be written, by table and address. */
+function valuesIn({ devices }: Simulator): Map<string, number> {
+  const tables = devices.get('meter')?.tables;
+  const of = (table: 'holding' | 'coils', many: number) =>
+    Array.from({ length: many }, (_, address): [string, number] => [
+      `${table} ${address}`,
+      table === 'holding'
+        ? (tables?.holding.readWords(address, 1)[0] ?? 0)
+        : Number(tables?.coils.readBits(address, 1)[0] ?? 0),
+    ]);
+  return new Map([...of('holding', 150), ...of('coils', 2000)]);
 }
 
 function serialWire(

@@ -82,6 +82,7 @@ const REPORT: Report = {
   startedAt: 0,
   durationMs: 2500,
   verdict: 'fail',
+  isStopped: false,
   line: 'bus',
   seed: 4711,
   conclusions: ['1 of 5 steps passed.'],

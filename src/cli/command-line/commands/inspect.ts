@@ -110,7 +110,7 @@ export const INSPECT = command({
   words: '',
   summary: 'ask a server all that clients may ask, and say how it behaves',
   details:
-    'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated, 2 if nothing answers.',
+    'The server is at --serial PATH or --tcp HOST:PORT, or is the real device --device NAME of --config FILE. Nothing is written without --scratch. Exit 1 if a check is violated or a value could not be put back, 2 if nothing answers or it was stopped.',
   options: OPTIONS,
   parse(given): Result<InspectCommand> {
     const request = parseRequest(given);

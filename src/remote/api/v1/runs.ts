@@ -68,6 +68,7 @@ const KINDS: Readonly<Record<RunKind['one'], ShownKind>> = {
           {
             name: 'over REST',
             verdict: 'pass',
+            stopped: false,
             steps: [
               { name: 'polls', verdict: 'pass', message: 'came after 12 ms', durationMs: 12.5, frames: [] },
             ],

@@ -69,6 +69,7 @@ export function testSummary({ id, isOver, lines, report }: Run): TestSummary {
     id,
     name: report.name,
     state: isOver ? 'over' : 'running',
+    stopped: report.isStopped,
     verdict: report.verdict,
     lines: [...lines],
     steps: report.findings.map(({ title, verdict, summary }) => ({ name: title, verdict, message: summary })),

@@ -106,7 +106,7 @@ export function trafficRoutes(desk: ApiContext): Routes {
     if (wait === 0 || (await hasNext(cursor))) return sendNow();
     return waiting.answer(request, reply, async () => {
       await waits.until(reply.raw, cursor, wait);
-      return sendNow();
+      return reply.raw.closed ? reply.hijack() : sendNow();
     });
   };
   return {

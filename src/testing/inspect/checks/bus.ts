@@ -2,7 +2,7 @@ import type { RawPiece } from '../../../modbus/client/raw.js';
 import { concatBytes, hex } from '../../../modbus/protocol/bytes.js';
 import { BROADCAST } from '../../../modbus/protocol/rtu.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
-import { type Bench, readPdu } from '../bench.js';
+import type { Bench } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -13,8 +13,9 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { readPdu } from '../requests.js';
 import { answerText, timeText } from '../words.js';
-import { readsAfter, scratchRegister, writePdu, writeRegister } from './writes.js';
+import { readsAfter, writePdu, writeRegister } from './writes.js';
 
 const SILENCE = 'Serial Line V1.02, 2.5.1.1';
 const ADDRESS = 'Serial Line V1.02, 2.4.2';
@@ -205,7 +206,7 @@ async function wrongCrc(bench: Bench): Promise<Judged> {
 }
 
 async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
   if (!before) return unsupported('holding registers are not read');
   const wanted = (before[0] ?? 0) ^ 0x5555;
@@ -221,7 +222,14 @@ async function frameInFrame(bench: Bench, unit: number): Promise<Judged> {
 }
 
 async function broadcastRefused(bench: Bench): Promise<Judged> {
-  for (const pdu of [Uint8Array.of(0x63, 0, 0, 0, 1), readPdu(5, 0, 0x1234)]) {
+  const pdus: Uint8Array[] = [Uint8Array.of(0x63, 0, 0, 0, 1)];
+  if (bench.order.scratch.coils) {
+    // A server may take the value for a 1.
+    const coil = await bench.scratch.coil();
+    await bench.scratch.keepOfOthers('coils', coil);
+    pdus.push(readPdu(5, coil, 0x1234));
+  }
+  for (const pdu of pdus) {
     const judged = await unanswered(bench, [{ bytes: frameOf(bench, pdu, BROADCAST) }], BROADCAST, pdu);
     if (judged.verdict !== 'conforms') return judged;
   }
@@ -229,10 +237,11 @@ async function broadcastRefused(bench: Bench): Promise<Judged> {
 }
 
 async function broadcastWrite(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
   if (!before) return unsupported('holding registers are not read');
   const wanted = (before[0] ?? 0) ^ 0x4321;
+  await bench.scratch.keepOfOthers('holding', address);
   await writeRegister(bench, address, before[0] ?? 0);
   const pdu = writePdu(bench, address, [wanted]);
   const answer = await unanswered(bench, [{ bytes: frameOf(bench, pdu, BROADCAST) }], BROADCAST, pdu);
@@ -320,7 +329,7 @@ export const BUS: readonly ServerCheck[] = [
   row(
     'rtu-broadcast-refused',
     'Refuses no broadcast',
-    'Sends function 99, and function 5 with the value 1234, to unit 0.',
+    'Sends function 99 to unit 0 and, where --scratch has coils, function 5 with the value 1234.',
     broadcastRefused,
     {
       clause: 'Serial Line V1.02, 2.1 and 6.1',
@@ -332,7 +341,7 @@ export const BUS: readonly ServerCheck[] = [
   row(
     'rtu-broadcast-write',
     'Executes a broadcast write',
-    'Writes the scratch register by unit 0, and reads it.',
+    'Writes the scratch register by unit 0, and reads it. The other units of the bus are found before, and get their values back.',
     broadcastWrite,
     {
       rule: 'Conforms when no reply comes, and the value is written.',

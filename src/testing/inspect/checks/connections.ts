@@ -1,7 +1,7 @@
 import type { RawConnection } from '../../../modbus/client/raw.js';
 import { concatBytes, setWord } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
-import { type Bench, readPdu } from '../bench.js';
+import type { Bench } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -13,8 +13,8 @@ import {
   violates,
 } from '../check.js';
 import { ROBUSTNESS, TCP } from '../clauses.js';
+import { readPdu } from '../requests.js';
 import { answerText, timeText } from '../words.js';
-import { scratchRegister } from './writes.js';
 
 const frameOf = (bench: Bench, transactionId: number, pdu = bench.goodRead) =>
   bench.asker.framing.encode({ transactionId, unitId: bench.asker.unitId, pdu });
@@ -71,7 +71,7 @@ async function wrongLength(bench: Bench): Promise<Judged> {
 }
 
 async function lengthIsTheFrame(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
   if (!before) return unsupported('holding registers are not read');
   const wanted = (before[0] ?? 0) ^ 0x3c3c;

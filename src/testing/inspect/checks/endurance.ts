@@ -1,54 +1,78 @@
-import { median } from '../../times.js';
-import { type Exchange, isDecisive } from '../asker.js';
+import { type Exchange, isDecisive, orWhenEnded } from '../asker.js';
 import type { Bench } from '../bench.js';
-import { conforms, inconclusive, type Judged, type ServerCheck, violates } from '../check.js';
+import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
 import { TOLD_MS } from '../survey.js';
+import { Tally } from '../tally.js';
 import { answerText, listText, ofText, timeText } from '../words.js';
 
 /** The last tenth of the times may be this many times the first one, and this many ms longer. */
 const DRIFT = 2;
 const DRIFT_MS = 20;
 
+/** Into how many parts of equal length the time is cut: the last one is compared with the first. */
+const PARTS = 10;
+
+/** What is left of millions of reads: counts, and the first that were lost. */
+class Reads {
+  readonly times = new Tally();
+  readonly parts = Array.from({ length: PARTS }, () => new Tally());
+  readonly kinds = new Set<string>();
+  readonly shown: Exchange[] = [];
+  count = 0;
+  lost = 0;
+
+  /** @param share which part of the time is over, from 0 to 1 */
+  add(exchange: Exchange, share: number): void {
+    this.count++;
+    const { ms, answer } = exchange;
+    if (ms !== undefined) {
+      this.times.add(ms);
+      this.parts[Math.min(PARTS - 1, Math.floor(PARTS * share))]?.add(ms);
+    }
+    if (isDecisive(exchange) && answer.kind !== 'exception') return;
+    this.lost++;
+    this.kinds.add(answerText(answer));
+    if (this.shown.length < MOST_SHOWN) this.shown.push(exchange);
+  }
+}
+
+const MOST_SHOWN = 3;
+
 /** Reads for a while at the usual pace: all have to be answered, and the times stay as they are. */
 async function soak(bench: Bench): Promise<Judged> {
-  const { clock } = bench.asker;
-  const end = clock.now() + bench.order.soakMs;
-  const reads: Exchange[] = [];
-  for (let told = clock.now(); clock.now() < end && !bench.asker.isStopped(); ) {
-    reads.push(await bench.askGood());
+  const { asker, order } = bench;
+  const { clock } = asker;
+  const from = clock.now();
+  const reads = new Reads();
+  let isStopped = false;
+  for (let told = from; !isStopped && clock.now() < from + order.soakMs; ) {
+    const read = await bench.askGood({ isOneOfMany: true }).catch(orWhenEnded(undefined));
+    if (read) reads.add(read, (clock.now() - from) / order.soakMs);
+    else isStopped = true;
     if (clock.now() - told < TOLD_MS) continue;
     told = clock.now();
-    bench.progress(`soak: ${reads.length} reads, ${timeText(end - told)} left`);
+    bench.progress(`soak: ${reads.count} reads, ${timeText(from + order.soakMs - told)} left`);
   }
-  const lost = reads.filter((each) => !isDecisive(each) || each.answer.kind === 'exception');
-  const times = reads.flatMap(({ ms }) => (ms === undefined ? [] : [ms]));
-  const text = `${ofText(reads.length - lost.length, reads.length, 'reads')} were answered; ${histogram(times)}`;
-  const kinds = [...new Set(lost.map(({ answer }) => answerText(answer)))];
-  if (lost.length >= 2)
+  const { lost, count, times, parts, shown, kinds } = reads;
+  if (count === 0) return notRun('the inspection was stopped');
+  const end = isStopped ? `; stopped after ${timeText(clock.now() - from)}` : '';
+  const text = `${ofText(count - lost, count, 'reads')} were answered; ${histogram(times)}${end}`;
+  if (lost >= 2)
     return {
-      ...violates(`${text}; the others: the server ${listText(kinds)}`, ...lost.slice(0, 3)),
-      seen: { times: lost.length, of: reads.length },
+      ...violates(`${text}; the others: the server ${listText([...kinds])}`, ...shown),
+      seen: { times: lost, of: count },
     };
-  if (lost.length === 1) return inconclusive(`${text}; a longer run decides`, ...lost);
-  const tenth = Math.max(1, Math.floor(times.length / 10));
-  const [first, last] = [median(times.slice(0, tenth)), median(times.slice(-tenth))];
+  if (lost === 1 || isStopped) return inconclusive(`${text}; a longer run decides`, ...shown);
+  const [first, last] = [parts[0]?.at(0.5) ?? 0, parts.at(-1)?.at(0.5) ?? 0];
   if (last > DRIFT * first + DRIFT_MS)
-    return violates(
-      `${text}; the times grew from ${timeText(first)} to ${timeText(last)}`,
-      ...reads.slice(-2),
-    );
+    return violates(`${text}; the times grew from ${timeText(first)} to ${timeText(last)}`);
   return conforms(text);
 }
 
-/** The times as powers of two: `≤ 2 ms 830, ≤ 4 ms 12`. */
-function histogram(times: readonly number[]): string {
-  const counts = new Map<number, number>();
-  for (const ms of times) {
-    const bound = 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(ms, 0.001))));
-    counts.set(bound, (counts.get(bound) ?? 0) + 1);
-  }
-  return [...counts]
-    .sort((a, b) => a[0] - b[0])
+/** The times as powers of two: `≤ 2 ms: 830, ≤ 4 ms: 12`. */
+function histogram(times: Tally): string {
+  return times
+    .byPowersOfTwo()
     .map(([bound, many]) => `≤ ${timeText(bound)}: ${many}`)
     .join(', ');
 }

@@ -2,7 +2,7 @@ import { concatBytes, NO_BYTES, wordAt } from '../../../modbus/protocol/bytes.js
 import { t15 } from '../../../modbus/protocol/timing.js';
 import { median } from '../../times.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
-import { type Bench, readPdu, valuesOf } from '../bench.js';
+import type { Bench } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -16,6 +16,7 @@ import {
 } from '../check.js';
 import { ROBUSTNESS, SERIAL, TCP } from '../clauses.js';
 import { hasOtherQuantity, ODDITIES, type Oddity } from '../reading.js';
+import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText, ofText, timeText } from '../words.js';
 import { CONNECT_PAUSE_MS } from './there.js';
 
@@ -111,7 +112,7 @@ async function pauseThatCures(bench: Bench, ask: TimedRead, tries: number): Prom
     // After a lost request the silence was long, so the first of each row does not count.
     await ask(0, Math.max(pauseMs, bench.order.pauseMs));
     while (answered < tries && isDecisive(await ask(answered, pauseMs))) answered++;
-    if (answered === tries || bench.asker.isStopped()) return pauseMs;
+    if (answered === tries) return pauseMs;
   }
   return undefined;
 }
@@ -131,8 +132,7 @@ async function repeats(bench: Bench, times: number, quantity: number): Promise<J
     return inconclusive(`${quantity} registers from ${address} on ${answerText(first.answer)}`, first);
   const reads: Exchange[] = [];
   const read = async (many: number) => {
-    for (let i = 0; i < many && !bench.asker.isStopped(); i++)
-      reads.push(await bench.asker.once(pdu, { isExpected: true }));
+    for (let i = 0; i < many; i++) reads.push(await bench.asker.once(pdu, { isExpected: true }));
   };
   const lostOf = () => reads.filter((each) => !isDecisive(each) || each.answer.kind === 'exception');
   await read(times);
@@ -229,7 +229,7 @@ async function repeatBlock(bench: Bench): Promise<Judged> {
       const pdu = readPdu(code, address, quantity);
       if ((await bench.ask(pdu)).answer.kind !== 'data') continue;
       const reads: Exchange[] = [];
-      for (let i = 0; i < BLOCK_READS && !bench.asker.isStopped(); i++) {
+      for (let i = 0; i < BLOCK_READS; i++) {
         const read = await bench.asker.once(pdu, { isExpected: true });
         reads.push(read);
         if (!isDecisive(read) && bench.facts.losses === undefined && !(await bench.isAlive())) break;
@@ -283,7 +283,7 @@ function frames(bench: Bench): Judged {
   const often = judged
     .filter(([, shown]) => shown.length >= FEWEST)
     .sort((a, b) => b[1].length - a[1].length);
-  const of = asked.length;
+  const of = asked.length + bench.asker.usual;
   if (often.length > 0) {
     const texts = often.map(
       ([oddity, shown]) => `${ODDITIES[oddity]} (${ofText(shown.length, of, 'replies')})`,
@@ -312,12 +312,12 @@ function strayBytes(bench: Bench): Judged {
         ? 'bytes behind a reply'
         : `${areFrames(bench, unasked) ? 'a frame' : 'bytes'} that nobody asked for (${unasked[0] ? unaskedText(unasked[0]) : ''})`;
     return {
-      ...violates(`${what}: ${ofText(all.length, bench.log.length, 'exchanges')}`, ...all.slice(0, 3)),
-      seen: { times: all.length, of: bench.log.length },
+      ...violates(`${what}: ${ofText(all.length, bench.asker.requests, 'exchanges')}`, ...all.slice(0, 3)),
+      seen: { times: all.length, of: bench.asker.requests },
     };
   }
   if (all.length + late.length === 0)
-    return conforms(`nothing came unasked beside ${bench.log.length} exchanges`);
+    return conforms(`nothing came unasked beside ${bench.asker.requests} exchanges`);
   return inconclusive(
     'once, bytes came that nobody asked for; a longer run decides (--soak)',
     ...all,
@@ -588,19 +588,18 @@ function lostOf(log: readonly Exchange[]): number {
   return log.filter((each, i) => isLost(each, log[i + 1])).length;
 }
 
-export function replyTimes(bench: Bench): ReplyTimes | undefined {
-  const times = bench.log.flatMap(({ ms }) => (ms === undefined ? [] : [ms])).sort((a, b) => a - b);
-  if (times.length === 0) return undefined;
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] as number;
-  const first = median(bench.log.flatMap(({ ms, isFirst }) => (isFirst && ms !== undefined ? [ms] : [])));
-  const isLater = first > FIRST_TIMES * median(times) + FIRST_MS;
+export function replyTimes({ log, asker: { times } }: Bench): ReplyTimes | undefined {
+  if (times.count === 0) return undefined;
+  const usual = times.at(0.5);
+  const first = median(log.flatMap(({ ms, isFirst }) => (isFirst && ms !== undefined ? [ms] : [])));
+  const isLater = first > FIRST_TIMES * usual + FIRST_MS;
   return {
-    least: at(0),
-    median: median(times),
-    p99: at(0.99),
-    most: at(1),
+    least: times.least,
+    median: usual,
+    p99: times.at(0.99),
+    most: times.most,
     ...(isLater && { first }),
-    lost: lostOf(bench.log),
+    lost: lostOf(log),
   };
 }
 

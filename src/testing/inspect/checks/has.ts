@@ -2,7 +2,7 @@ import { SUNSPEC_BASES } from '../../../files/config/native/sunspec.js';
 import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, hasValues } from '../asker.js';
-import { type Bench, type ReadCode, readPdu, valuesOf } from '../bench.js';
+import type { Bench, ReadCode } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -16,6 +16,7 @@ import {
 } from '../check.js';
 import { A } from '../clauses.js';
 import { hasOtherQuantity } from '../reading.js';
+import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText } from '../words.js';
 
 /** Finds the table of a function, or says why there is none. */

@@ -1,3 +1,4 @@
+import { printableLine } from '../../../common/rest-client/printable.js';
 import type { Bench } from '../bench.js';
 import {
   conforms,
@@ -78,7 +79,7 @@ async function basic(bench: Bench): Promise<Judged> {
       `the mandatory objects ${missing.map(codeText).join(', ')} are missing`,
       ...bench.log.slice(-1),
     );
-  return conforms(`${names.join(', ')}; level ${codeText(level)}`, ...bench.log.slice(-1));
+  return conforms(`${names.map(printableLine).join(', ')}; level ${codeText(level)}`, ...bench.log.slice(-1));
 }
 
 async function extended(bench: Bench): Promise<Judged> {

@@ -1,7 +1,7 @@
 import { type Result, success } from '../../../common/result.js';
 import type { ClientTarget } from '../../../modbus/client/wire.js';
 import { concatBytes } from '../../../modbus/protocol/bytes.js';
-import { isRtuFrame, requestLength } from '../../../modbus/protocol/rtu.js';
+import { isRtuFrame, requestLength, responseLength } from '../../../modbus/protocol/rtu.js';
 import { type Exchange, isDecisive } from '../asker.js';
 import type { Bench } from '../bench.js';
 import {
@@ -18,17 +18,32 @@ import { frameOf, stillAnswers, unanswered } from './bus.js';
 
 const LISTEN_MS = 10_000;
 
-/** The units that requests of another master ask, when nothing else came unasked; otherwise none. */
+/** How many bytes that belong to no frame are skipped at most. */
+const MOST_SKIPPED = 32;
+
+/**
+ * The units that requests of another master ask. Among replies and other bytes only those requests count that
+ * can be no reply: a reply to function 5 or 6 repeats its request, and one of three bytes is as long.
+ */
 function unitsAskedByOthers({ unasked }: Exchange): readonly number[] {
   const bytes = concatBytes(...unasked.map((chunk) => chunk.bytes));
-  const units: number[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const length = requestLength(bytes, start, bytes.length);
-    if (typeof length !== 'number' || !isRtuFrame(bytes, start, start + length)) return [];
-    units.push(bytes[start] as number);
-    start += length;
+  const found: { readonly unit: number; readonly isSure: boolean }[] = [];
+  let skipped = 0;
+  let replies = 0;
+  for (let start = 0; start < bytes.length && skipped < MOST_SKIPPED; ) {
+    const ends = [requestLength, responseLength].map((lengthOf) => {
+      const length = lengthOf(bytes, start, bytes.length);
+      return typeof length === 'number' && isRtuFrame(bytes, start, start + length) ? start + length : 0;
+    });
+    const [unit = 0, code = 0, third = 0] = bytes.subarray(start, start + 3);
+    const [request = 0, reply = 0] = ends;
+    if (request > 0) found.push({ unit, isSure: code <= 4 && third !== 3 });
+    else if (reply > 0) replies++;
+    else skipped++;
+    start = request || reply || start + 1;
   }
-  return units;
+  const isAlone = skipped + replies === 0;
+  return found.flatMap(({ unit, isSure }) => (isAlone || isSure ? unit : []));
 }
 
 /** Listens for a while, and looks at all that came unasked until then. */
@@ -42,7 +57,7 @@ async function otherMaster(bench: Bench): Promise<Judged> {
     return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
   return units.length === 1
     ? inconclusive(`once, ${asked}; a longer run decides (--soak)`, ...found)
-    : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.log.length} exchanges, nobody else asked`);
+    : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
 }
 
 /** Asks with other settings of the port, and gives it its own ones back. */

@@ -1,6 +1,6 @@
 import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
 import type { Exchange } from '../asker.js';
-import { type AddressSpan, type Bench, type MappedValue, readPdu, valuesOf } from '../bench.js';
+import type { Bench, MappedValue } from '../bench.js';
 import {
   conforms,
   inconclusive,
@@ -11,8 +11,9 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
 import { answerText } from '../words.js';
-import { scratchRegister, writePdu } from './writes.js';
+import { writePdu } from './writes.js';
 
 /** The most values, and the most parts of values, that are asked for. */
 const MOST_VALUES = 500;
@@ -54,7 +55,6 @@ async function allThere(bench: Bench): Promise<Judged> {
   const shown: Exchange[] = [];
   const missing: MappedValue[] = [];
   for (const value of wanted) {
-    if (bench.asker.isStopped()) return inconclusive('the inspection was stopped');
     const pdu = readPdu(
       value.code,
       value.address,
@@ -153,7 +153,6 @@ const isIn = ({ address }: MappedValue, { first, last }: AddressSpan) => address
 
 /** Writes the values that registers have to those that the map calls read-only. */
 async function readOnly(bench: Bench): Promise<Judged> {
-  await scratchRegister(bench);
   const span = bench.order.scratch.holding as AddressSpan;
   const fixed = valuesIn(bench).filter(
     (value) => value.code === 3 && !value.isWritable && value.cells === 1 && isIn(value, span),
@@ -163,6 +162,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
   for (const value of fixed.slice(0, MOST_PARTS)) {
     const [now] = (await bench.words(3, value.address, 1)) ?? [];
     if (now === undefined) continue;
+    await bench.scratch.keep('holding', value.address, 1);
     const exchange = await bench.ask(readPdu(6, value.address, now));
     const { answer } = exchange;
     if (answer.kind === 'exception' && answer.code === 1)
@@ -178,7 +178,6 @@ async function readOnly(bench: Bench): Promise<Judged> {
 
 /** Writes values beyond the limits of the map, which must be refused. Those that are taken are put back. */
 async function limits(bench: Bench): Promise<Judged> {
-  await scratchRegister(bench);
   const span = bench.order.scratch.holding as AddressSpan;
   const limited = valuesIn(bench).filter(
     (value) =>
@@ -192,6 +191,7 @@ async function limits(bench: Bench): Promise<Judged> {
   const shown: Exchange[] = [];
   let other: Judged | undefined;
   for (const value of limited.slice(0, MOST_PARTS)) {
+    await bench.scratch.keep('holding', value.address, value.cells);
     const before = await bench.words(3, value.address, value.cells);
     for (const words of value.beyond) {
       const exchange = await bench.ask(writePdu(bench, value.address, words));

@@ -1,5 +1,5 @@
 import { type Exchange, hasValues } from '../asker.js';
-import { type Bench, type ReadCode, readPdu, valuesOf } from '../bench.js';
+import type { Bench, ReadCode } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -13,6 +13,7 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText } from '../words.js';
 import { tableOr } from './has.js';
 

@@ -1,6 +1,7 @@
 import { hasValues } from '../asker.js';
-import { type Bench, READ_CODES, readPdu } from '../bench.js';
+import { type Bench, READ_CODES } from '../bench.js';
 import { conforms, inconclusive, type Judged, type ServerCheck, violates } from '../check.js';
+import { readPdu } from '../requests.js';
 import { answerText, codeText } from '../words.js';
 
 /** What to look at when nothing answers, the likeliest first. */

@@ -1,6 +1,5 @@
-import { concatBytes, packBits, packWords } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, hasValues } from '../asker.js';
-import { type AddressSpan, type Bench, readPdu, valuesOf } from '../bench.js';
+import type { Bench } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -16,76 +15,9 @@ import {
   violates,
 } from '../check.js';
 import { A } from '../clauses.js';
+import { bytesOf, readPdu, readWrite, valuesOf, write15, write16 } from '../requests.js';
+import { READ_BACK_MS } from '../scratch.js';
 import { answerText, codeText, timeText } from '../words.js';
-
-/** How many registers, or coils, one request puts back. */
-const AT_ONCE = 100;
-
-/** Returns the scratch register. Before its first use, the whole range is read, to be put back. */
-export async function scratchRegister(bench: Bench): Promise<number> {
-  const span = bench.order.scratch.holding ?? { first: 0, last: 0 };
-  await keep(bench, 3, span);
-  return span.first;
-}
-
-async function scratchCoil(bench: Bench): Promise<number> {
-  const span = bench.order.scratch.coils ?? { first: 0, last: 0 };
-  await keep(bench, 1, span);
-  return span.first;
-}
-
-/** Keeps the values of a range, once, and puts them back when the inspection ends. */
-async function keep(bench: Bench, code: 1 | 3, { first, last }: AddressSpan): Promise<void> {
-  if (bench.kept.has(code)) return;
-  bench.kept.add(code);
-  for (let from = first; from <= last; from += AT_ONCE) {
-    const many = Math.min(AT_ONCE, last - from + 1);
-    const span = { first: from, last: from + many - 1 };
-    if (code === 3) {
-      const values = await bench.words(3, from, many);
-      if (values)
-        bench.undo.push({ ...span, table: 'holding', putBack: () => writeRegisters(bench, from, values) });
-    } else {
-      const values = await bench.bits(1, from, many);
-      if (values)
-        bench.undo.push({ ...span, table: 'coils', putBack: () => writeCoils(bench, from, values) });
-    }
-  }
-}
-
-const write16 = (address: number, values: readonly number[]) =>
-  concatBytes([16, address >> 8, address & 0xff, 0, values.length, 2 * values.length], packWords(values));
-
-/** Writes registers, one by one where a block is refused. False when the server does not take them. */
-function writeRegisters(bench: Bench, address: number, values: readonly number[]): Promise<boolean> {
-  return writeAll(
-    bench,
-    write16(address, values),
-    values.map((value, i) => readPdu(6, address + i, value)),
-  );
-}
-
-function writeCoils(bench: Bench, address: number, values: readonly boolean[]): Promise<boolean> {
-  const bits = packBits(values);
-  return writeAll(
-    bench,
-    concatBytes([15, address >> 8, address & 0xff, 0, values.length, bits.length], bits),
-    values.map((value, i) => readPdu(5, address + i, value ? 0xff00 : 0)),
-  );
-}
-
-async function writeAll(bench: Bench, block: Uint8Array, singles: readonly Uint8Array[]): Promise<boolean> {
-  const { answer } = await bench.ask(block);
-  if (answer.kind !== 'exception') return answer.kind === 'data';
-  let isWritten = true;
-  for (const pdu of singles) {
-    const single = (await bench.ask(pdu)).answer.kind;
-    if (single !== 'data') isWritten = false;
-    // A server that is gone would be asked for as long as all of them take.
-    if (single === 'silent' || single === 'closed') break;
-  }
-  return isWritten;
-}
 
 /** A request that writes registers, by the function that the server has. */
 export function writePdu(bench: Bench, address: number, words: readonly number[]): Uint8Array {
@@ -127,7 +59,7 @@ function echoOf(exchange: Exchange, length: number): Judged {
 }
 
 async function fc06(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   let judged: Judged = conforms('');
   for (const value of [0xa5c3, 0, 0xffff, 0x8000, 0x7fff]) {
     const exchange = await bench.ask(readPdu(6, address, value));
@@ -139,22 +71,26 @@ async function fc06(bench: Bench): Promise<Judged> {
 }
 
 async function fc16(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const exchange = await bench.ask(write16(address, [0x1234]));
   bench.noteFunction(16, exchange);
-  return echoOf(exchange, 5);
+  const judged = echoOf(exchange, 5);
+  if (judged.verdict !== 'conforms') return judged;
+  if ((await readsAfter(bench, address, 0x1234)) !== undefined) return judged;
+  return dangerous(
+    `${0x1234} was written with function 16 and confirmed, and is never read`,
+    exchange,
+    bench.log.at(-1) as Exchange,
+  );
 }
 
 /** Fills blocks of the largest size with the values that they have. */
 async function fc16Most(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
-  const values = await bench.words(3, address, 123);
-  if (!values) return inconclusive('123 registers in one read are refused');
-  return echoOf(await bench.ask(write16(address, values)), 5);
+  const address = await bench.scratch.register(123);
+  if ((await bench.words(3, address, 123))?.length !== 123)
+    return inconclusive('123 registers in one read are refused');
+  return echoOf(await bench.ask(write16(address, bench.scratch.values('holding', address, 123))), 5);
 }
-
-/** When a value that was written may be read, in ms after the write; the last time a server gets. */
-const READ_BACK_MS = [0, 1000, 2000];
 
 /**
  * Reads a register that was written until it has the value.
@@ -171,7 +107,7 @@ export async function readsAfter(bench: Bench, address: number, value: number): 
 }
 
 async function readBack(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const before = await bench.words(3, address, 1);
   if (!before) return unsupported('function 3 does not read the scratch register');
   const value = (before[0] ?? 0) ^ (1 + bench.random.below(0x7ffe));
@@ -218,28 +154,27 @@ async function malformed(
   return judgeRefusal(exchange, { right: [3], ...refusal });
 }
 
+/** @param many how many registers a server may write that looks at the byte count alone */
 const onRegister =
-  (pdu: (address: number) => readonly number[], refusal?: Partial<ExpectedRefusal>) =>
+  (pdu: (address: number) => readonly number[], many = 1) =>
   async (bench: Bench): Promise<Judged> => {
-    const address = await scratchRegister(bench);
-    return malformed(bench, address, Uint8Array.from(pdu(address)), refusal);
+    const address = await bench.scratch.register(many);
+    return malformed(bench, address, Uint8Array.from(pdu(address)));
   };
 
-const at = (address: number) => [address >> 8, address & 0xff] as const;
-
 async function fc16TooMany(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
-  const values = [...((await bench.words(3, address, 124)) ?? [])];
-  if (values.length < 124)
+  const address = await bench.scratch.register(124);
+  if ((await bench.words(3, address, 124))?.length !== 124)
     return inconclusive('124 registers are not read, so they are not written with their own values');
+  const values = bench.scratch.values('holding', address, 124);
   const exchange = await bench.ask(write16(address, values), { tries: 1 });
   return judgeRefusal(exchange, { right: [3], silence: 'conforms' });
 }
 
 async function mask(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   await writeRegister(bench, address, 0x12);
-  const exchange = await bench.ask(Uint8Array.of(22, ...at(address), 0, 0xf2, 0, 0x25));
+  const exchange = await bench.ask(Uint8Array.of(22, ...bytesOf(address), 0, 0xf2, 0, 0x25));
   bench.noteFunction(22, exchange);
   const echo = echoOf(exchange, 7);
   if (echo.verdict !== 'conforms') return echo;
@@ -253,11 +188,8 @@ async function mask(bench: Bench): Promise<Judged> {
   );
 }
 
-const readWrite = (address: number, quantity: number, target: number, value: number) =>
-  Uint8Array.of(23, ...at(address), 0, quantity, ...at(target), 0, 1, 2, value >> 8, value & 0xff);
-
 async function fc23(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   await writeRegister(bench, address, 0x1111);
   const exchange = await bench.ask(readWrite(address, 1, address, 0x2222));
   bench.noteFunction(23, exchange);
@@ -274,7 +206,7 @@ async function fc23(bench: Bench): Promise<Judged> {
 const with23 =
   (run: (bench: Bench) => Promise<Judged>) =>
   async (bench: Bench): Promise<Judged> => {
-    const address = await scratchRegister(bench);
+    const address = await bench.scratch.register();
     const { answer } = await bench.ask(readWrite(address, 1, address, 0x1155));
     return answer.kind === 'exception' && answer.code === 1
       ? unsupported('function 23 is not there')
@@ -282,7 +214,7 @@ const with23 =
   };
 
 async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const absent = await bench.ask(readPdu(3, 0xffff, 1));
   if (hasValues(absent)) return unsupported('every address exists');
   return malformed(bench, address, readWrite(0xffff, 1, address, 0x4444), {
@@ -291,18 +223,27 @@ async function fc23AllOrNothing(bench: Bench): Promise<Judged> {
   });
 }
 
-/** Writes the last register together with the one behind it, which is not there. */
+/** Writes the last register together with the one behind it, which is not there; both are in the range. */
 async function atTheEnd(bench: Bench): Promise<Judged> {
-  await scratchRegister(bench);
-  const last = bench.order.scratch.holding?.last ?? 0;
-  if (last === 0xffff || hasValues(await bench.ask(readPdu(3, last + 1, 1))))
-    return notRun('it needs --scratch that ends with the last holding register');
-  const [before] = (await bench.words(3, last, 1)) ?? [];
-  if (before === undefined) return inconclusive(`register ${last} is not read`);
-  const exchange = await bench.ask(write16(last, [before ^ 0x5555, 0x5555]), { tries: 1 });
-  const [after] = (await bench.words(3, last, 1)) ?? [];
-  if (after !== undefined && after !== before)
-    return dangerous(`register ${last} is written, and register ${last + 1} is not there`, exchange);
+  const { last } = bench.order.scratch.holding ?? { last: 0 };
+  const isThere = async (address: number) => hasValues(await bench.ask(readPdu(3, address, 1)));
+  const { answer } = await bench.ask(readPdu(3, last, 1));
+  if (answer.kind !== 'exception' || answer.code !== 2)
+    return notRun('it needs --scratch holding:… that goes one address beyond the last holding register');
+  let [end, beyond] = [await bench.scratch.register(), last];
+  while (beyond - end > 1) {
+    const middle = (end + beyond) >> 1;
+    if (await isThere(middle)) end = middle;
+    else beyond = middle;
+  }
+  await bench.scratch.keep('holding', end, 1);
+  const [before = 0] = (await bench.words(3, end, 1)) ?? [];
+  const exchange = await bench.ask(write16(end, [before ^ 0x5555, 0x5555]), { tries: 1 });
+  const [after = before] = (await bench.words(3, end, 1)) ?? [];
+  // A register may take writes and refuse reads.
+  if (exchange.answer.kind !== 'exception' || after !== before) bench.scratch.lose('holding', beyond);
+  if (after !== before)
+    return dangerous(`register ${end} is written, and register ${beyond} is not there`, exchange);
   return judgeRefusal(exchange, { right: [2], open: { 3: 'it is refused, with another code' } });
 }
 
@@ -316,7 +257,7 @@ async function tearing(bench: Bench): Promise<Judged> {
   if (facts.pauseMs !== undefined || facts.losses !== undefined)
     return inconclusive('it needs a pause between requests: see back-to-back');
   if (facts.connections?.startsWith('1 ')) return unsupported('it has one connection');
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register(2);
   const opened = await asker.another();
   if (!opened.ok) return unsupported('it has one connection');
   const other = opened.value;
@@ -324,7 +265,7 @@ async function tearing(bench: Bench): Promise<Judged> {
   const torn: Exchange[] = [];
   let reads = 0;
   try {
-    for (; reads < TEAR_READS && !asker.isStopped(); reads++) {
+    for (; reads < TEAR_READS; reads++) {
       const half = HALVES[reads % 2] ?? 0;
       const [written, read] = await Promise.all([
         asker.askOn(other, write16(address, [half, half])),
@@ -357,7 +298,7 @@ async function tearing(bench: Bench): Promise<Judged> {
 }
 
 async function tablesSeparate(bench: Bench): Promise<Judged> {
-  const address = await scratchRegister(bench);
+  const address = await bench.scratch.register();
   const before = await bench.words(4, address, 1);
   if (!before) return unsupported('function 4 does not read this address');
   const value = (before[0] ?? 0) ^ 0x0f0f;
@@ -376,7 +317,7 @@ async function coilIs(bench: Bench, coil: number): Promise<boolean | undefined> 
 }
 
 async function fc05(bench: Bench): Promise<Judged> {
-  const coil = await scratchCoil(bench);
+  const coil = await bench.scratch.coil();
   let judged: Judged = conforms('');
   for (const [value, wanted] of [
     [0xff00, true],
@@ -395,14 +336,22 @@ async function fc05(bench: Bench): Promise<Judged> {
   return judged;
 }
 
+/** Clears a coil by the function that the server has. */
+async function clearCoil(bench: Bench, coil: number): Promise<void> {
+  const { answer } = await bench.ask(write15(coil, [0]));
+  if (answer.kind === 'exception') await bench.ask(readPdu(5, coil, 0));
+}
+
+/** @param many how many coils a server may write that looks at the byte count alone */
 async function coilMalformed(
   bench: Bench,
   pdus: (coil: number) => readonly (readonly number[])[],
+  many = 1,
 ): Promise<Judged> {
-  const coil = await scratchCoil(bench);
+  const coil = await bench.scratch.coil(many);
   let judged: Judged = conforms('');
   for (const pdu of pdus(coil)) {
-    await writeCoils(bench, coil, [false]);
+    await clearCoil(bench, coil);
     const before = await coilIs(bench, coil);
     const exchange = await bench.ask(Uint8Array.from(pdu), { tries: 1 });
     if (before === false && (await coilIs(bench, coil)) === true)
@@ -414,8 +363,8 @@ async function coilMalformed(
 }
 
 async function fc15(bench: Bench): Promise<Judged> {
-  const coil = await scratchCoil(bench);
-  const exchange = await bench.ask(Uint8Array.of(15, ...at(coil), 0, 1, 1, 1));
+  const coil = await bench.scratch.coil();
+  const exchange = await bench.ask(Uint8Array.of(15, ...bytesOf(coil), 0, 1, 1, 1));
   bench.noteFunction(15, exchange);
   const judged = echoOf(exchange, 5);
   if (judged.verdict !== 'conforms') return judged;
@@ -425,14 +374,9 @@ async function fc15(bench: Bench): Promise<Judged> {
 }
 
 async function fc15TooMany(bench: Bench): Promise<Judged> {
-  const coil = await scratchCoil(bench);
-  const bits = packBits((await bench.bits(1, coil, 1969)) ?? []);
-  if (bits.length < 247)
-    return inconclusive('1969 coils are not read, so they are not written with their own values');
-  return judgeRefusal(await bench.ask(concatBytes([15, ...at(coil), 0x07, 0xb1, 247], bits), { tries: 1 }), {
-    right: [3],
-    silence: 'conforms',
-  });
+  const coil = await bench.scratch.coil(1969);
+  const pdu = write15(coil, bench.scratch.values('coils', coil, 1969));
+  return judgeRefusal(await bench.ask(pdu, { tries: 1 }), { right: [3], silence: 'conforms' });
 }
 
 /** The rows of this group have these fields in common. */
@@ -491,7 +435,7 @@ export const WRITES: readonly ServerCheck[] = [
     'Refuses to write no registers',
     'Function 16 with quantity 0.',
     'figure 22',
-    onRegister((a) => [16, ...at(a), 0, 0, 0]),
+    onRegister((a) => [16, ...bytesOf(a), 0, 0, 0]),
     REFUSES,
   ),
   row(
@@ -499,7 +443,7 @@ export const WRITES: readonly ServerCheck[] = [
     'Refuses a byte count that is too small',
     'Function 16: one register, byte count 1, one byte.',
     'figure 22',
-    onRegister((a) => [16, ...at(a), 0, 1, 1, 0x77]),
+    onRegister((a) => [16, ...bytesOf(a), 0, 1, 1, 0x77]),
     REFUSES,
   ),
   row(
@@ -507,7 +451,7 @@ export const WRITES: readonly ServerCheck[] = [
     'Refuses a byte count that is too large',
     'Function 16: one register, byte count 4, four bytes.',
     'figure 22',
-    onRegister((a) => [16, ...at(a), 0, 1, 4, 0x77, 0x77, 0x77, 0x77]),
+    onRegister((a) => [16, ...bytesOf(a), 0, 1, 4, 0x77, 0x77, 0x77, 0x77], 2),
     { ...REFUSES, room: 2 },
   ),
   row(
@@ -515,7 +459,7 @@ export const WRITES: readonly ServerCheck[] = [
     'Refuses a write without all its data',
     'Function 16: one register, byte count 2, one byte.',
     'figure 22; 7, code 03',
-    onRegister((a) => [16, ...at(a), 0, 1, 2, 0x77]),
+    onRegister((a) => [16, ...bytesOf(a), 0, 1, 2, 0x77]),
     REFUSES,
   ),
   row(
@@ -545,13 +489,14 @@ export const WRITES: readonly ServerCheck[] = [
   row(
     'write-at-the-end',
     'Writes all registers or none',
-    'Writes the last register of the map and the one behind it with function 16, where --scratch ends with the last.',
+    'Writes the last holding register and the one behind it with function 16, where --scratch has both.',
     'figure 22',
     atTheEnd,
     {
       ...REFUSES,
       provokes: ['address'],
       rule: 'Conforms with exception 02 and nothing written.',
+      room: 2,
       matters: 'A setpoint is written by half.',
       mend: 'Check address plus quantity before anything is written.',
     },
@@ -621,8 +566,8 @@ export const WRITES: readonly ServerCheck[] = [
     'figure 15',
     (bench) =>
       coilMalformed(bench, (c) => [
-        [5, ...at(c), 0, 1],
-        [5, ...at(c), 0xff, 0xff],
+        [5, ...bytesOf(c), 0, 1],
+        [5, ...bytesOf(c), 0xff, 0xff],
       ]),
     { ...REFUSES, needs: COIL, matters: 'Relays switch by a wrong value: sourceperl/pyModbusTCP#8.' },
   ),
@@ -632,7 +577,7 @@ export const WRITES: readonly ServerCheck[] = [
     'Refuses to write no coils',
     'Function 15 with quantity 0.',
     'figure 21',
-    (bench) => coilMalformed(bench, (c) => [[15, ...at(c), 0, 0, 0]]),
+    (bench) => coilMalformed(bench, (c) => [[15, ...bytesOf(c), 0, 0, 0]]),
     { ...REFUSES, needs: COIL },
   ),
   row(
@@ -640,8 +585,8 @@ export const WRITES: readonly ServerCheck[] = [
     'Refuses a wrong byte count of coils',
     'Function 15: one coil, byte count 2.',
     'figure 21',
-    (bench) => coilMalformed(bench, (c) => [[15, ...at(c), 0, 1, 2, 1, 1]]),
-    { ...REFUSES, needs: COIL },
+    (bench) => coilMalformed(bench, (c) => [[15, ...bytesOf(c), 0, 1, 2, 1, 1]], 16),
+    { ...REFUSES, needs: COIL, room: 16 },
   ),
   row(
     'fc15-quantity-1969',

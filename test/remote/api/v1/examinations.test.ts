@@ -97,6 +97,8 @@ describe('/api/v1/examinations', () => {
     await isOver(running, 1);
     const stopped = await get(running, 1);
     expect(new Set(stopped.checks.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
+    expect(stopped).toMatchObject({ stopped: true });
+    expect(stopped.conclusions[0]).toBe('Stopped before its end: no verdict.');
     const started = await running.rest.send<ExaminationBody>('POST', '/api/v1/tests', test);
     expect(started.body.id).toBe(2);
     expect((await post(running, { line: 'bus' })).body.error).toContain('test 2 runs on line bus');

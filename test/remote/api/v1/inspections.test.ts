@@ -84,6 +84,8 @@ it('asks a server once at a time, and stops when it is told to', async () => {
   });
   expect((await rest.send('DELETE', '/api/v1/inspections/1')).status).toBe(204);
   await isOver(rest, 1);
+  const { body } = await rest.send<object>('GET', '/api/v1/inspections/1');
+  expect(body).toMatchObject({ stopped: true, verdict: 'inconclusive', lost: [] });
   expect((await rest.send('GET', '/api/v1/inspections/7')).status).toBe(404);
 });
 

@@ -77,7 +77,9 @@ describe('/api/v1/shakes', () => {
     expect((await running.rest.send('DELETE', '/api/v1/shakes/1')).status).toBe(204);
     await isOver(running, 1);
     const { body: list } = await running.rest.send('GET', '/api/v1/shakes');
-    expect(list).toMatchObject({ shakes: [{ id: 1, line: 'bus', state: 'over' }] });
+    expect(list).toMatchObject({
+      shakes: [{ id: 1, line: 'bus', state: 'over', stopped: true, verdict: 'inconclusive' }],
+    });
     expect((await file(running, 1, 'junit.xml')).body).toContain('tests="1"');
     expect((await file(running, 1, 'report.html')).body).toContain('a gateway');
     const { body: traffic } = await running.rest.send<{ events: { text: string }[] }>(

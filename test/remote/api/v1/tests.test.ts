@@ -66,6 +66,7 @@ describe('/api/v1/tests', () => {
     expect((await running.rest.send('DELETE', '/api/v1/tests/1')).status).toBe(204);
     const over = await ended(running, 1);
     expect(over.steps.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
+    expect(over).toMatchObject({ stopped: true, verdict: 'inconclusive' });
     expect((await post(running, { name: 'three', steps: [{ wait: 1 }] })).status).toBe(201);
   });
 

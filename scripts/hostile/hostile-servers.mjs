@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** @typedef {import('./good-client.mjs').Target} Target */
+/** @typedef {import('./attacks.mjs').Attack} Attack */
+
+/** Longer than any exchange of an inspection, and than putting back what was written. */
+const STOPPED_MS = 20_000;
+const DRIP_MS = 2;
+
+/** A right answer of a server on TCP to function 3, whatever was asked. @param {Buffer} asked */
+const answerTo = (asked) => Buffer.from([...asked.subarray(0, 4), 0, 5, asked[6] ?? 0, 3, 2, 0, 7]);
+
+/**
+ * What servers do to whoever inspects them.
+ * @type {readonly (readonly [name: string, serve: (socket: import('node:net').Socket) => void])[]}
+ */
+const SERVERS = [
+  ['sends without end', (socket) => flood(socket, Buffer.alloc(65_536, 0xff))],
+  ['sends replies without end', (socket) => flood(socket, Buffer.alloc(65_536, answerTo(Buffer.alloc(7))))],
+  ['drips', (socket) => drip(socket)],
+  [
+    'answers, and sends without end',
+    (socket) => {
+      socket.on('data', (asked) => {
+        socket.write(answerTo(asked));
+        flood(socket, Buffer.alloc(65_536, 0x3a));
+      });
+    },
+  ],
+  [
+    'answers, and drips',
+    (socket) => {
+      drip(socket);
+      socket.on('data', (asked) => socket.write(answerTo(asked)));
+    },
+  ],
+];
+
+/** @param {import('node:net').Socket} socket @param {Buffer} bytes */
+function flood(socket, bytes) {
+  const more = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+/** @param {import('node:net').Socket} socket */
+function drip(socket) {
+  const timer = setInterval(() => socket.write('x'), DRIP_MS);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** Servers that are inspected over REST. They are as bounded as clients are. @type {readonly Attack[]} */
+export const SERVER_ATTACKS = SERVERS.map(([name, serve]) => ({
+  name: `inspection of a server that ${name}`,
+  on: ['rest'],
+  run: async (target, { ms }) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      serve(socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const id = await inspect(target, { real: { tcp: { host: '127.0.0.1', port } } });
+    await delay(ms);
+    await ask(target, 'DELETE', `/inspections/${id}`);
+    const endsAt = performance.now() + STOPPED_MS;
+    for (let isOver = false; !isOver; await delay(50)) {
+      if (performance.now() > endsAt)
+        throw new Error(`DELETE does not end the inspection of a server that ${name}`);
+      isOver = (await ask(target, 'GET', `/inspections/${id}?report=false`)).state === 'over';
+    }
+    server.close();
+    return 'one inspection';
+  },
+}));
+
+/** @param {Target} target @param {object} order @returns {Promise<number>} */
+async function inspect(target, order) {
+  const { id } = await ask(target, 'POST', '/inspections', order);
+  if (typeof id !== 'number') throw new Error('the inspection did not begin');
+  return id;
+}
+
+/** @param {Target} target @param {string} method @param {string} path @param {object} [body] */
+async function ask({ port, token }, method, path, body) {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      connection: 'close',
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return /** @type {{id?: number, state?: string}} */ (text === '' ? {} : JSON.parse(text));
+}

@@ -1,0 +1,45 @@
+/** Times of the same size are counted together: each class is this many times as long as the one before. */
+const RATIO = Math.log(1.02);
+/** Times below this, in ms, are of one class. */
+const SHORTEST = 0.01;
+
+/** Counts times in classes of 2 %, so that millions of them take no more room than a few. Times are in ms. */
+export class Tally {
+  readonly #classes = new Map<number, { times: number; sum: number }>();
+  count = 0;
+  least = Number.POSITIVE_INFINITY;
+  most = Number.NEGATIVE_INFINITY;
+
+  add(ms: number): void {
+    const key = Math.round(Math.log(Math.max(ms, SHORTEST)) / RATIO);
+    const known = this.#classes.get(key) ?? { times: 0, sum: 0 };
+    this.#classes.set(key, { times: known.times + 1, sum: known.sum + ms });
+    this.count++;
+    this.least = Math.min(this.least, ms);
+    this.most = Math.max(this.most, ms);
+  }
+
+  /** The time that this share of all times does not exceed: the mean of its class. NaN without any. */
+  at(share: number): number {
+    let left = Math.min(this.count - 1, Math.floor(share * this.count));
+    for (const [, { times, sum }] of this.#sorted()) {
+      if (left < times) return sum / times;
+      left -= times;
+    }
+    return Number.NaN;
+  }
+
+  /** How many times there are up to each power of two, the shortest first. */
+  byPowersOfTwo(): [bound: number, times: number][] {
+    const counts = new Map<number, number>();
+    for (const [, { times, sum }] of this.#sorted()) {
+      const bound = 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(sum / times, SHORTEST))));
+      counts.set(bound, (counts.get(bound) ?? 0) + times);
+    }
+    return [...counts];
+  }
+
+  #sorted() {
+    return [...this.#classes].sort((a, b) => a[0] - b[0]);
+  }
+}
