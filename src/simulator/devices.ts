@@ -111,6 +111,8 @@ function* buildingDevice(
 export interface DeviceApart {
   readonly device: Device;
   readonly definition: DeviceDefinition;
+  /** True for a copy that was made at run time. */
+  readonly isCopy: boolean;
   /**
    * The device that it was copied from, which may be a copy, too; absent when that is `copyOf` of its
    * definition.
@@ -118,10 +120,12 @@ export interface DeviceApart {
   readonly source?: string;
 }
 
-/** The devices of a simulator. A copy is there as long as a line has it. */
+/** The devices of a simulator: the configured devices, and copies that were made at run time. */
 export class Devices {
   readonly #devices = new Map<string, Device>();
   readonly #definitions = new Map<string, DeviceDefinition>();
+  /** The names of the devices that are not in the configuration. */
+  readonly #copies = new Set<string>();
   readonly #source: ActionSource;
   readonly #real: RealLines;
   /** The values of all devices, for signals that depend on them. */
@@ -167,17 +171,15 @@ export class Devices {
       const definition = this.#definitions.get(source);
       if (!definition || this.#devices.has(name)) continue;
       const copy = { ...definition, name, copyOf: this.originalOf(source) };
-      built.push({ ...(yield* this.building(copy, source)), source });
+      built.push({ ...(yield* this.building(copy, source)), isCopy: true, source });
       yield;
     }
     return built;
   }
 
-  /** Removes copies that are not in use, with their registers. */
+  /** Removes copies made at run time that are not in use, with their registers. */
   keepCopies(inUse: ReadonlySet<string>): void {
-    const unused = Array.from(this.#definitions.values()).flatMap(({ name, copyOf }) =>
-      copyOf === undefined || inUse.has(name) ? [] : [name],
-    );
+    const unused = [...this.#copies].filter((name) => !inUse.has(name));
     for (const name of unused) this.#drop(name);
     if (unused.length > 0) this.graph.link();
   }
@@ -190,7 +192,7 @@ export class Devices {
     const running = source === undefined ? undefined : this.#devices.get(source);
     const like = running && running.defined.length > 0 ? running : undefined;
     const device = yield* buildingDevice(definition, this.#source, { graph: this.graph, like });
-    return { device, definition };
+    return { device, definition, isCopy: false };
   }
 
   /**
@@ -204,7 +206,7 @@ export class Devices {
       // Most were there when the copy was built.
       for (const { table, write, ...range } of missingIn(device.defined, wanted))
         device.define(table, [range], write);
-      this.#place(each);
+      this.#place({ ...each, isCopy: definition.copyOf !== undefined });
     }
     this.graph.link();
   }
@@ -216,7 +218,7 @@ export class Devices {
 
   /** A device with its definition. */
   apart(name: string): DeviceApart {
-    return { device: this.get(name), definition: this.definitionOf(name) };
+    return { device: this.get(name), definition: this.definitionOf(name), isCopy: this.#copies.has(name) };
   }
 
   /** Puts the devices into an order; those that are not named go behind. */
@@ -230,6 +232,7 @@ export class Devices {
    */
   take(name: string): DeviceApart {
     const taken = this.apart(name);
+    this.#copies.delete(name);
     this.#definitions.delete(name);
     this.#devices.delete(name);
     this.graph.remove(name);
@@ -238,8 +241,9 @@ export class Devices {
   }
 
   /** Puts a device back as it was when it was taken out. `graph.link` must be called afterwards. */
-  putBack({ device, definition }: DeviceApart): void {
+  putBack({ device, definition, isCopy }: DeviceApart): void {
     const { name } = definition;
+    if (isCopy) this.#copies.add(name);
     this.#definitions.set(name, definition);
     this.#devices.set(name, device);
     this.graph.add(device.points);

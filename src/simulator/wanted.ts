@@ -57,16 +57,8 @@ export interface Made {
 
 /** How edits are made. */
 interface Making {
-  /** The rules of the file, when it was read again. */
-  readonly configured?: readonly FaultRule[];
-  /** Whether devices count as memory that REST uses. */
-  readonly counts: boolean;
-  /** Nothing is changed: what would be done is reported. */
-  readonly preview?: boolean;
-}
-
-/** How edits are made. */
-interface Making {
+  /** The devices of the file. Its copies stay, whether or not a line has them. */
+  readonly file: readonly DeviceDefinition[];
   /** The rules of the file, when it was read again. */
   readonly configured?: readonly FaultRule[];
   /** Whether devices count as memory that REST uses. */
@@ -81,9 +73,9 @@ const PREVIEWED = { ok: true as const, failed: new Map<string, { readonly error:
 export async function makeEdits(
   simulator: Simulator,
   edits: readonly Edit[],
-  { configured, counts, preview = false }: Making,
+  { file, configured, counts, preview = false }: Making,
 ): Promise<Made> {
-  const { wanted, refused } = await edited(simulator, edits);
+  const { wanted, refused } = await edited(simulator, edits, new Set(file.map(({ name }) => name)));
   const setup = { devices: [...wanted.devices.values()], lines: [...wanted.lines.values()] };
   const became = preview ? PREVIEWED : await simulator.changes.become(setup, { policy: 'each', counts });
   if (became.ok && !preview) simulator.faults.become(wanted.rules, simulator.findValue, configured);
@@ -99,43 +91,46 @@ export async function makeEdits(
 }
 
 /**
- * Makes edits of what runs in an outline. Edits that do not fit together with the others, or with what else runs, are left out: an edit
- * counts with those before it.
+ * Makes edits of what runs in an outline. Edits that do not fit together with the others, or with what else runs, are left
+ * out: an edit counts with those before it.
  * @returns what is wanted, and why edits were left out
  */
 async function edited(
   simulator: Simulator,
   edits: readonly Edit[],
+  inFile: ReadonlySet<string>,
 ): Promise<{ readonly wanted: Outline; readonly refused: ReadonlyMap<Edit, string> }> {
   const refused = new Map<Edit, string>();
-  const problems = (wanted: Outline) => inSlices(findingClashes(simulator, wanted));
-  const whole = outlineNow(simulator);
-  for (const edit of edits) {
-    const problem = edit.make(whole);
-    if (problem !== undefined) refused.set(edit, problem);
-  }
-  settleCopies(whole);
-  if ((await problems(whole)).length === 0) return { wanted: whole, refused };
-  // Some do not fit: one after the other shows which. What runs may have clashes of its own.
-  const before = new Set(await problems(outlineNow(simulator)));
-  let wanted = outlineNow(simulator);
-  refused.clear();
-  for (const edit of edits) {
-    const next = { devices: new Map(wanted.devices), lines: new Map(wanted.lines), rules: wanted.rules };
-    let problem = edit.make(next);
-    settleCopies(next);
-    problem ??= (await problems(next)).find((each) => !before.has(each));
-    if (problem === undefined) wanted = next;
-    else refused.set(edit, problem);
-  }
-  return { wanted, refused };
+  const clashesOf = (wanted: Outline) => inSlices(findingClashes(simulator, wanted));
+  // What runs may have clashes of its own.
+  const known = new Set(await clashesOf(outlineNow(simulator)));
+  /** Makes all of them at once; where they do not fit, each half after the other shows which. */
+  const made = async (outline: Outline, some: readonly Edit[]): Promise<Outline> => {
+    const { devices, lines, rules } = outline;
+    const next = { devices: new Map(devices), lines: new Map(lines), rules };
+    const problems = some.flatMap((edit) => edit.make(next) ?? []);
+    settleCopies(next, inFile);
+    const [problem] = [...problems, ...(await clashesOf(next)).filter((each) => !known.has(each))];
+    if (problem === undefined) return next;
+    const [only] = some;
+    if (only && some.length === 1) {
+      refused.set(only, problem);
+      return outline;
+    }
+    const half = some.length >> 1;
+    return made(await made(outline, some.slice(0, half)), some.slice(half));
+  };
+  return {
+    wanted: edits.length === 0 ? outlineNow(simulator) : await made(outlineNow(simulator), edits),
+    refused,
+  };
 }
 
 /**
  * Gives copies the definition that their source has now, adds those for the addresses of lines, and leaves out those that no
- * line has any more.
+ * line has any more and that the file has not.
  */
-function settleCopies({ devices, lines }: Outline): void {
+function settleCopies({ devices, lines }: Outline, inFile: ReadonlySet<string>): void {
   for (const line of lines.values()) {
     if (line.kind === 'serial' || line.each === undefined) continue;
     const { each, hosts = [] } = line;
@@ -149,7 +144,7 @@ function settleCopies({ devices, lines }: Outline): void {
   for (const [name, { copyOf, tables }] of devices) {
     if (copyOf === undefined) continue;
     const source = devices.get(copyOf);
-    if (!used.has(name)) devices.delete(name);
+    if (!used.has(name) && !inFile.has(name)) devices.delete(name);
     else if (source && source.tables !== tables) devices.set(name, { ...source, name, copyOf });
   }
 }

@@ -74,6 +74,7 @@ export async function reload(
   ];
   const { done, refused } = await makeEdits(simulator, edits, {
     ...how,
+    file: after.devices,
     configured: after.faults,
     counts: false,
   });
@@ -217,7 +218,7 @@ export async function restoreSimulator(
       ),
     ...(known ? faults.rules.map(readRule) : []),
   ];
-  const { done, refused } = await makeEdits(simulator, edits, { counts: true });
+  const { done, refused } = await makeEdits(simulator, edits, { file: file.devices, counts: true });
   for (const rule of known ? faults.rules : [])
     if (typeof rule.name === 'string') simulator.changes.budget.countRule(rule.name, costOf(rule).bytes);
   return {

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dist } from '../support/program.mjs';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { mainOf } from './packages.js';
 
 /** That of the system, which has the packages of Debian. */
 const PYTHON = '/usr/bin/python3';
@@ -54,7 +54,7 @@ describe.runIf(missing.length === 0)('its wheel, installed without a network', (
     ...Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name)),
     ),
-    MODBUS_SIM: `"${process.execPath}" "${join(dist, 'main.js')}"`,
+    MODBUS_SIM: `"${process.execPath}" "${mainOf(inject('npm').shipped)}"`,
     PYTHONDONTWRITEBYTECODE: '1',
     TMPDIR: directory,
   };

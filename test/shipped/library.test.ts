@@ -1,18 +1,9 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basename, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse } from 'yaml';
 
 /** The parts of files for CI that have commands. */
@@ -35,33 +26,17 @@ function run(command: string, args: readonly string[], cwd: string, env: NodeJS.
   return { status, output: stdout + stderr };
 }
 
-describe('the package, as npm would publish it', () => {
+describe('the library of the npm package', () => {
   const project = mkdtempSync(join(tmpdir(), 'modbus-sim-user-'));
   const modules = join(project, 'node_modules');
-  let packed = '';
 
-  /** A project that has the packed package installed, beside links to our own packages, so that no network is needed. */
+  /** A project that uses the installed package, and what the examples need from our own packages. */
   beforeAll(() => {
-    mkdirSync(join(modules, 'modbus-sim'), { recursive: true });
-    const report = execFileSync(
-      'npm',
-      ['pack', '--json', '--ignore-scripts', '--pack-destination', project],
-      {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    );
-    const [{ filename }]: [{ filename: string }] = JSON.parse(report);
-    packed = filename;
-    execFileSync('tar', ['-xzf', filename, '-C', 'node_modules/modbus-sim', '--strip-components=1'], {
-      cwd: project,
-    });
-    for (const name of readdirSync('node_modules')) {
-      if (name !== 'modbus-sim' && name !== '.bin')
-        symlinkSync(resolve('node_modules', name), join(modules, name));
-    }
-    mkdirSync(join(modules, '.bin'));
+    mkdirSync(join(modules, '.bin'), { recursive: true });
+    symlinkSync(inject('npm').shipped.home, join(modules, 'modbus-sim'));
     symlinkSync('../modbus-sim/dist/main.js', join(modules, '.bin/modbus-sim'));
+    for (const name of ['vitest', 'typescript', '@types'])
+      symlinkSync(resolve('node_modules', name), join(modules, name));
     for (const [from, to] of [
       ['vitest'],
       ['node-test'],
@@ -72,6 +47,24 @@ describe('the package, as npm would publish it', () => {
     writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+  it.each([
+    ['import', 'use.mjs', "import { startSimulator } from 'modbus-sim';"],
+    ['require', 'use.cjs', "const { startSimulator } = require('modbus-sim');"],
+  ])('is loaded by %s', (_, file, load) => {
+    const use = `${load}
+      const devices = { meter: { registers: { holding: [{ address: 0, name: 'voltage', value: 7 }] } } };
+      const units = { 1: 'meter' };
+      const lines = { lan: { tcp: { port: 0 }, units }, bus: { serial: { path: 'virtual' }, units } };
+      startSimulator({ devices, lines }).then(async (simulator) => {
+        console.log(await simulator.device('meter').read('voltage'), simulator.line('bus').path);
+        await simulator.stop();
+      });`;
+    writeFileSync(join(project, file), use);
+    const { status, output } = run('node', [file], project);
+    expect(output).toMatch(/^7 \/dev\/pts\/\d+\n$/);
+    expect(status).toBe(0);
+  });
 
   it('runs the example for vitest', () => {
     const { status, output } = run('node', ['node_modules/vitest/vitest.mjs', 'run', 'vitest'], project);
@@ -108,7 +101,7 @@ describe('the package, as npm would publish it', () => {
     expect(read('gitlab-ci.yml').modbus.script).toEqual(github);
     const [install, test = ''] = github;
     // It is installed already. The scenario is for the poller of the examples.
-    expect(install).toBe(`npm install --no-save ./${packed}`);
+    expect(install).toBe(`npm install --no-save ./${basename(inject('npm').tarball)}`);
     const { status, output } = run('sh', ['-ec', test], project);
     expect(output).toMatch(/: pass\. 3 of 3 steps passed\.$/m);
     expect(status).toBe(0);
