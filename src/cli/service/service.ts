@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import type { Logger } from 'pino';
 import { failure, type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import type { ReplyPlan } from '../../modbus/protocol/reply-plan.js';
 import { loadLibc } from '../../modbus/transport/port/libc.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
@@ -232,7 +233,7 @@ export function statusText(lines: readonly Pick<LineStatus, 'state' | 'endpoint'
     placesOf('stopped'),
   ];
   return [
-    `${open.length} ${open.length === 1 ? 'line' : 'lines'} open`,
+    `${counted(open.length, 'line')} open`,
     ...(waiting.length > 0 ? [`${waiting.length} waiting for ${waiting.join(', ')}`] : []),
     ...(failed.length > 0 ? [`${failed.length} failed on ${failed.join(', ')}`] : []),
     ...(stopped.length > 0 ? [`${stopped.length} stopped`] : []),

@@ -1,4 +1,5 @@
 import { type Result, success } from '../../common/result.js';
+import { counted } from '../../common/words.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { CHECKS, linesFor } from '../../testing/checks.js';
 import { REAL_WORLD, realWorldChecks } from '../../testing/examine/checks/real-world.js';
@@ -65,7 +66,7 @@ function examineLine(
   stop: Promise<unknown>,
 ): Promise<Result<ReportView>> {
   const { line, checks, limitMs, seed } = order;
-  const many = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
+  const many = counted(checks.length, 'check');
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
   return runOnClient(simulator, dut, stop, (restart) => {
     const audience = { found: printFinding, note: say };

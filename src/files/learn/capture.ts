@@ -1,5 +1,6 @@
 import { IP_PROTOCOL, TCP_FLAGS } from '../../common/capture-numbers.js';
 import { failure, type Result, success } from '../../common/result.js';
+import { counted, plural } from '../../common/words.js';
 import { AsciiFraming } from '../../modbus/protocol/ascii.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { RTU, SOCKET } from '../../modbus/protocol/framing.js';
@@ -222,7 +223,7 @@ export function readCapture(file: Uint8Array): Result<LogLines> {
       ),
       ...(others.length > 0
         ? [
-            `${others.length} ${others.length === 1 ? 'connection has' : 'connections have'} no frame of Modbus, so left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
+            `${counted(others.length, 'connection has', 'connections have')} no frame of Modbus, so left out: ${portsOf(others.map(({ connection }) => connection))}, the first from packet ${others[0]?.connection.first.number} on`,
           ]
         : []),
       ...(unread.length > 0
@@ -350,5 +351,5 @@ function portsOf(connections: readonly Connection[]): string {
   const lower = connections.map(({ first }) => Math.min(first.fromPort, first.toPort));
   const ports = [...new Set(lower)].sort((a, b) => a - b);
   const shown = ports.slice(0, MOST_PORTS).join(', ');
-  return `${ports.length === 1 ? 'port' : 'ports'} ${shown}${ports.length > MOST_PORTS ? ', …' : ''}`;
+  return `${plural(ports.length, 'port')} ${shown}${ports.length > MOST_PORTS ? ', …' : ''}`;
 }

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../common/schema/milliseconds.js';
+import { counted } from '../../common/words.js';
 import { concatBytes } from '../../modbus/protocol/bytes.js';
 import { MIN_RTU_LENGTH } from '../../modbus/protocol/limits.js';
 
@@ -317,8 +318,8 @@ export function noteOf(what: string, lines: readonly LoggedBytes[]): string[] {
   if (!first) return [];
   const { text } = first;
   const numbers = lines.slice(0, MOST_LISTED).map(({ line }) => line);
-  const where = `${text === undefined ? 'packet' : 'line'} ${numbers.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`;
+  const thing = text === undefined ? 'packet' : 'line';
+  const where = `${thing} ${numbers.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`;
   const shown = text === undefined ? '' : ` (${text.trim().slice(0, MOST_SHOWN)})`;
-  const things = `${text === undefined ? 'packet' : 'line'}${lines.length > 1 ? 's' : ''}`;
-  return [`${lines.length} ${things} with bytes ${what}: ${where}${shown}`];
+  return [`${counted(lines.length, thing)} with bytes ${what}: ${where}${shown}`];
 }

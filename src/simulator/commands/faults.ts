@@ -1,6 +1,7 @@
 import type { Result } from '../../common/result.js';
 import { At } from '../../common/schema/at.js';
 import { Findings } from '../../common/schema/findings.js';
+import { plural } from '../../common/words.js';
 import { aimsAt, numbersOf } from '../../device/faults/condition.js';
 import { type FaultRule, ruleSchema, usableRule } from '../../device/faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../../device/faults/rules.js';
@@ -50,9 +51,7 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
     );
   if (unserved.length === 0) return [];
   const which = when.line === undefined ? 'no line' : 'no line of the rule';
-  return [
-    `when.unit: ${which} serves ${unserved.length === 1 ? 'unit' : 'units'} ${unserved.join(', ')} at present`,
-  ];
+  return [`when.unit: ${which} serves ${plural(unserved.length, 'unit')} ${unserved.join(', ')} at present`];
 }
 
 /** A rule by its name. */

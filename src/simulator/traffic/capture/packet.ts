@@ -1,4 +1,5 @@
 import { BLOCK } from '../../../common/capture-numbers.js';
+import { counted } from '../../../common/words.js';
 import { type Step, type StepReport, stepsOf } from '../../../modbus/protocol/reply-plan.js';
 import { damageText } from '../decode.js';
 import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnaskedEvent } from '../event.js';
@@ -136,8 +137,9 @@ function notDone({ report }: ReplyEvent): string[] {
   for (const { outcome, reason = report.ended } of report.steps) {
     if (outcome === 'not achieved') counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
-  return Array.from(counts, ([reason, count]) =>
-    count === 1 ? `1 step was not done: ${reason}` : `${count} steps were not done: ${reason}`,
+  return Array.from(
+    counts,
+    ([reason, count]) => `${counted(count, 'step was', 'steps were')} not done: ${reason}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { THEN } from '../../../../device/faults/then.js';
 import type { RuleView } from '../../../../simulator/commands/schemas/fault.js';
+import { durationText } from '../../../../testing/report/words.js';
 
 /** A rule as a user writes it, without counts and state. */
 export function written({ name, enabled, when, schedule, do: faults, seed, ...others }: RuleView): object {
@@ -33,7 +34,7 @@ const TIMES = new Set(['from', 'for', 'connected', 'pause']);
 
 /** Times in ms with their units, also those in a mapping: `250 ms`, `20 s`. */
 function inUnits(value: unknown): unknown {
-  if (typeof value === 'number') return value >= 1000 ? `${value / 1000} s` : `${value} ms`;
+  if (typeof value === 'number') return durationText(value);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inUnits(each)]));
 }

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import { counted } from '../../../../common/words.js';
 import type { MqttStatus, SeenBench } from '../../../../simulator/commands/schemas/mqtt.js';
 import { serverNow, summary } from '../../live.js';
 import { resource } from '../../resource.js';
@@ -31,7 +32,7 @@ export function FleetView() {
   if (!all || !known) return html`<${Empty} title="Fleet">Waiting for the simulator.<//>`;
   const online = all.filter(({ state }) => state === 'online').length;
   return html`<div class="stack">
-    <p>${all.length} ${all.length === 1 ? 'bench' : 'benches'}, ${online} online</p>
+    <p>${counted(all.length, 'bench', 'benches')}, ${online} online</p>
     ${known.connected ? null : html`<p class="refused long" role="alert">The broker is away: ${known.reason ?? 'not connected yet'}.</p>`}
     ${known.connected && all.length === 0 ? html`<p class="dim">No bench has told its state, or the broker does not let this bench read it.</p>` : null}
     <div class="tiles">${all.map((bench) => html`<${Tile} key=${bench.topic} bench=${bench} />`)}</div>
