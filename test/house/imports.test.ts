@@ -86,7 +86,7 @@ const ROOMS: Readonly<Record<string, RoomRules>> = {
   transport: {
     knows: ['protocol'],
     knowsFiles: ['src/common/descriptors.ts', 'src/common/platform.ts'],
-    external: /^(node:.+|serialport|@serialport\/.+|koffi|asn1js)$/,
+    external: /^(node:.+|serialport|@serialport\/.+|koffi)$/,
     why: 'it carries bytes and time only and never knows a device or a fault',
   },
   traffic: {

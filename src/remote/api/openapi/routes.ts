@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import type { FastifyPluginCallback } from 'fastify';
 import { z } from 'zod';
 import { fileBesideCode, version } from '../../../common/package.js';
 import { isMapping } from '../../../common/schema/parts.js';
@@ -27,7 +27,7 @@ const text = z.string();
  * document.
  * @param operations the routes of the application; complete when the first request arrives
  */
-export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallbackZod {
+export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallback {
   // Made at the first request, because the routes do not change while the program runs.
   const json = madeOnce('openapi.json', () => openApiDocument(operations, version()));
   const page = once(async () => documentPage(JSON.parse(await json()) as OpenApiDocument));

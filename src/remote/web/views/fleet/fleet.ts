@@ -2,10 +2,11 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { counted } from '../../../../common/words.js';
 import type { MqttStatus, SeenBench } from '../../../../simulator/commands/schemas/mqtt.js';
+import { longDuration } from '../../../../testing/report/words.js';
 import { serverNow, summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { Empty, Fact, State } from '../../ui/controls.js';
-import { duration, measured } from '../../ui/format.js';
+import { measured } from '../../ui/format.js';
 import './fleet.css';
 
 /** The connection of this bench to its broker; null without a broker. */
@@ -61,7 +62,7 @@ function Tile({ bench }: { readonly bench: SeenBench }) {
           .map(([key, value]) => `${key} ${value}`)
           .join(', ') || 'none'
       }<//>
-      <${Fact} term="version">${version ?? '–'}${isOnline && seconds !== undefined ? `, for ${duration(Math.max(0, seconds))}` : ''}<//>
+      <${Fact} term="version">${version ?? '–'}${isOnline && seconds !== undefined ? `, for ${longDuration(Math.max(0, seconds))}` : ''}<//>
     </dl>
   </article>`;
 }
