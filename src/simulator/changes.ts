@@ -542,7 +542,6 @@ export class Changes {
     hosts.wrong(`expected at most ${MAX_HOSTS} addresses on all lines; the other lines have ${there}`);
   }
 
-  /** The definitions of all lines. */
   get #definitions(): LineDefinition[] {
     return Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
   }
@@ -551,7 +550,6 @@ export class Changes {
     return this.#plant.rules.list().map(({ rule }) => rule);
   }
 
-  /** The devices that have a fallback, each with the name of the fallback. */
   get #fallbacks(): readonly (readonly [device: string, fallback: string])[] {
     return Array.from(this.#plant.devices.byName.keys()).flatMap((name) => {
       const { fallback } = this.#plant.devices.definitionOf(name).real ?? {};

@@ -243,7 +243,6 @@ export class LineTraffic {
     }
   }
 
-  /** Makes the event of a new state of the line. */
   state(state: LineStateEvent['state'], text: string): void {
     this.reportRequest();
     this.#add({ kind: 'line', at: this.#now(), state, text });

@@ -422,13 +422,11 @@ function mayWait({ kind, start }: LineDefinition): boolean {
   return kind === 'serial' || start === 'waiting';
 }
 
-/** The line as its traffic sees it. */
 function trafficLine(definition: LineDefinition): TrafficLine {
   const { name } = definition;
   return { name, characterTime: definition.kind === 'serial' ? characterTime(definition) : 0 };
 }
 
-/** The line as its bus sees it. */
 function busLine(definition: LineDefinition): BusLine {
   const framing = FRAMINGS[definition.framing];
   return definition.kind === 'serial'

@@ -116,7 +116,6 @@ export function* differing<Definition extends Named>(
 type Undo = () => Promise<unknown>;
 type StepFailure = Extract<LineOutcome, { ok: false }>;
 
-/** A step of a plan. */
 interface Step {
   /** What it changes, such as `line bench`; several for steps that have to be done together. */
   readonly changes: readonly string[];

@@ -68,7 +68,6 @@ export function readScenarios(files: readonly string[], settings: readonly strin
   );
 }
 
-/** Makes the work of an examination of a line. */
 export function examinationWork(order: Parameters<typeof examinationBody>[0]): Work {
   return { kind: 'examination', name: `line ${order.line}`, body: examinationBody(order) };
 }

@@ -263,7 +263,6 @@ function readRules(file: string): Result<Rule[]> {
     : failure(`${file}: expected a fault rule with a name, or a list of them`);
 }
 
-/** The outcome of a command on one bench. */
 interface BenchOutcome {
   readonly bench: FleetBench;
   readonly answer: FleetAnswer;

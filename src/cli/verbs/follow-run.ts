@@ -11,7 +11,6 @@ import type { Remote } from './remote.js';
 /** The kinds of runs that are started on other simulators. */
 type FollowedKind = 'test' | 'examination' | 'shake';
 
-/** The parts of a finding that are shown. */
 type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
 /** A run on another simulator, as far as whoever follows it needs to know it. */

@@ -9,7 +9,6 @@ export interface ActingRule {
   readonly random: Random;
 }
 
-/** A rule and its counts. */
 export interface RuleStatus {
   readonly rule: FaultRule;
   readonly seed: number;

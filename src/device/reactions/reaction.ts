@@ -78,7 +78,6 @@ interface Limits {
   readonly max?: number | undefined;
 }
 
-/** One kind of reaction. */
 interface ReactionKind<Parameters> {
   /** The schema of the parameters as in files. */
   readonly schema: z.ZodType<Parameters>;

@@ -235,7 +235,6 @@ export interface YamlFile {
 /** The most values of a YAML file, with aliases followed. */
 const MOST_PARSED = 300_000;
 
-/** Reads the text of a YAML file. */
 export function readYaml(text: string): Result<YamlFile> {
   const parsed = parseText(text, MOST_PARSED, true);
   if (!parsed.ok) {

@@ -28,7 +28,6 @@ export interface WrittenLine {
 export interface NativeFile {
   /** What a person has to know, a line of text each. They stand at the top, as comments. */
   readonly remarks: readonly string[];
-  /** The entries of the devices by name. */
   readonly devices: Iterable<readonly [name: string, entry: object]>;
   readonly lines: readonly WrittenLine[];
   readonly faults?: readonly object[];

@@ -20,7 +20,6 @@ import { NUMBER_TYPES, orderOf } from './data-types.js';
  * its configuration_register.go, configuration_request.go and configuration_metric.go describe them.
  */
 
-/** Reads a Telegraf configuration. */
 export function importTelegraf(text: string): Result<Imported> {
   let root: Section;
   try {

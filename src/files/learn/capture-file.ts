@@ -13,7 +13,6 @@ const PCAP: ReadonlyMap<number, { readonly little: boolean; readonly perSecond: 
   [0x4d3cb2a1, { little: true, perSecond: 1e9 }],
 ]);
 
-/** The most packets of a capture that are read. */
 export const MOST_PACKETS = 200_000;
 
 /** A packet, and when it was captured, in ms. `number` counts from 1, as Wireshark's does. */

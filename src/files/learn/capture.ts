@@ -205,7 +205,6 @@ interface Connection {
   readonly isStream: boolean;
 }
 
-/** Reads a capture. */
 export function readCapture(file: Uint8Array): Result<LogLines> {
   const packets = packetsOf(file);
   if (packets.length === 0) return failure('the capture has no packets, or ends within the first one');

@@ -16,7 +16,6 @@ export const LINE_FEED = 0x0a;
  */
 const BEGIN_LENGTH = 1;
 const END_LENGTH = 2;
-/** How many digits the LRC has. */
 const LRC_LENGTH = 2;
 /** The shortest message, in characters: unit identifier, function code and LRC. */
 const MIN_ASCII_LENGTH = BEGIN_LENGTH + 2 * 2 + LRC_LENGTH + END_LENGTH;

@@ -47,7 +47,6 @@ export class Reported {
       for (const name of values.keys()) values.set(name, NOT_REPORTED);
   }
 
-  /** Forgets the values of one device. */
   forgetDevice(device: string): void {
     this.#reported.delete(device);
   }

@@ -152,7 +152,6 @@ function trafficText({ events, bytes, file }: TrafficDefinition): string {
   return `traffic: ${flow({ events, bytes, ...toFile })}\n`;
 }
 
-/** A device and its definition. */
 interface WrittenDevice {
   readonly definition: DeviceDefinition;
   readonly device: Device;

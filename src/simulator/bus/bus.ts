@@ -30,7 +30,6 @@ export interface Served {
   readonly at?: ReadonlyMap<string, Units>;
 }
 
-/** The line that a bus belongs to. */
 export interface BusLine extends FaultLine {
   /** The framing when the line opens. */
   readonly framing: Framing;
@@ -92,7 +91,6 @@ export class Bus {
   #first: AddressStations;
   /** The stations by address; empty when all addresses have the same devices. */
   #endpoints: ReadonlyMap<string, AddressStations> = new Map();
-  /** The unit identifiers of each device. */
   #unitsOf: ReadonlyMap<Device, ReadonlySet<number | '*'>> = new Map();
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for the fault that sends it late. */

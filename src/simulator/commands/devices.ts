@@ -20,7 +20,6 @@ import type {
   Taken,
 } from './schemas/device.js';
 
-/** A device by its name. */
 export type OfDevice = DeclaredInput<(typeof DEVICE_COMMANDS)['device.get']>;
 
 /** How long a supply that is cycled is off by default, in ms. */

@@ -54,7 +54,6 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
   return [`when.unit: ${which} serves ${plural(unserved.length, 'unit')} ${unserved.join(', ')} at present`];
 }
 
-/** A rule by its name. */
 type OfRule = DeclaredInput<(typeof RULE_COMMANDS)['rule.get']>;
 
 /** A rule in the form of a native file. */

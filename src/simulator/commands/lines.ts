@@ -137,7 +137,6 @@ function viewPort({
   };
 }
 
-/** The names of the lines, for messages. */
 export function lineNames({ lines }: Simulator): string[] {
   return [...lines.keys()];
 }

@@ -319,7 +319,6 @@ function keepReply(tables: Tables, requestPdu: Uint8Array, responsePdu: Uint8Arr
 interface RealLinesContext {
   readonly clock: Clock;
   readonly newClient: (target: RealTarget) => ModbusClient;
-  /** Finds a device by its name. */
   readonly device: (name: string) => Device | undefined;
   readonly report: (device: Device, text: string) => void;
 }

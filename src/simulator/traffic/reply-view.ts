@@ -30,7 +30,6 @@ const stepSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** The outcome of a reply. */
 export const replySchema = {
   silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
   faults: z

@@ -219,12 +219,10 @@ export function findingHtml(finding: FindingView, number: number): string {
   ].join('\n');
 }
 
-/** The anchor of a finding in the document. */
 export function findingAnchor({ id }: FindingView, number: number): string {
   return escaped(`report-${number + 1}-${id.replace(/[^\w-]/g, '-')}`);
 }
 
-/** The CSS class for a verdict. */
 export function className(verdict: Verdict): string {
   return verdict.replace(' ', '-');
 }

@@ -29,7 +29,6 @@ const step = z.object({
   frames: z.array(z.looseObject({}) as z.ZodType<object>).readonly(),
 });
 
-/** The JSON report on a test. */
 export const testJsonSchema = z.object({
   name: z.string(),
   verdict: z.string(),
@@ -106,7 +105,6 @@ const found = z
   })
   .describe('What was measured. What is absent is not known.');
 
-/** The fields of one check. */
 const checkShape = {
   id: z.string(),
   group: z.string(),
@@ -193,7 +191,6 @@ function headJson({ name, line = '', seed, verdict, isStopped, conclusions }: Su
   return { name, line, seed, verdict, stopped: isStopped, conclusions: [...conclusions] };
 }
 
-/** The JSON of one examination. */
 export function examinationJson(report: ReportView): string {
   return textOf(examinationJsonByCheck(report));
 }
@@ -304,7 +301,6 @@ export function shakeSummary(report: SummedUp): z.infer<z.ZodObject<typeof shake
   };
 }
 
-/** The JSON of one shake. */
 export function shakeJson(report: ReportView): string {
   return textOf(shakeJsonByFinding(report));
 }

@@ -148,7 +148,6 @@ export class Evidence {
     this.#say = say;
   }
 
-  /** Notes an event of the step. */
   note(event: TrafficEvent): void {
     this.#recent.push(event);
     if (this.#recent.length > MOST_RECENT) this.#recent.shift();

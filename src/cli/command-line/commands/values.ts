@@ -158,7 +158,6 @@ export const SOURCE_OPTIONS = {
   modbus_device: text('NAME', 'which of its device_list (default: device, or the only one)'),
 };
 
-/** The option that puts all lines on free ports. */
 export const FREE_PORTS_OPTION = {
   'free-ports': flag('use free ports and virtual serial lines, whatever the file says; they are printed'),
 };

@@ -196,7 +196,6 @@ function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undef
   return compact({ name, minval, maxval: max });
 }
 
-/** The most values of a replay. */
 const MOST_REPLAYED = 16_384;
 
 /** The values of a replay, by the number of the read that finds them first; undefined without a replay. */

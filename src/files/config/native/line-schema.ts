@@ -241,7 +241,6 @@ export const tlsLineSchema = section(
   { tls: 'Modbus/TCP Security.', ...aboutSocketLine },
 );
 
-/** The schema of each kind of line. */
 export const LINE_SCHEMAS = {
   serial: serialLineSchema,
   tcp: tcpLineSchema,

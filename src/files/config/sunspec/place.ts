@@ -77,7 +77,6 @@ const known = new Map<number, SunspecModel>();
 
 let knownIds: readonly number[] | undefined;
 
-/** The numbers of all models. */
 export function sunspecIds(): readonly number[] {
   knownIds ??= readdirSync(DIRECTORY)
     .flatMap((file) => /^model_(\d+)\.json$/.exec(file)?.[1] ?? [])

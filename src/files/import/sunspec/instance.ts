@@ -175,7 +175,6 @@ interface ShownPoint {
   readonly value: string | null;
 }
 
-/** A model as it is printed. */
 interface ShownModel {
   readonly id: number;
   readonly line: number;

@@ -128,7 +128,6 @@ interface Simulation {
   readonly clearAfter: number;
 }
 
-/** The request Simulate. */
 const simulateRequest = simulateFields.transform((fields, context): Simulation => {
   const fail = (key: string, message: string) =>
     context.issues.push({ code: 'custom', input: fields, path: [key], message });

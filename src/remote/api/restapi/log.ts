@@ -121,7 +121,6 @@ export class LogEndpoint {
   }
 }
 
-/** The traffic filter for a request. */
 function logFilter({ line, unit, direction, since, ...about }: LogRequest): TrafficFilter {
   return {
     ...listFilter(about),

@@ -76,7 +76,6 @@ type LineSource = Readonly<Record<string, unknown>>;
 /** What a line runs on, which is also the key of its settings. */
 type LineKind = 'serial' | 'tcp' | 'udp' | 'tls';
 
-/** The kind of a line. */
 function kindOf({ settings }: Pick<LineView, 'settings'>): LineKind {
   return (['serial', 'tcp', 'udp', 'tls'] as const).find((kind) => kind in settings) ?? 'serial';
 }

@@ -106,7 +106,6 @@ function Cursors({ xs }: { readonly xs: readonly number[] }) {
   </g>`;
 }
 
-/** The meanings of the looks of pieces. */
 const MEANINGS: Partial<Record<Look, string>> = {
   request: 'received',
   reply: 'sent',

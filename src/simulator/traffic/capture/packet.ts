@@ -26,7 +26,6 @@ export interface CaptureLines {
   get(name: string): CaptureLine | undefined;
 }
 
-/** A packet of a capture. */
 export interface Packet {
   readonly link: LinkType;
   /** When the first byte was on the line, in ms since 1970. */

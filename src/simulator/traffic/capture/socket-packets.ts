@@ -78,7 +78,6 @@ export function udpPacket(from: IpEndpoint, to: IpEndpoint, payload: Uint8Array)
   return ipPacket(IP_PROTOCOL.udp, from, to, datagram);
 }
 
-/** An IP packet with a TCP segment. */
 function tcpPacket(from: IpEndpoint, to: IpEndpoint, segment: Segment): Uint8Array {
   const { sequence, acknowledgement, flags, payload } = segment;
   const header = new Uint8Array(20);

@@ -10,7 +10,6 @@ import {
 import { functionOf, type Layout } from '../../../../modbus/protocol/function-table.js';
 import { COLON, MBAP_LENGTH, MIN_RTU_LENGTH } from '../../../../modbus/protocol/limits.js';
 
-/** A field of a frame. */
 export interface ShownField {
   readonly name: string;
   /** Position in the bytes of the event, and number of bytes; 0 bytes if the field is missing. */
