@@ -59,7 +59,6 @@ class ForeignRequests {
   }
 }
 
-/** The facts about a line that its traffic needs. */
 export interface TrafficLine {
   readonly name: string;
   /** Time of one character on the wire, in ms; 0 when characters take no time. */

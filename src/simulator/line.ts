@@ -88,7 +88,6 @@ export class Line implements LineHandler {
   #failure: string | undefined;
   #openedAt: number | undefined;
   #lastClientId = 0;
-  /** The connections of the clients that are connected. */
   readonly #connections = new Map<number, Connection>();
   /** When the last connection began, by the address that its client connected to. */
   readonly #lastConnection = new Map<string | undefined, number>();

@@ -67,7 +67,6 @@ const span = section({
   last: wholeNumber(0, 0xffff, 'an address'),
 });
 
-/** The body of a request for an inspection. */
 export const inspectionOrderSchema = section({
   device: text('the name of a device')
     .optional()
@@ -113,7 +112,6 @@ const MOST_TRIED = 1_000_000;
 
 const { unit, limit, about, witness } = orderSchema.shape;
 
-/** The body of a request for a shake. */
 export const shakeOrderSchema = section({
   line: text('the name of a line').describe('The line whose client is shaken.'),
   unit,

@@ -208,7 +208,6 @@ export interface RemoteExamination extends ExaminationOrder {
   readonly dut?: string | undefined;
 }
 
-/** The body of the request that starts an examination. */
 export function examinationBody(wanted: Omit<RemoteExamination, 'dut'>): object {
   const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
   return {

@@ -259,7 +259,6 @@ interface EnteredState {
   readonly requests: number;
 }
 
-/** The states into which rules have put devices. */
 class DeviceStates {
   readonly #until = new Map<string, EnteredState>();
 

@@ -60,7 +60,6 @@ export interface ReactingEntry {
   readonly writable: boolean;
   /** The key that makes the value move without a write, if any. */
   readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
-  /** The keys of all reactions of the entry. */
   readonly reactions: readonly string[];
 }
 

@@ -121,7 +121,6 @@ const READ_IDENTIFICATION = 14;
 /** How long after an attempt an absent real device is asked again, in ms. */
 const PROBE_MS = 1000;
 
-/** What a bridge needs from the simulator. */
 interface BridgeContext {
   readonly clock: Clock;
   /** The device itself. Its registers keep the values of the real device when there is no fallback. */

@@ -160,7 +160,6 @@ const reportShape = {
   versions: z.array(z.object({ name: z.string(), version: z.string() })),
 };
 
-/** The JSON report on an examination. */
 export const examinationSchema = z.object({
   ...examinationShape,
   checks: z.array(z.object({ ...checkShape, frames: framesShape })),
@@ -279,7 +278,6 @@ export const shakeShape = {
   findings: z.array(z.object(checkShape)).describe('The failures of the client, in their order.'),
 };
 
-/** The JSON report on a shake. */
 export const shakeSchema = z.object({
   ...shakeShape,
   scenario: z.string().optional().describe('The schedule as a scenario, in YAML.'),

@@ -24,7 +24,6 @@ interface WantedWrite {
    * The words of registers, or coils as 0 and 1; undefined when only a name is given, and any value will do.
    */
   readonly words: readonly number[] | undefined;
-  /** The number of registers or coils. */
   readonly quantity: number;
   /** For each word, the bits that matter; all of them when absent. */
   readonly mask?: readonly number[];

@@ -132,7 +132,6 @@ const MOST_RECENT = 16;
 /** How many events a message names; the report shows the others. */
 const MOST_EVENTS = 4;
 
-/** Puts an event into words. */
 export type SayEvent = (event: TrafficEvent) => string;
 
 /** Collects the frames that show how a step ended. */

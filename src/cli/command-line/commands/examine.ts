@@ -60,7 +60,6 @@ export interface ExaminationOrder {
   readonly seed?: number;
 }
 
-/** The examination that a user asks for. */
 export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
 
 /** The shortest and the longest limit of a run, in ms. */

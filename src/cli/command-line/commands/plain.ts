@@ -67,7 +67,6 @@ export const SCHEMA = command({
   },
 });
 
-/** List the serial ports. */
 interface PortsCommand {
   readonly kind: 'ports';
 }

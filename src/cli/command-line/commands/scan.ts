@@ -17,7 +17,6 @@ export interface Option<Value = unknown, Type = 'string' | 'boolean'> {
   readonly help?: string;
 }
 
-/** Options by their names. */
 export type OptionTable = Readonly<Record<string, Option>>;
 
 export type Values<Table extends OptionTable> = {

@@ -51,7 +51,6 @@ export function packetOf(
 
 /** Only what was unusual has comments, so that it can be found in Wireshark. */
 
-/** A step of a reply that was done. */
 export interface DoneStep {
   readonly step: Step;
   /** When the step was done, in ms of `performance.now()`. */

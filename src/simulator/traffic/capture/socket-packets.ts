@@ -216,7 +216,6 @@ const MAX_CONNECTIONS = 65_536;
 /** 2^32 divided by the golden ratio: its multiples are far from each other. */
 const SPREAD = 0x9e37_79b1;
 
-/** The TCP connections of all lines of a capture. */
 export class CapturedConnections {
   readonly #byClient = new Map<string, CapturedConnection>();
   /** The client ports that the capture has seen. */
