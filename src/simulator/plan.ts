@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { OK } from '../common/result.js';
 import { atOnce, inSlices, type Work } from '../common/work.js';
 import type { DeviceDefinition, LineDefinition } from '../files/config/configuration.js';
 import { devicesOf } from '../files/config/native/units.js';
@@ -115,7 +116,6 @@ export function* differing<Definition extends Named>(
 type Undo = () => Promise<unknown>;
 type StepFailure = Extract<LineOutcome, { ok: false }>;
 
-/** A step of a plan. */
 interface Step {
   /** What it changes, such as `line bench`; several for steps that have to be done together. */
   readonly changes: readonly string[];
@@ -287,7 +287,7 @@ function addition(lines: Lines, definition: LineDefinition, isStarted: boolean):
         lines.drop(name);
         await line.stop();
       };
-      const started = isStarted ? await line.start() : ({ ok: true } as const);
+      const started = isStarted ? await line.start() : OK;
       if (started.ok) return remove;
       await remove();
       return { ...started, error: `line ${name}: ${started.error}` };

@@ -104,7 +104,6 @@ const checkList = z
   .object({ checks: z.array(checkView) })
   .describe('The checks, in the order of their groups.');
 
-/** The query of a request for one run. */
 export const detailQuery = z.strictObject({
   report: z
     .enum(['true', 'false'])

@@ -37,7 +37,6 @@ function progressOn({ lines: known }: Simulator, lines: readonly string[], test:
 /** How many runs of one kind are kept. The oldest that are over are dropped first. */
 const MOST_KEPT = 20;
 
-/** The report on a run of any kind. */
 export type AnyReport = Report | InspectionReport;
 export type RunKind = AnyReport['kind'];
 

@@ -11,7 +11,6 @@ import type { Remote } from './remote.js';
 /** The kinds of runs that are started on other simulators. */
 type FollowedKind = 'test' | 'examination' | 'shake';
 
-/** The parts of a finding that are shown. */
 type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
 /** A run on another simulator, as far as whoever follows it needs to know it. */
@@ -209,7 +208,6 @@ export interface RemoteExamination extends ExaminationOrder {
   readonly dut?: string | undefined;
 }
 
-/** The body of the request that starts an examination. */
 export function examinationBody(wanted: Omit<RemoteExamination, 'dut'>): object {
   const { line, unitId: unit, checks, limitMs: limit, seed, register } = wanted;
   return {

@@ -28,13 +28,11 @@ import { htmlReport } from '../../testing/report/html.js';
 import { aboutText } from '../../testing/report/report.js';
 import type { InspectRequest, InspectWanted } from '../command-line/commands/inspect.js';
 import { load } from './load.js';
-import { complain, FAILED, note, OK, say } from './say.js';
+import { complain, FAILED, note, OK, say, WRONG_USAGE } from './say.js';
 import { standardOutput } from './standard.js';
 import { STOP_SIGNALS } from './stop-signal.js';
 import { fileProblem, reportsProblem, save, writeNativeFile, writeReports } from './write-files.js';
 
-/** The exit code when the command is wrong, nothing answers, or the inspection was stopped. */
-const WRONG = 2;
 /** The name of a file that stands for standard output. */
 const STDOUT = '-';
 /** How long a command that restarts a server may take, in ms. */
@@ -54,9 +52,9 @@ export async function inspect(request: InspectRequest): Promise<number> {
     unknownChecks(request.checks) ??
     reportsProblem(request) ??
     (unwritable === undefined ? undefined : fileProblem(unwritable, force));
-  if (unknown !== undefined) return complain(unknown, WRONG);
+  if (unknown !== undefined) return complain(unknown, WRONG_USAGE);
   const claims = request.claims === undefined ? undefined : readClaims(request.claims);
-  if (claims && !claims.ok) return complain(claims.error, WRONG);
+  if (claims && !claims.ok) return complain(claims.error, WRONG_USAGE);
   const { powerCycle, claims: _, map: mapFile, seed = newSeed(Math.random), ...rest } = request;
   // A draft on standard output has it alone, so that it can be redirected.
   const tell = template === STDOUT ? note : say;
@@ -68,11 +66,11 @@ export async function inspect(request: InspectRequest): Promise<number> {
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
   const server = await serverOf(request, seed, tell, stop.signal);
-  if (server === undefined) return WRONG;
-  if (!server.ok) return complain(server.error, WRONG);
+  if (server === undefined) return WRONG_USAGE;
+  if (!server.ok) return complain(server.error, WRONG_USAGE);
   const { target, unitId } = server.value;
   const map = mapFile === undefined ? undefined : readMap(mapFile, unitId);
-  if (map && !map.ok) return map.error === '' ? WRONG : complain(map.error, WRONG);
+  if (map && !map.ok) return map.error === '' ? WRONG_USAGE : complain(map.error, WRONG_USAGE);
   const power = powerCycle === undefined ? {} : { powerCycle: restartBy(powerCycle) };
   const order = {
     pauseMs: DEFAULT_PAUSE_MS,
@@ -98,18 +96,18 @@ export async function inspect(request: InspectRequest): Promise<number> {
   const report = { ...inspectionReport(inspection, startedAt), about: request.about };
   const forms = { html: htmlReport, json: () => inspectionJson(report) };
   const problem = writeReports(request, [report], forms);
-  if (problem !== undefined) return complain(problem, WRONG);
+  if (problem !== undefined) return complain(problem, WRONG_USAGE);
   const file = write === undefined ? undefined : writeInspected(inspection);
   if (file !== undefined && writeNativeFile(file, { ...(write && { output: write }), force, tell }) !== OK)
-    return WRONG;
+    return WRONG_USAGE;
   if (template !== undefined) {
     const draft = claimsTemplate(inspection);
     const failed = template === STDOUT ? void standardOutput().print(draft) : save(template, draft, force);
-    if (failed !== undefined) return complain(failed, WRONG);
+    if (failed !== undefined) return complain(failed, WRONG_USAGE);
   }
-  if (inspection.isStopped) return WRONG;
+  if (inspection.isStopped) return WRONG_USAGE;
   const verdict = verdictOfAll(inspection);
-  return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG;
+  return verdict === 'violates' ? FAILED : verdict === 'conforms' ? OK : WRONG_USAGE;
 }
 
 /**

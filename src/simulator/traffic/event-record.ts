@@ -120,7 +120,6 @@ export interface RecordOutline {
   readonly functionCode: number | undefined;
 }
 
-/** Reads the beginning of a record. */
 export function readOutline(r: Reader): RecordOutline {
   const code = r.byte();
   const kind = itemAt(EVENT_KINDS, code);
@@ -128,7 +127,6 @@ export function readOutline(r: Reader): RecordOutline {
   return { kind, unitId: r.byte(), functionCode: r.byte() };
 }
 
-/** The place of an event in the stream. */
 type Place = Pick<TrafficEvent, 'seq' | 'line' | 'time'>;
 
 /**

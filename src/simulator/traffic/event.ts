@@ -77,7 +77,6 @@ export interface UnaskedEvent extends Common, Received {
  */
 export interface ReplyEvent extends Common, ClientOf {
   readonly kind: 'reply';
-  /** The framing of the reply. */
   readonly framing: Framing;
   /** The sequence number of the request. */
   readonly request: number;
@@ -197,7 +196,6 @@ export const DIRECTION_OF: Readonly<Record<EventKind, Direction>> = {
 
 export const EVENT_KINDS = Object.keys(DIRECTION_OF) as readonly EventKind[];
 
-/** An event of some kinds. */
 export type EventOf<Kind extends EventKind> = TrafficEvent extends infer Event extends TrafficEvent
   ? Event extends unknown
     ? Extract<Event['kind'], Kind> extends never

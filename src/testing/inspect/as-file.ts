@@ -1,6 +1,8 @@
+import { THEN } from '../../device/faults/then.js';
 import type { InspectedWays } from '../../files/clone/survey.js';
 import { READ_FUNCTIONS } from '../../files/clone/table-survey.js';
 import { type Clone, writeClone } from '../../files/clone/write.js';
+import { SHORTEST_UNASKED_MS } from '../../files/config/native/line-schema.js';
 import type { LineSource } from '../../files/config/native/line-source.js';
 import { keyOf } from '../../files/config/native/real.js';
 import { hex, wordAt } from '../../modbus/protocol/bytes.js';
@@ -8,6 +10,7 @@ import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { median } from '../times.js';
 import type { Exchange } from './asker.js';
 import { behavesAs, LIKENESSES } from './behaves-as.js';
+import { FEWEST } from './checks/frames.js';
 import type { Inspection, ServerFinding } from './inspection.js';
 import type { Oddity } from './reading.js';
 import { valuesOf } from './requests.js';
@@ -253,8 +256,6 @@ function lateWrite({ order: { scratch } }: Inspection, { shown = [] }: ServerFin
   };
 }
 
-const THEN = 'then';
-
 /** The reply to a question, whenever it is asked. */
 function constantReply(_: Inspection, { check, shown: [exchange] = [] }: ServerFinding): Said | undefined {
   const { pdu, answer } = exchange ?? {};
@@ -329,8 +330,6 @@ function oddityRule(oddity: Oddity, log: readonly Exchange[], framing: keyof typ
   return fault && { name: oddity.replaceAll(' ', '-'), when: whenOf(odd, replies), do: [fault] };
 }
 
-const FEWEST = 2;
-
 function frameIn(text: string, framing: keyof typeof FRAMINGS): object | undefined {
   const content = FRAMINGS[framing].decode(Buffer.from(text.replaceAll(' ', ''), 'hex'));
   return content && { unit: content.unitId, pdu: hex(content.pdu) };
@@ -367,5 +366,3 @@ function strayBytes(inspection: Inspection): Said | undefined {
   const jitter = Math.min(every, Math.round(spread / 2));
   return { line: { unasked: [{ ...(frame ? { frame } : { bytes: hex(first.bytes) }), every, jitter }] } };
 }
-
-const SHORTEST_UNASKED_MS = 10;

@@ -1,6 +1,7 @@
 import type { Random } from '../../common/random.js';
 import { failure, type Result, success } from '../../common/result.js';
 import type { ClientTarget } from '../../modbus/client/wire.js';
+import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
 import { Asker, type Carrier, orWhenEnded } from './asker.js';
 import { readPdu } from './requests.js';
 
@@ -8,7 +9,6 @@ import { readPdu } from './requests.js';
 const SPEEDS = [19200, 9600, 38400, 115200, 57600, 4800, 2400, 1200];
 const PARITIES = ['even', 'none', 'odd'] as const;
 
-const HIGHEST_UNIT = 247;
 /** Units that makers ship devices with; they are tried at all settings before the others. */
 const USUAL_UNITS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 /** Units of devices on TCP without a gateway behind them (Messaging on TCP/IP V1.0b, 4.4.1.2). */

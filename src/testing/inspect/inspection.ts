@@ -28,7 +28,7 @@ import { THERE } from './checks/there.js';
 import { WRITES } from './checks/writes.js';
 import { hasOtherQuantity, ODDITIES } from './reading.js';
 import type { LostValue } from './scratch.js';
-import { surveyServer } from './survey.js';
+import { RECOVERY_MS, surveyServer } from './survey.js';
 import { answerText, timeText } from './words.js';
 
 /** All checks of servers, in the order in which they are shown. */
@@ -91,12 +91,11 @@ export interface InspectionAudience {
   note?(text: string): void;
 }
 
-/** How long a silent server may take to come back by itself, in ms: at most, and before power is switched. */
-const RECOVERY_MS = 90_000;
+/** How long a silent server may take to come back by itself before power is switched, in ms. */
 const BEFORE_POWER_MS = 1000;
 /** How often a violation is tried, and how often it has to be seen. */
 const TRIALS = 3;
-const SEEN = 2;
+const SEEN_TIMES = 2;
 
 /** Inspects a server: runs the chosen checks, and judges the answers. All that changes is an argument. */
 export class InspectionRun {
@@ -227,9 +226,9 @@ export class InspectionRun {
         other = judged;
       } else if (check.isSeveral) return judged;
       else blamed.push(judged);
-      if (blamed.length === SEEN) {
+      if (blamed.length === SEEN_TIMES) {
         const shown = blamed.flatMap((each) => each.shown ?? []);
-        return { ...(blamed[0] as Judged), shown, seen: { times: SEEN, of: trial } };
+        return { ...(blamed[0] as Judged), shown, seen: { times: SEEN_TIMES, of: trial } };
       }
       if (this.#isStopped) break;
     }

@@ -1,7 +1,8 @@
 import { wordAt } from '../../modbus/protocol/bytes.js';
 import type { AduContent, Framing } from '../../modbus/protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../modbus/protocol/function-code.js';
-import { decodeMbap, MBAP_LENGTH } from '../../modbus/protocol/mbap.js';
+import { COLON, MBAP_LENGTH } from '../../modbus/protocol/limits.js';
+import { decodeMbap } from '../../modbus/protocol/mbap.js';
 import { hasByteCount, hasQuantityOf } from '../../modbus/protocol/pdu.js';
 import { isRtuFrame, repeatsRequest, responseLength } from '../../modbus/protocol/rtu.js';
 
@@ -220,8 +221,6 @@ function rtuAt(framing: Framing, heard: Uint8Array, start: number, asked: Asked)
   }
   return undefined;
 }
-
-const COLON = 0x3a;
 
 function asciiAt(framing: Framing, heard: Uint8Array, start: number): Candidate | undefined {
   if (heard[start] !== COLON) return undefined;

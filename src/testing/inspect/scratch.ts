@@ -1,5 +1,6 @@
 import { bitsAt } from '../../modbus/protocol/bytes.js';
 import { FunctionCode } from '../../modbus/protocol/function-code.js';
+import { HIGHEST_UNIT } from '../../modbus/protocol/limits.js';
 import { BROADCAST } from '../../modbus/protocol/rtu.js';
 import { type Asker, type AskOptions, Ended, type Exchange } from './asker.js';
 import { hasOtherQuantity } from './reading.js';
@@ -54,11 +55,9 @@ const NEIGHBOURS = 8;
 /** How often a value is read until two reads agree: some servers give another one now and then. */
 const MOST_READS = 5;
 /** When a value that was put back may be read, in ms after the write. */
-const READ_BACK_MS = [0, 1000, 2000];
+export const READ_BACK_MS = [0, 1000, 2000];
 /** How long a server that does not answer is waited for before values are lost, in ms. */
 const RETURN_MS = 10_000;
-/** The units that a serial line may have. */
-const HIGHEST_UNIT = 247;
 
 /** The addresses that the user gives away: nothing else is written, and what is written is put back. */
 export class Scratch {
@@ -325,11 +324,11 @@ export function lostTexts(lost: readonly LostValue[]): string[] {
     if (had === undefined) return `LOST: ${place} was written, and is not read: nobody knows what it had.`;
     const shown = (values: readonly (number | undefined)[]) =>
       `${values
-        .slice(0, MOST_SHOWN)
+        .slice(0, MOST_NAMED)
         .map((value) => value ?? '?')
-        .join(' ')}${values.length > MOST_SHOWN ? ' …' : ''}`;
+        .join(' ')}${values.length > MOST_NAMED ? ' …' : ''}`;
     return `LOST: ${place} had ${shown(those.map((each) => each.had))}, and now ${shown(those.map((each) => each.has))}.`;
   });
 }
 
-const MOST_SHOWN = 8;
+const MOST_NAMED = 8;

@@ -21,9 +21,9 @@ export interface SurveyCare {
 }
 
 /** How long a silent server may take to come back, in ms. */
-const RECOVERY_MS = 90_000;
+export const RECOVERY_MS = 90_000;
 /** How often progress is told, in ms. */
-const TOLD_MS = 10_000;
+export const TOLD_MS = 10_000;
 
 /**
  * Reads what a server has, as `clone` does, in the way in which the inspection has learned to ask it. Where

@@ -1,6 +1,7 @@
 import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../common/timeline/drawing.js';
 import { LANES, type Piece, piecesOf } from '../../common/timeline/pieces.js';
 import { msText, rulerFrom, ticksOf } from '../../common/timeline/times.js';
+import { counted } from '../../common/words.js';
 import type { TrafficView } from '../../simulator/traffic/view-schema.js';
 import type { CheckAbout, FindingView, Verdict } from './report.js';
 import { escaped } from './words.js';
@@ -218,12 +219,10 @@ export function findingHtml(finding: FindingView, number: number): string {
   ].join('\n');
 }
 
-/** The anchor of a finding in the document. */
 export function findingAnchor({ id }: FindingView, number: number): string {
   return escaped(`report-${number + 1}-${id.replace(/[^\w-]/g, '-')}`);
 }
 
-/** The CSS class for a verdict. */
 export function className(verdict: Verdict): string {
   return verdict.replace(' ', '-');
 }
@@ -257,7 +256,7 @@ function framesHtml(frames: readonly TrafficView[], verdict: Verdict): string {
   );
   const [first, last] = [frames[0], frames.at(-1)];
   const which = frames.length === 1 ? `#${first?.seq}` : `#${first?.seq} to #${last?.seq}`;
-  const title = `${frames.length} ${frames.length === 1 ? 'event' : 'events'} of the traffic: ${which}`;
+  const title = `${counted(frames.length, 'event')} of the traffic: ${which}`;
   const table = `<div class="scroll"><table class="frames">${rows.join('\n')}</table></div>`;
   return `<details${verdict === 'pass' ? '' : ' open'}><summary>${title}</summary>${table}</details>`;
 }

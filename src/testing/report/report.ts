@@ -46,7 +46,6 @@ export function headOf(finding: FindingHead): FindingHead {
   };
 }
 
-/** What a check says about itself. */
 export interface CheckAbout {
   /** The group among which the check is shown: `time`, `connections`. */
   readonly group: string;

@@ -20,7 +20,7 @@ interface Usual {
 }
 
 /** Asking this many times as often as usual, for this many ms and poll periods, is asking without end. */
-const ENDLESS = 5;
+export const ENDLESS = 5;
 const ENDLESS_MS = 2_000;
 const ENDLESS_PERIODS = 5;
 /** How long a client that repeats each request pauses after that: half a poll period, or this many ms. */

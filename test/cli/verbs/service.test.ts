@@ -186,7 +186,7 @@ describe('modbus-sim reload', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^not changed: \S+config\.json: devices: missing, expected devices by name\n/,
+        /^\S+config\.json: devices: missing, expected devices by name\n/,
       ),
     });
     expect(await reload({ ...remote, start: 'waiting' })).toMatchObject({ code: 0 });

@@ -44,7 +44,6 @@ export type InspectRequest =
         readonly seed?: number;
         /** A native file that says what the server has. */
         readonly map?: string;
-        /** A file of claims. */
         readonly claims?: string;
         /** Where a draft of claims is to be written; `-` is standard output. */
         readonly claimsTemplate?: string;
@@ -118,7 +117,6 @@ export const INSPECT = command({
   },
 });
 
-/** The server that the options name. */
 function serverOf(values: Values<typeof OPTIONS>): Result<InspectWanted['server']> {
   const { device, config } = values;
   if ((device === undefined) !== (config === undefined)) return failure('--device and --config go together');

@@ -12,7 +12,6 @@ import {
 import { command } from './scan.js';
 import { numberFrom, REMOTE_OPTIONS, REPORT_OPTIONS, text, timeFrom } from './values.js';
 
-/** Find what breaks a client. */
 export interface ShakeCommand extends ClientWanted {
   readonly kind: 'shake';
   /** How many moves are tried at most; without a limit when absent. */

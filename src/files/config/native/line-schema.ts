@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../../common/schema/milliseconds.js';
 import {
   flag,
   hexadecimal,
@@ -54,10 +55,8 @@ export const rs485Schema = section(
   },
 );
 
-const DAY_MS = 86_400_000;
-
 /** The shortest interval of unasked bytes, in ms. Shorter ones would keep a line from its own work. */
-const SHORTEST_UNASKED_MS = 10;
+export const SHORTEST_UNASKED_MS = 10;
 
 export const unaskedSchema = section(
   {
@@ -242,7 +241,6 @@ export const tlsLineSchema = section(
   { tls: 'Modbus/TCP Security.', ...aboutSocketLine },
 );
 
-/** The schema of each kind of line. */
 export const LINE_SCHEMAS = {
   serial: serialLineSchema,
   tcp: tcpLineSchema,

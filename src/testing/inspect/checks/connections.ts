@@ -12,11 +12,9 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { ROBUSTNESS, TCP } from '../clauses.js';
 import { readPdu } from '../requests.js';
 import { answerText, timeText } from '../words.js';
-
-const TCP = 'Messaging on TCP/IP V1.0b';
-const ROBUSTNESS = 'robustness (no clause)';
 
 const frameOf = (bench: Bench, transactionId: number, pdu = bench.goodRead) =>
   bench.asker.framing.encode({ transactionId, unitId: bench.asker.unitId, pdu });

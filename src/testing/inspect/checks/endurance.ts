@@ -1,11 +1,10 @@
 import { type Exchange, isDecisive, orWhenEnded } from '../asker.js';
 import type { Bench } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
+import { TOLD_MS } from '../survey.js';
 import { Tally } from '../tally.js';
 import { answerText, listText, ofText, timeText } from '../words.js';
 
-/** How often progress is told, in ms. */
-const TOLD_MS = 10_000;
 /** The last tenth of the times may be this many times the first one, and this many ms longer. */
 const DRIFT = 2;
 const DRIFT_MS = 20;

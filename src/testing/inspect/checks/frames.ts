@@ -1,4 +1,4 @@
-import { concatBytes, wordAt } from '../../../modbus/protocol/bytes.js';
+import { concatBytes, NO_BYTES, wordAt } from '../../../modbus/protocol/bytes.js';
 import { t15 } from '../../../modbus/protocol/timing.js';
 import { median } from '../../times.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
@@ -14,6 +14,7 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { ROBUSTNESS, SERIAL, TCP } from '../clauses.js';
 import { hasOtherQuantity, ODDITIES, type Oddity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText, ofText, timeText } from '../words.js';
@@ -264,7 +265,7 @@ const ELSEWHERE: readonly Oddity[] = ['transaction', 'earlier transaction'];
 const STRAY: readonly Oddity[] = ['bytes after', 'frame behind'];
 /** Oddities by which a client takes a wrong value, or the value of another question. */
 const DANGEROUS: readonly Oddity[] = ['fewer values', 'more values', 'frame before'];
-const FEWEST = 2;
+export const FEWEST = 2;
 
 /** Judges the frames of all exchanges. */
 function frames(bench: Bench): Judged {
@@ -583,11 +584,9 @@ function lostOf(log: readonly Exchange[]): number {
     answer.kind === 'silent' &&
     next?.unitId === unitId &&
     isDecisive(next) &&
-    Buffer.compare(pdu ?? NOTHING, next.pdu ?? NOTHING) === 0;
+    Buffer.compare(pdu ?? NO_BYTES, next.pdu ?? NO_BYTES) === 0;
   return log.filter((each, i) => isLost(each, log[i + 1])).length;
 }
-
-const NOTHING = new Uint8Array();
 
 export function replyTimes({ log, asker: { times } }: Bench): ReplyTimes | undefined {
   if (times.count === 0) return undefined;
@@ -603,10 +602,6 @@ export function replyTimes({ log, asker: { times } }: Bench): ReplyTimes | undef
     lost: lostOf(log),
   };
 }
-
-const ROBUSTNESS = 'robustness (no clause)';
-const SERIAL = 'Serial Line V1.02';
-const TCP = 'Messaging on TCP/IP V1.0b';
 
 export const FRAMES: readonly ServerCheck[] = [
   {

@@ -1,4 +1,5 @@
-import { findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
+import { SUNSPEC_BASES } from '../../../files/config/native/sunspec.js';
+import { COMMON_MODEL, findSunspecModel, SUNSPEC_END } from '../../../files/config/sunspec/place.js';
 import { bitsAt } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, hasValues } from '../asker.js';
 import type { Bench, ReadCode } from '../bench.js';
@@ -13,6 +14,7 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { A } from '../clauses.js';
 import { hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText } from '../words.js';
@@ -185,8 +187,6 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
   );
 }
 
-const A = 'Application Protocol V1.1b3';
-
 export const HAS: readonly ServerCheck[] = [
   {
     id: 'map-end',
@@ -255,17 +255,15 @@ export const HAS: readonly ServerCheck[] = [
   ),
 ];
 
-/** Where the marker `SunS` may be, and the marker. */
-const BASES = [40_000, 0, 50_000];
+/** The marker at the start of the models. */
 const MARKER = [0x5375, 0x6e53];
-const COMMON_MODEL = 1;
 /** The common model has 66 registers, or 65 without its last one, which is a pad. */
 const SHORT_COMMON = 65;
 const MOST_MODELS = 100;
 
 /** Follows the chain of models from the marker to its end. */
 async function chain(bench: Bench): Promise<Judged> {
-  for (const base of BASES) {
+  for (const base of SUNSPEC_BASES) {
     const marker = await bench.words(3, base, 2);
     if (marker?.[0] === MARKER[0] && marker?.[1] === MARKER[1]) return follow(bench, base + 2);
   }

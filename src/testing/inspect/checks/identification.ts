@@ -10,9 +10,8 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { A } from '../clauses.js';
 import { answerText, codeText } from '../words.js';
-
-const A = 'Application Protocol V1.1b3';
 
 const identify = (access: number, object: number) => Uint8Array.of(0x2b, 0x0e, access, object);
 

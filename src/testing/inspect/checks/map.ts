@@ -1,3 +1,4 @@
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../../../modbus/protocol/limits.js';
 import type { Exchange } from '../asker.js';
 import type { Bench, MappedValue } from '../bench.js';
 import {
@@ -9,18 +10,14 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { A } from '../clauses.js';
 import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
 import { answerText } from '../words.js';
 import { writePdu } from './writes.js';
 
-const A = 'Application Protocol V1.1b3';
-
 /** The most values, and the most parts of values, that are asked for. */
 const MOST_VALUES = 500;
 const MOST_PARTS = 8;
-/** The most registers, and bits, of a block. */
-const MOST_CELLS = 125;
-const MOST_BITS = 2000;
 /** The widest hole between two values that is read over. */
 const WIDEST_HOLE = 20;
 
@@ -37,7 +34,7 @@ function reads(values: readonly MappedValue[]): MappedValue[] {
   for (const value of values) {
     const last = found.at(-1);
     const follows = last?.code === value.code && last.address + last.cells === value.address;
-    if (last && value.code <= 2 && follows && last.cells < MOST_BITS)
+    if (last && value.code <= 2 && follows && last.cells < MAX_BITS_READ)
       found[found.length - 1] = { ...last, cells: last.cells + 1 };
     else found.push(value);
   }
@@ -49,7 +46,7 @@ function isWhole({ answer }: Exchange, { code, cells }: MappedValue): boolean {
   if (answer.kind !== 'data') return false;
   return code <= 2
     ? answer.pdu.length - 2 >= cells / 8
-    : valuesOf(answer.pdu).length >= Math.min(cells, MOST_CELLS);
+    : valuesOf(answer.pdu).length >= Math.min(cells, MAX_REGISTERS_READ);
 }
 
 async function allThere(bench: Bench): Promise<Judged> {
@@ -61,7 +58,7 @@ async function allThere(bench: Bench): Promise<Judged> {
     const pdu = readPdu(
       value.code,
       value.address,
-      Math.min(value.cells, value.code <= 2 ? MOST_BITS : MOST_CELLS),
+      Math.min(value.cells, value.code <= 2 ? MAX_BITS_READ : MAX_REGISTERS_READ),
     );
     const first = await bench.ask(pdu);
     if (isWhole(first, value)) continue;
@@ -133,7 +130,7 @@ async function holes(bench: Bench): Promise<Judged> {
     if (!next || next.code !== value.code || next.address === end || next.address - end > WIDEST_HOLE)
       continue;
     const quantity = next.address + next.cells - value.address;
-    if (quantity > MOST_CELLS || tried++ >= MOST_PARTS) continue;
+    if (quantity > MAX_REGISTERS_READ || tried++ >= MOST_PARTS) continue;
     const hole = await bench.ask(readPdu(value.code, end, 1));
     // A map may leave out what the server has.
     if (hole.answer.kind !== 'exception' || hole.answer.code !== 2) continue;

@@ -12,11 +12,10 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { A } from '../clauses.js';
 import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText } from '../words.js';
 import { tableOr } from './has.js';
-
-const A = 'Application Protocol V1.1b3';
 
 /** Addresses that hardly any server has. */
 const UNLIKELY = [0xffff, 0xfffe, 0xff00, 0xeeee, 0x7fff, 50_000, 20_000];

@@ -14,10 +14,10 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { A } from '../clauses.js';
 import { bytesOf, readPdu, readWrite, valuesOf, write15, write16 } from '../requests.js';
+import { READ_BACK_MS } from '../scratch.js';
 import { answerText, codeText, timeText } from '../words.js';
-
-const A = 'Application Protocol V1.1b3';
 
 /** A request that writes registers, by the function that the server has. */
 export function writePdu(bench: Bench, address: number, words: readonly number[]): Uint8Array {
@@ -91,9 +91,6 @@ async function fc16Most(bench: Bench): Promise<Judged> {
     return inconclusive('123 registers in one read are refused');
   return echoOf(await bench.ask(write16(address, bench.scratch.values('holding', address, 123))), 5);
 }
-
-/** When a value that was written may be read, in ms after the write; the last time a server gets. */
-const READ_BACK_MS = [0, 1000, 2000];
 
 /**
  * Reads a register that was written until it has the value.

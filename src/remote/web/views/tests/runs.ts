@@ -27,7 +27,6 @@ export interface RunStep {
 export interface ShownRun {
   readonly id: number;
   readonly kind: 'tests' | 'examinations' | 'shakes' | 'inspections';
-  /** What one of the kind is called. */
   readonly called: string;
   readonly name: string;
   readonly isRunning: boolean;

@@ -175,7 +175,6 @@ const realDevices = resource(
     body.devices.filter(({ real }) => real).map(({ name }) => name),
 );
 
-/** A form for an inspection of a server. */
 export const InspectionForm = formOf({
   schema: 'inspection',
   path: '/inspections',
