@@ -1,3 +1,4 @@
+import { REJECTIONS } from '../../modbus/transport/transport.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import {
   EVENT_KINDS,
@@ -92,8 +93,12 @@ export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewE
       return;
     case 'client':
     case 'client gone':
+      writeClient(w, event);
+      w.text(event.text);
+      return;
     case 'client rejected':
       writeClient(w, event);
+      w.byte(REJECTIONS.indexOf(event.reason));
       w.text(event.text);
       return;
     case 'echo':
@@ -149,10 +154,14 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
       return { kind, seq, line, time, at, test, state: itemAt(TEST_STATES, r.byte()), text: r.text() };
     }
     case 'client':
-    case 'client gone':
-    case 'client rejected': {
+    case 'client gone': {
       const { clientId, client, host } = readClient(r);
       return { kind, seq, line, time, at, client, clientId, host, text: r.text() };
+    }
+    case 'client rejected': {
+      const { clientId, client, host } = readClient(r);
+      const reason = itemAt(REJECTIONS, r.byte());
+      return { kind, seq, line, time, at, client, clientId, host, reason, text: r.text() };
     }
     case 'echo':
     case 'loop':

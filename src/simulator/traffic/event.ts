@@ -2,6 +2,7 @@ import type { ActedFault } from '../../device/faults/apply.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import type { RefusedRange } from '../../modbus/protocol/pdu.js';
 import type { PlayReport, ReplyPlan } from '../../modbus/protocol/reply-plan.js';
+import type { Rejection } from '../../modbus/transport/transport.js';
 
 /** The fields of every event. `at` is in ms of `performance.now()`. */
 interface Common {
@@ -127,10 +128,17 @@ export interface NoticeEvent extends Common {
   readonly isRest: boolean;
 }
 
-/** A client of a socket connects, leaves, or is rejected. */
+/** A client of a socket connects or leaves. */
 export interface ClientEvent extends Common, ClientOf {
-  readonly kind: 'client' | 'client gone' | 'client rejected';
-  /** The role in the certificate of the client, why it left, or why it was rejected. */
+  readonly kind: 'client' | 'client gone';
+  /** The role in the certificate of the client, or why it left. */
+  readonly text: string;
+}
+
+/** A client of a socket is rejected: `text` words the reason. */
+export interface RejectedEvent extends Common, ClientOf {
+  readonly kind: 'client rejected';
+  readonly reason: Rejection;
   readonly text: string;
 }
 
@@ -156,6 +164,7 @@ export type TrafficEvent =
   | LineStateEvent
   | NoticeEvent
   | ClientEvent
+  | RejectedEvent
   | TestEvent;
 
 export type EventKind = TrafficEvent['kind'];
