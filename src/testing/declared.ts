@@ -299,7 +299,10 @@ const inspectionShape = {
         .loose()
         .optional(),
       pauseMs: z.number().describe('The pause that the server needs before each request, in ms.'),
-      connections: z.string().optional(),
+      connections: z
+        .object({ served: z.number(), next: z.enum(['refused', 'closed', 'evicts', 'untried']) })
+        .optional()
+        .describe('How many connections were served at a time, and what became of the next one.'),
     })
     .describe('What the server is like, as far as it was found.'),
   behavesAs: z

@@ -173,18 +173,13 @@ function locks({ silencers }: Inspection): Said[] {
   return [{ manners: { locksUp: { on: [...silencers.keys()], for: lasting } } }];
 }
 
-const WHEN_FULL: Readonly<Record<string, string>> = {
-  'the next one is refused': 'refuse',
-  'the next one is closed': 'refuse',
-  'a new one ends an older one': 'evict',
-};
+const WHEN_FULL = { refused: 'refuse', closed: 'refuse', evicts: 'evict' } as const;
 
 /** How many connections the server has. */
-function clients({ facts: { connections = '' } }: Inspection): Said {
-  const [, many, end = ''] = /^(\d+) at a time; (.*)$/.exec(connections) ?? [];
-  const whenFull = WHEN_FULL[end];
-  if (many === undefined || whenFull === undefined) return {};
-  return { line: { tcp: { maxClients: Math.max(1, Number(many)), whenFull } } };
+function clients({ facts: { connections } }: Inspection): Said {
+  if (connections === undefined || connections.next === 'untried') return {};
+  const { served, next } = connections;
+  return { line: { tcp: { maxClients: Math.max(1, served), whenFull: WHEN_FULL[next] } } };
 }
 
 const WRITES = [5, 6, 15, 16];

@@ -61,6 +61,14 @@ export interface DeviceMap {
   readonly hasHoles: boolean;
 }
 
+/** How many connections a server has. */
+export interface ConnectionsFound {
+  /** How many were served at a time. */
+  readonly served: number;
+  /** What became of the next one; `untried`: there may be more. */
+  readonly next: 'refused' | 'closed' | 'evicts' | 'untried';
+}
+
 /** What the checks have found out about a server. */
 export interface ServerFacts {
   vendor?: readonly string[];
@@ -74,9 +82,7 @@ export interface ServerFacts {
   pauseMs?: number;
   /** The part of the requests that get no reply, whatever the pause. */
   losses?: number;
-  connections?: string;
-  /** How many connections were served at a time. */
-  clients?: number;
+  connections?: ConnectionsFound;
   /** Whether a broadcast write was executed. */
   broadcast?: boolean;
   /** A unit of the bus that nobody has. */

@@ -3,7 +3,7 @@ import { behavesAs } from './behaves-as.js';
 import type { Grade } from './check.js';
 import type { Inspection, ServerFinding } from './inspection.js';
 import { lostTexts } from './scratch.js';
-import { codeText, exchangeText, listText, silenceText, timeText } from './words.js';
+import { codeText, connectionsText, exchangeText, listText, silenceText, timeText } from './words.js';
 
 /** The grades from the worst on, each with its heading. */
 const GRADES: readonly (readonly [Grade, string])[] = [
@@ -155,7 +155,7 @@ export function dataSheet(inspection: Inspection): { readonly name: string; read
       'identification',
       vendor && `${vendor.map(printableLine).join(', ')}; level ${codeText(identificationLevel ?? 0)}`,
     ],
-    ['connections', connections],
+    ['connections', connections && connectionsText(connections)],
   ];
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 }

@@ -1,5 +1,6 @@
 import { hex } from '../../modbus/protocol/bytes.js';
 import type { Exchange } from './asker.js';
+import type { ConnectionsFound } from './bench.js';
 import type { ServerAnswer } from './reading.js';
 
 /** Writes a number as the specification does: 2 hexadecimal digits for a code. */
@@ -41,6 +42,17 @@ export function exchangeText({ sent, chunks, ms, answer }: Exchange): string {
   const heard = chunks.map(({ bytes }) => bytesText(bytes)).join(' | ');
   const time = ms === undefined ? '' : `   ${timeText(ms)}`;
   return `${out}   →   ${heard === '' ? answerText(answer) : heard}${time}`;
+}
+
+const NEXT = {
+  refused: '; the next one is refused',
+  closed: '; the next one is closed',
+  evicts: '; a new one ends an older one',
+} as const;
+
+/** How many connections a server has: `1 at a time; the next one is refused`. */
+export function connectionsText({ served, next }: ConnectionsFound): string {
+  return next === 'untried' ? `at least ${served} at a time` : `${served} at a time${NEXT[next]}`;
 }
 
 /** `1 of 20 reads`, `3 of 20 reads`. */

@@ -2,7 +2,7 @@ import type { Claims } from '../../order-schemas.js';
 import type { Exchange } from '../asker.js';
 import { type Bench, READ_CODES, type ReadCode } from '../bench.js';
 import { conforms, inconclusive, type Judged, notRun, type ServerCheck, violates } from '../check.js';
-import { codeText, listText, timeText } from '../words.js';
+import { codeText, connectionsText, listText, timeText } from '../words.js';
 import { replyTimes } from './frames.js';
 
 /** Judges functions, as far as the other checks have asked them. */
@@ -55,10 +55,11 @@ async function quantity(bench: Bench, claimed: number, codes: readonly ReadCode[
     : violates(`${least} in one read, and ${claimed} are claimed`);
 }
 
-function connections({ facts: { clients, connections: text = '' } }: Bench, claimed: number): Judged {
-  if (clients === undefined) return inconclusive('connections were not counted: see connections');
-  if (clients >= claimed) return conforms(text);
-  return text.startsWith('at least')
+function connections({ facts: { connections: found } }: Bench, claimed: number): Judged {
+  if (found === undefined) return inconclusive('connections were not counted: see connections');
+  const text = connectionsText(found);
+  if (found.served >= claimed) return conforms(text);
+  return found.next === 'untried'
     ? inconclusive(`${text}; more were not tried`)
     : violates(`${text}, and ${claimed} are claimed`);
 }

@@ -1,7 +1,7 @@
 import type { RawConnection } from '../../../modbus/client/raw.js';
 import { concatBytes, setWord } from '../../../modbus/protocol/bytes.js';
 import { type Exchange, heardIn, isDecisive } from '../asker.js';
-import type { Bench } from '../bench.js';
+import type { Bench, ConnectionsFound } from '../bench.js';
 import {
   conforms,
   dangerous,
@@ -13,7 +13,7 @@ import {
   violates,
 } from '../check.js';
 import { readPdu } from '../requests.js';
-import { answerText, timeText } from '../words.js';
+import { answerText, connectionsText, timeText } from '../words.js';
 
 const TCP = 'Messaging on TCP/IP V1.0b';
 const ROBUSTNESS = 'robustness (no clause)';
@@ -174,19 +174,19 @@ async function connections(bench: Bench): Promise<Judged> {
   await asker.disconnect();
   const opened: RawConnection[] = [];
   const ask = (connection: RawConnection) => asker.askOn(connection, bench.goodRead);
-  let end = '';
+  let next: ConnectionsFound['next'] | undefined;
   try {
     for (let i = 0; i < MOST_CONNECTIONS; i++) {
       const connection = await asker.another();
       if (!connection.ok) {
-        end = 'the next one is refused';
+        next = 'refused';
         break;
       }
       opened.push(connection.value);
       const exchange = await ask(connection.value);
       const { answer } = exchange;
       if (answer.kind === 'closed') {
-        end = 'the next one is closed';
+        next = 'closed';
         opened.pop();
         break;
       }
@@ -200,11 +200,9 @@ async function connections(bench: Bench): Promise<Judged> {
     }
     let alive = 0;
     for (const connection of opened) if ((await ask(connection)).answer.kind === 'data') alive++;
-    if (alive < opened.length) end = end || 'a new one ends an older one';
-    facts.clients = alive;
-    facts.connections =
-      alive === MOST_CONNECTIONS ? `at least ${MOST_CONNECTIONS} at a time` : `${alive} at a time; ${end}`;
-    return (alive === MOST_CONNECTIONS ? conforms : fact)(facts.connections);
+    if (alive < opened.length) next ??= 'evicts';
+    facts.connections = { served: alive, next: next ?? 'untried' };
+    return (alive === MOST_CONNECTIONS ? conforms : fact)(connectionsText(facts.connections));
   } finally {
     for (const connection of opened) await connection.close();
     asker.closed();

@@ -259,7 +259,7 @@ async function tearing(bench: Bench): Promise<Judged> {
   const { asker, facts } = bench;
   if (facts.pauseMs !== undefined || facts.losses !== undefined)
     return inconclusive('it needs a pause between requests: see back-to-back');
-  if (facts.connections?.startsWith('1 ')) return unsupported('it has one connection');
+  if (facts.connections?.served === 1) return unsupported('it has one connection');
   const address = await bench.scratch.register(2);
   const opened = await asker.another();
   if (!opened.ok) return unsupported('it has one connection');
