@@ -75,23 +75,20 @@ export interface LineHandler {
 }
 
 /** Why a socket turned a client away. */
-export type Rejection = (typeof REJECTIONS)[number];
-
-export const REJECTIONS = [
+export type Rejection =
   /** The client does not speak Modbus TCP: it sent a length that no frame has. */
-  'protocol',
+  | 'protocol'
   /**
    * There was no complete request within the idle timeout. A client that sends half a header and stops is
    * idle, too.
    */
-  'idle',
+  | 'idle'
   /** The client sends requests and does not read the replies. */
-  'slow',
+  | 'slow'
   /** The client had to make room for a newer one, or there was no room for it. */
-  'limit',
+  | 'limit'
   /** No TLS connection came about: no certificate, an unknown one, an old version of the protocol. */
-  'tls',
-] as const;
+  | 'tls';
 
 interface OfClient {
   readonly client: string;

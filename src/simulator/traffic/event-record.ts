@@ -1,4 +1,3 @@
-import { REJECTIONS } from '../../modbus/transport/transport.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import {
   EVENT_KINDS,
@@ -7,6 +6,7 @@ import {
   type LineStateEvent,
   type NewEvent,
   type Received,
+  type RejectedEvent,
   type TestEvent,
   type TrafficEvent,
 } from './event.js';
@@ -41,6 +41,15 @@ const STATES = [
 
 /** The states of a test. The code of a state is its place in this list. */
 const TEST_STATES = ['began', 'step', 'over'] as const satisfies readonly TestEvent['state'][];
+
+/** The reasons of a rejection. The code of a reason is its place in this list. */
+const REASONS = [
+  'protocol',
+  'idle',
+  'slow',
+  'limit',
+  'tls',
+] as const satisfies readonly RejectedEvent['reason'][];
 
 /** The code of each kind of event: its place in the list of kinds. */
 const KIND_CODES = Object.fromEntries(EVENT_KINDS.map((kind, code) => [kind, code])) as Record<
@@ -98,7 +107,7 @@ export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewE
       return;
     case 'client rejected':
       writeClient(w, event);
-      w.byte(REJECTIONS.indexOf(event.reason));
+      w.byte(REASONS.indexOf(event.reason));
       w.text(event.text);
       return;
     case 'echo':
@@ -160,7 +169,7 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
     }
     case 'client rejected': {
       const { clientId, client, host } = readClient(r);
-      const reason = itemAt(REJECTIONS, r.byte());
+      const reason = itemAt(REASONS, r.byte());
       return { kind, seq, line, time, at, client, clientId, host, reason, text: r.text() };
     }
     case 'echo':

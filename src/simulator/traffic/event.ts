@@ -2,7 +2,6 @@ import type { ActedFault } from '../../device/faults/apply.js';
 import type { Framing } from '../../modbus/protocol/framing.js';
 import type { RefusedRange } from '../../modbus/protocol/pdu.js';
 import type { PlayReport, ReplyPlan } from '../../modbus/protocol/reply-plan.js';
-import type { Rejection } from '../../modbus/transport/transport.js';
 
 /** The fields of every event. `at` is in ms of `performance.now()`. */
 interface Common {
@@ -138,7 +137,7 @@ export interface ClientEvent extends Common, ClientOf {
 /** A client of a socket is rejected: `text` words the reason. */
 export interface RejectedEvent extends Common, ClientOf {
   readonly kind: 'client rejected';
-  readonly reason: Rejection;
+  readonly reason: 'protocol' | 'idle' | 'slow' | 'limit' | 'tls';
   readonly text: string;
 }
 

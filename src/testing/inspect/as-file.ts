@@ -8,6 +8,7 @@ import { FRAMINGS } from '../../modbus/protocol/framings.js';
 import { median } from '../times.js';
 import type { Exchange } from './asker.js';
 import { behavesAs, LIKENESSES } from './behaves-as.js';
+import { codeOf, textOf } from './check.js';
 import type { Inspection, ServerFinding } from './inspection.js';
 import type { Oddity } from './reading.js';
 import { valuesOf } from './requests.js';
@@ -129,7 +130,7 @@ function waysOf(inspection: Inspection): InspectedWays & { readonly line: LineSo
   }
   for (const { finding, said } of open.values()) {
     if (said) all.push(said);
-    else remarks.push(`${finding.check.id} is not said here: ${finding.text}`);
+    else remarks.push(`${finding.check.id} is not said here: ${textOf(finding)}`);
   }
   const spans = { holding: order.scratch.holding, coils: order.scratch.coils };
   return {
@@ -186,9 +187,7 @@ const WRITES = [5, 6, 15, 16];
 
 /** The functions that do not write, and whether holding and input registers are one table. */
 function functionsAndTables({ facts: { functions }, findings }: Inspection): Said {
-  const isOne = findings.some(
-    ({ check, text }) => check.id === 'tables-separate' && text.includes('one table'),
-  );
+  const isOne = findings.some((finding) => codeOf(finding) === 'one-table');
   return {
     ...(isOne && { manners: { sharedMemory: [['holding', 'input']] } }),
     faults: WRITES.filter((code) => !functions.there.has(code)).flatMap((code) => {
@@ -302,11 +301,11 @@ function unknownFunction(findings: readonly ServerFinding[]): InspectedWays['unk
 function framesSaid({ log, carrier: { target } }: Inspection): Said[] {
   const oddities = [...new Set(log.flatMap((each) => (each.isPlain ? each.oddities : [])))];
   return oddities.flatMap((oddity): Said[] => {
-    if (oddity === 'transaction' || oddity === 'earlier transaction') return [];
+    if (oddity === 'transaction' || oddity === 'earlier-transaction') return [];
     const rule = oddityRule(oddity, log, target.framing);
     const [fault = {}] = rule?.do ?? [];
     const frame =
-      oddity === 'frame before' && target.kind === 'serial' && typeof fault.noise === 'string'
+      oddity === 'frame-before' && target.kind === 'serial' && typeof fault.noise === 'string'
         ? frameIn(fault.noise, target.framing)
         : undefined;
     if (frame) return [{ line: { unasked: [{ frame, before: 'reply' }] } }];
@@ -321,7 +320,7 @@ function oddityRule(oddity: Oddity, log: readonly Exchange[], framing: keyof typ
   const odd = replies.filter(({ oddities }) => oddities.includes(oddity));
   if (odd.length < FEWEST) return undefined;
   const fault = faultFor(oddity, odd, FRAMINGS[framing]);
-  return fault && { name: oddity.replaceAll(' ', '-'), when: whenOf(odd, replies), do: [fault] };
+  return fault && { name: oddity, when: whenOf(odd, replies), do: [fault] };
 }
 
 const FEWEST = 2;
@@ -337,7 +336,7 @@ function strayBytes(inspection: Inspection): Said | undefined {
   const { target } = carrier;
   const chunks = log.flatMap(({ unasked }) => unasked);
   if (target.kind === 'tcp') {
-    const rules = (['bytes after', 'frame behind'] as const).flatMap(
+    const rules = (['bytes-after', 'frame-behind'] as const).flatMap(
       (oddity) => oddityRule(oddity, log, target.framing) ?? [],
     );
     if (rules.length > 0) return { faults: rules };

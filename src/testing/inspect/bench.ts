@@ -6,6 +6,7 @@ import { Asker, type AskOptions, type Carrier, type Exchange, hasValues, isDecis
 import type { Oddity } from './reading.js';
 import { type AddressSpan, readPdu, valuesOf } from './requests.js';
 import { Scratch } from './scratch.js';
+import type { ConnectionsFound } from './words.js';
 
 /** What is inspected, and what the user allows. Times are in ms. */
 export interface InspectionOrder {
@@ -59,14 +60,6 @@ export interface DeviceMap {
   readonly wholeValues: boolean | undefined;
   /** True when the file says how reads over undefined addresses are answered. */
   readonly hasHoles: boolean;
-}
-
-/** How many connections a server has. */
-export interface ConnectionsFound {
-  /** How many were served at a time. */
-  readonly served: number;
-  /** What became of the next one; `untried`: there may be more. */
-  readonly next: 'refused' | 'closed' | 'evicts' | 'untried';
 }
 
 /** What the checks have found out about a server. */

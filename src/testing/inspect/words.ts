@@ -1,7 +1,6 @@
 import { hex } from '../../modbus/protocol/bytes.js';
 import type { Exchange } from './asker.js';
-import type { ConnectionsFound } from './bench.js';
-import type { ServerAnswer } from './reading.js';
+import type { Did, ServerAnswer } from './reading.js';
 
 /** Writes a number as the specification does: 2 hexadecimal digits for a code. */
 export function codeText(code: number): string {
@@ -9,12 +8,12 @@ export function codeText(code: number): string {
 }
 
 /** What a server did, as a part of a sentence after "the server". */
-export function answerText(answer: ServerAnswer): string {
+export function answerText(answer: ServerAnswer | Did): string {
   switch (answer.kind) {
     case 'data':
-      return `gave an answer of function ${answer.pdu[0]}`;
+      return `gave an answer of function ${'pdu' in answer ? answer.pdu[0] : answer.function}`;
     case 'exception':
-      return `answered with exception ${codeText(answer.code)}`;
+      return `answered with exception ${codeText('code' in answer ? answer.code : answer.exception)}`;
     case 'garbled':
       return 'sent bytes that are no reply';
     case 'silent':
@@ -42,6 +41,14 @@ export function exchangeText({ sent, chunks, ms, answer }: Exchange): string {
   const heard = chunks.map(({ bytes }) => bytesText(bytes)).join(' | ');
   const time = ms === undefined ? '' : `   ${timeText(ms)}`;
   return `${out}   →   ${heard === '' ? answerText(answer) : heard}${time}`;
+}
+
+/** How many connections a server has. */
+export interface ConnectionsFound {
+  /** How many were served at a time. */
+  readonly served: number;
+  /** What became of the next one; `untried`: there may be more. */
+  readonly next: 'refused' | 'closed' | 'evicts' | 'untried';
 }
 
 const NEXT = {

@@ -13,7 +13,8 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { hasOtherQuantity } from '../reading.js';
+import type { Found } from '../found.js';
+import { didOf, hasOtherQuantity } from '../reading.js';
 import { readPdu, valuesOf } from '../requests.js';
 import { answerText, codeText, listText } from '../words.js';
 
@@ -50,7 +51,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   const { answer } = whole;
   if (answer.kind === 'data') {
     if (whole.oddities.length === 0) bench.facts.most[code] = limit;
-    const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte count');
+    const isShort = hasOtherQuantity(whole) || whole.oddities.includes('byte-count');
     return isShort
       ? inconclusive(`the reply to ${limit} ${what} has another number of them: see frames`, whole)
       : conforms(`${limit} ${what} in one read`, whole);
@@ -84,7 +85,7 @@ async function most(bench: Bench, code: ReadCode, limit: number): Promise<Judged
   if (claimed !== undefined && low >= claimed)
     return unsupported(`at most ${low} ${what} in one read; ${claimed} are claimed`, refusal, whole);
   return violates(
-    `at most ${low} ${what} in one read, where the specification has ${limit}: then the server ${answerText(refusal.answer)}`,
+    { code: 'few-in-one-read', most: low, limit, what, answer: didOf(refusal.answer) },
     refusal,
     whole,
   );
@@ -117,8 +118,7 @@ async function mapEnd(bench: Bench): Promise<Judged> {
       3: 'the read is refused, with the code of a wrong quantity',
       4: 'the read is refused, with another code',
     },
-    data: (exchange) =>
-      violates(`address ${there + 1} is refused alone, and answered in a block with ${there}`, exchange),
+    data: (exchange) => violates({ code: 'end-in-block', address: there + 1, before: there }, exchange),
   });
 }
 
@@ -135,10 +135,7 @@ async function padding(bench: Bench, code: 1 | 2): Promise<Judged> {
     shown.push(exchange);
     const bits = bitsAt(answer.pdu, 2, 8 * (answer.pdu.length - 2));
     if (bits.slice(quantity).includes(true)) {
-      return violates(
-        `the reply to ${quantity} bits has more bits set: ${codeText(answer.pdu.at(-1) ?? 0)}`,
-        exchange,
-      );
+      return violates({ code: 'bits-set', quantity, byte: answer.pdu.at(-1) ?? 0 }, exchange);
     }
   }
   const all = await bench.bits(code, address, 8);
@@ -175,14 +172,10 @@ async function blockAgrees(bench: Bench): Promise<Judged> {
     return inconclusive('the registers are alive; name quiet ones with --scratch or --map', exchange);
   if (block === before)
     return conforms(`four registers from ${address} on are the same alone and in a block`, exchange);
-  if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte count'))
+  if (hasOtherQuantity(exchange) || exchange.oddities.includes('byte-count'))
     return inconclusive('a block has another number of values: see frames', exchange);
   const alone = bench.log.at(-1) as Exchange;
-  return dangerous(
-    `alone the registers from ${address} on are ${before}, in a block ${block}`,
-    exchange,
-    alone,
-  );
+  return dangerous({ code: 'block-differs', address, alone: before, block }, exchange, alone);
 }
 
 const A = 'Application Protocol V1.1b3';
@@ -274,46 +267,49 @@ async function chain(bench: Bench): Promise<Judged> {
 
 async function follow(bench: Bench, first: number): Promise<Judged> {
   const models: number[] = [];
-  const blame = (text: string) => violates(text, ...bench.log.slice(-1));
+  const blame = (found: Found) => violates(found, ...bench.log.slice(-1));
   for (let at = first; models.length < MOST_MODELS; ) {
     const [id, length] = (await bench.words(3, at, 2)) ?? [];
     if (id === undefined || length === undefined) {
       // The end has a length of 0; some servers end with FFFF alone.
       const [alone] = (await bench.words(3, at, 1)) ?? [];
       return alone === SUNSPEC_END[0]
-        ? blame(`the end of the chain at ${at} has no length`)
-        : blame(`behind the models ${listText(models.map(String)) || 'none'}, address ${at} is not there`);
+        ? blame({ code: 'sunspec-end', address: at })
+        : blame({ code: 'sunspec-cut', models, address: at });
     }
     if (id === SUNSPEC_END[0])
       return length === SUNSPEC_END[1]
         ? conforms(`the models ${listText(models.map(String))} from ${first} on, and the end`)
-        : blame(`the end of the chain at ${at} has the length ${length}, not 0`);
-    if (models.length === 0 && id !== COMMON_MODEL) return blame(`the first model is ${id}, not 1`);
+        : blame({ code: 'sunspec-end', address: at, length });
+    if (models.length === 0 && id !== COMMON_MODEL) return blame({ code: 'sunspec-first', model: id });
     const wrong = wrongLength(id, length);
-    if (wrong !== undefined) return blame(`model ${id} at ${at} ${wrong}`);
+    if (wrong) return blame({ code: 'sunspec-length', model: id, address: at, length, ...wrong });
     const last = await bench.ask(readPdu(3, at + 1 + length, 1));
     if (!hasValues(last))
       return violates(
-        `model ${id} at ${at} says that it has ${length} registers; at the last, the server ${answerText(last.answer)}`,
+        { code: 'sunspec-short', model: id, address: at, length, answer: didOf(last.answer) },
         last,
       );
     models.push(id);
     at += 2 + length;
   }
-  return blame(`the chain does not end within ${MOST_MODELS} models`);
+  return blame({ code: 'sunspec-endless', models: MOST_MODELS });
 }
 
-/** What is wrong with a model's length; undefined for models of vendors, and for groups that may repeat. */
-function wrongLength(id: number, length: number): string | undefined {
+/**
+ * The right length of a model that has another one, if there is one; undefined when nothing is wrong, as with
+ * models of vendors and with groups that may repeat.
+ */
+function wrongLength(id: number, length: number): { readonly right?: number } | undefined {
   const model = findSunspecModel(id);
-  if (!model.ok) return length > 0 ? undefined : 'has no registers';
+  if (!model.ok) return length > 0 ? undefined : {};
   const { points = [], groups = [] } = model.value.group;
   const fixed = points.reduce((sum, { size }) => sum + size, 0) - 2;
   const isRight =
     groups.length > 0
       ? length >= fixed
       : length === fixed || (id === COMMON_MODEL && length === SHORT_COMMON);
-  return isRight ? undefined : `has the length ${length}, and the model ${fixed}`;
+  return isRight ? undefined : { right: fixed };
 }
 
 export const SUNSPEC: readonly ServerCheck[] = [

@@ -13,7 +13,8 @@ import {
   unsupported,
   violates,
 } from '../check.js';
-import { answerText, listText, timeText } from '../words.js';
+import { foundText } from '../found.js';
+import { answerText, timeText } from '../words.js';
 import { frameOf, stillAnswers, unanswered } from './bus.js';
 
 const LISTEN_MS = 10_000;
@@ -52,11 +53,11 @@ async function otherMaster(bench: Bench): Promise<Judged> {
   await bench.askGood();
   const found = bench.log.filter((each) => unitsAskedByOthers(each).length > 0);
   const units = found.flatMap(unitsAskedByOthers);
-  const asked = `${units.length === 1 ? 'a request' : `${units.length} requests`} of another master came, to unit ${listText([...new Set(units)].map(String))}`;
+  const asked = { code: 'other-master', units } as const;
   if (units.length >= 2)
     return { ...violates(asked, ...found.slice(0, 3)), seen: { times: units.length, of: units.length } };
   return units.length === 1
-    ? inconclusive(`once, ${asked}; a longer run decides (--soak)`, ...found)
+    ? inconclusive(`once, ${foundText(asked)}; a longer run decides (--soak)`, ...found)
     : conforms(`in ${timeText(LISTEN_MS)}, and beside ${bench.asker.requests} exchanges, nobody else asked`);
 }
 
@@ -94,7 +95,7 @@ const wrongParity = onWires(async (bench, { parity }) => {
   if (!asked.ok) return inconclusive(asked.error);
   const exchange = asked.value;
   return exchange.chunks.length > 0
-    ? violates(`a read with ${OTHER_PARITY[parity]} parity: the server answers`, exchange)
+    ? violates({ code: 'wrong-parity-answered', parity: OTHER_PARITY[parity] }, exchange)
     : conforms(`a read with ${OTHER_PARITY[parity]} parity is not answered`, exchange);
 });
 
@@ -180,7 +181,8 @@ export const LINE: readonly ServerCheck[] = [
     mend: 'Discard what was before each colon.',
     grade: 'met',
     on: 'ascii',
-    run: (bench) => stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, 'half a frame'),
+    run: (bench) =>
+      stillAnswers(bench, [{ bytes: Uint8Array.from(Buffer.from(':01')) }], 20, { after: 'half-frame' }),
   },
   {
     id: 'ascii-lrc',

@@ -1,6 +1,7 @@
 import type { Exchange } from '../asker.js';
 import type { Bench, MappedValue } from '../bench.js';
 import {
+  codeOf,
   conforms,
   inconclusive,
   type Judged,
@@ -9,6 +10,8 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { mapReadsText } from '../found.js';
+import { didOf } from '../reading.js';
 import { type AddressSpan, readPdu, valuesOf } from '../requests.js';
 import { answerText } from '../words.js';
 import { writePdu } from './writes.js';
@@ -71,14 +74,17 @@ async function allThere(bench: Bench): Promise<Judged> {
     missing.push(value);
     shown.push(first, second);
   }
-  const many = `${wanted.length} reads of ${wanted.length < all.length ? `the first values of ` : ''}the map`;
+  const isCut = wanted.length < all.length;
   const [first] = missing;
-  if (!first) return conforms(`${many} are answered in full`);
-  const names = missing.slice(0, 5).map(valueText).join(', ');
+  if (!first) return conforms(`${mapReadsText(wanted.length, isCut)} are answered in full`);
+  const values = missing.slice(0, 5).map(valueText);
   const [exchange] = shown as [Exchange];
   return {
     ...violates(
-      `${missing.length} of ${many} are not answered in full: ${names}${missing.length > 5 ? ', …' : ''}; at the first, the server ${answerText(exchange.answer)}`,
+      {
+        ...({ code: 'values-missing', missing: missing.length, of: wanted.length, isCut, values } as const),
+        answer: didOf(exchange.answer),
+      },
       ...shown.slice(0, 4),
     ),
     seen: { times: 2, of: 2 },
@@ -98,18 +104,17 @@ async function halves(bench: Bench): Promise<Judged> {
       const exchange = await bench.ask(readPdu(value.code, address, 1));
       const { answer } = exchange;
       const isRefused = answer.kind === 'exception' && answer.code === 2;
-      const what = `register ${address} of ${valueText(value)} alone`;
+      const part = { register: address, value: valueText(value), answer: didOf(answer) };
       if (answer.kind !== 'data' && !isRefused) {
-        const text = `${what}: the server ${answerText(answer)}`;
         return answer.kind === 'exception' && [5, 6, 10, 11].includes(answer.code)
-          ? inconclusive(text, exchange)
-          : violates(`${text}, where 16 bits or exception 02 are right`, exchange);
+          ? inconclusive(
+              `register ${address} of ${part.value} alone: the server ${answerText(answer)}`,
+              exchange,
+            )
+          : violates({ code: 'part-not-refused', ...part }, exchange);
       }
       if (said !== undefined && said !== isRefused)
-        return violates(
-          `${what}: the server ${answerText(answer)}, and the map says wholeValues: ${said}`,
-          exchange,
-        );
+        return violates({ code: 'part-against-map', ...part, wholeValues: said }, exchange);
       if (isRefused) refusals++;
       shown.push(exchange);
     }
@@ -139,11 +144,7 @@ async function holes(bench: Bench): Promise<Judged> {
     if (hole.answer.kind !== 'exception' || hole.answer.code !== 2) continue;
     const block = await bench.ask(readPdu(value.code, value.address, quantity));
     if (block.answer.kind === 'data')
-      return violates(
-        `address ${end} is refused alone, and answered in a block from ${value.address} on`,
-        hole,
-        block,
-      );
+      return violates({ code: 'hole-in-block', address: end, from: value.address }, hole, block);
     if (block.answer.kind === 'exception' && block.answer.code === 2) conforming = block;
   }
   if (conforming) return conforms('a block over a hole is refused with exception 02', conforming);
@@ -171,7 +172,7 @@ async function readOnly(bench: Bench): Promise<Judged> {
     if (answer.kind === 'exception' && answer.code === 1)
       return unsupported('function 6 is not there', exchange);
     if (answer.kind === 'data')
-      return violates(`a write to ${valueText(value)} is accepted, and the map has it read-only`, exchange);
+      return violates({ code: 'read-only-taken', value: valueText(value) }, exchange);
     if (answer.kind === 'exception' && [2, 3, 4].includes(answer.code)) shown.push(exchange);
   }
   return shown.length > 0
@@ -198,22 +199,19 @@ async function limits(bench: Bench): Promise<Judged> {
     const before = await bench.words(3, value.address, value.cells);
     for (const words of value.beyond) {
       const exchange = await bench.ask(writePdu(bench, value.address, words));
-      const text = `${words.join(' ')} for ${valueText(value)}`;
+      const at = { words, value: valueText(value) };
       const after = await bench.words(3, value.address, value.cells);
       if (before && after && after.join() === words.join() && before.join() !== words.join())
-        return violates(
-          `${text} is taken, which is beyond the limits of the map`,
-          exchange,
-          bench.log.at(-1) as Exchange,
-        );
+        return violates({ code: 'beyond-limits-taken', ...at }, exchange, bench.log.at(-1) as Exchange);
       const judged = judgeRefusal(exchange, {
         right: [3],
         open: { 2: 'it is refused, with another code', 4: 'it is refused, with another code' },
-        data: (taken) => violates(`${text} is confirmed, and not taken`, taken),
+        data: (taken) => violates({ code: 'confirmed-not-taken', ...at }, taken),
       });
-      if (judged.verdict === 'violates') return { ...judged, text: `${text}: ${judged.text}` };
+      if (codeOf(judged) === 'confirmed-not-taken') return judged;
+      if (judged.verdict === 'violates') return { ...judged, at };
       if (judged.verdict === 'conforms') shown.push(exchange);
-      else other = { ...judged, text: `${text}: ${judged.text}` };
+      else other = { ...judged, at };
     }
   }
   return (

@@ -14,8 +14,9 @@ import {
   unsupported,
   violates,
 } from '../check.js';
+import { didOf } from '../reading.js';
 import { bytesOf, readPdu, readWrite, valuesOf, write15, write16 } from '../requests.js';
-import { answerText, codeText, timeText } from '../words.js';
+import { answerText, codeText } from '../words.js';
 
 const A = 'Application Protocol V1.1b3';
 
@@ -51,11 +52,11 @@ function echoOf(exchange: Exchange, length: number): Judged {
     );
   }
   if (answer.kind === 'silent') return notAnswered(code, false, exchange);
-  if (answer.kind !== 'data') return violates(`the server ${answerText(answer)}`, exchange);
+  if (answer.kind !== 'data') return violates({ code: 'write-misanswered', answer: didOf(answer) }, exchange);
   const isEcho = Buffer.compare(answer.pdu, pdu.subarray(0, length)) === 0;
   return isEcho
     ? conforms('the reply repeats the request', exchange)
-    : violates('the reply does not repeat the request', exchange);
+    : violates({ code: 'not-repeated' }, exchange);
 }
 
 async function fc06(bench: Bench): Promise<Judged> {
@@ -78,7 +79,7 @@ async function fc16(bench: Bench): Promise<Judged> {
   if (judged.verdict !== 'conforms') return judged;
   if ((await readsAfter(bench, address, 0x1234)) !== undefined) return judged;
   return dangerous(
-    `${0x1234} was written with function 16 and confirmed, and is never read`,
+    { code: 'never-stored', value: 0x1234, function: 16 },
     exchange,
     bench.log.at(-1) as Exchange,
   );
@@ -125,8 +126,8 @@ async function readBack(bench: Bench): Promise<Judged> {
   const shown = [written, ...bench.log.slice(from, from + 1)];
   if (after === 0) return conforms('the value can be read at once', ...shown);
   return after === undefined
-    ? violates(`${value} was written and confirmed, and is never read`, ...shown)
-    : violates(`the old value is read at once, and the new one ${timeText(after)} later`, ...shown);
+    ? violates({ code: 'never-stored', value }, ...shown)
+    : violates({ code: 'stored-late', ms: after }, ...shown);
 }
 
 /**
@@ -148,12 +149,9 @@ async function malformed(
   const before = await bench.words(3, address, 1);
   const exchange = await bench.ask(pdu, { tries: 1 });
   const after = await bench.words(3, address, 1);
-  if (before && after && before[0] !== after[0]) {
-    return dangerous(
-      `register ${address} read ${before[0]}, now ${after[0]}: the malformed request is executed`,
-      exchange,
-    );
-  }
+  const [[was], [now]] = [before ?? [], after ?? []];
+  if (was !== undefined && now !== undefined && was !== now)
+    return dangerous({ code: 'malformed-executed', register: address, before: was, now }, exchange);
   return judgeRefusal(exchange, { right: [3], ...refusal });
 }
 
@@ -184,11 +182,7 @@ async function mask(bench: Bench): Promise<Judged> {
   if ((await readsAfter(bench, address, 0x17)) !== undefined)
     return conforms('12 with the masks F2 and 25 becomes 17', exchange);
   const [value] = (await bench.words(3, address, 1)) ?? [];
-  return violates(
-    `12 with the masks F2 and 25 becomes ${codeText(value ?? 0)}, not 17`,
-    exchange,
-    bench.log.at(-1) as Exchange,
-  );
+  return violates({ code: 'mask-wrong', value: value ?? 0 }, exchange, bench.log.at(-1) as Exchange);
 }
 
 async function fc23(bench: Bench): Promise<Judged> {
@@ -202,7 +196,10 @@ async function fc23(bench: Bench): Promise<Judged> {
   if (answer.kind !== 'data') return inconclusive(`the server ${answerText(answer)}`, exchange);
   const [read] = valuesOf(answer.pdu);
   if (read === 0x2222) return conforms('it writes first, and reads then', exchange);
-  return violates(read === 0x1111 ? 'it reads first, and writes then' : `it reads ${read}`, exchange);
+  return violates(
+    read === 0x1111 ? { code: 'reads-before-it-writes' } : { code: 'reads-something-else', value: read },
+    exchange,
+  );
 }
 
 /** Checks of function 23 are about servers that have it. */
@@ -245,8 +242,7 @@ async function atTheEnd(bench: Bench): Promise<Judged> {
   const [after = before] = (await bench.words(3, end, 1)) ?? [];
   // A register may take writes and refuse reads.
   if (exchange.answer.kind !== 'exception' || after !== before) bench.scratch.lose('holding', beyond);
-  if (after !== before)
-    return dangerous(`register ${end} is written, and register ${beyond} is not there`, exchange);
+  if (after !== before) return dangerous({ code: 'written-by-half', register: end, beyond }, exchange);
   return judgeRefusal(exchange, { right: [2], open: { 3: 'it is refused, with another code' } });
 }
 
@@ -292,10 +288,7 @@ async function tearing(bench: Bench): Promise<Judged> {
   if (torn.length === 0)
     return conforms(`${reads} reads while it was written: both registers were of one value`);
   return {
-    ...dangerous(
-      'reads while it is written have one register of the old value and one of the new',
-      ...torn.slice(0, 3),
-    ),
+    ...dangerous({ code: 'torn' }, ...torn.slice(0, 3)),
     seen: { times: torn.length, of: reads },
   };
 }
@@ -307,11 +300,7 @@ async function tablesSeparate(bench: Bench): Promise<Judged> {
   const value = (before[0] ?? 0) ^ 0x0f0f;
   await writeRegister(bench, address, value);
   const after = await bench.words(4, address, 1);
-  return fact(
-    after?.[0] === value
-      ? 'holding and input registers are one table'
-      : 'holding and input registers are separate',
-  );
+  return fact({ code: after?.[0] === value ? 'one-table' : 'two-tables' });
 }
 
 /** The value of a coil, read with its neighbours: a read of one coil alone may be odd. */
@@ -332,7 +321,7 @@ async function fc05(bench: Bench): Promise<Judged> {
     if (judged.verdict !== 'conforms') return judged;
     if ((await coilIs(bench, coil)) !== wanted)
       return violates(
-        `the coil reads ${wanted ? 0 : 1} after ${codeText(value >> 8)}00 was confirmed`,
+        { code: 'coil-not-stored', reads: wanted ? 0 : 1, wrote: `${codeText(value >> 8)}00` },
         exchange,
       );
   }
@@ -358,7 +347,7 @@ async function coilMalformed(
     const before = await coilIs(bench, coil);
     const exchange = await bench.ask(Uint8Array.from(pdu), { tries: 1 });
     if (before === false && (await coilIs(bench, coil)) === true)
-      return dangerous('the malformed request is executed', exchange);
+      return dangerous({ code: 'malformed-executed' }, exchange);
     judged = judgeRefusal(exchange, { right: [3] });
     if (judged.verdict !== 'conforms') break;
   }
@@ -373,7 +362,7 @@ async function fc15(bench: Bench): Promise<Judged> {
   if (judged.verdict !== 'conforms') return judged;
   return (await coilIs(bench, coil)) === true
     ? judged
-    : violates('the coil reads 0 after 1 was confirmed', exchange);
+    : violates({ code: 'coil-not-stored', reads: 0, wrote: '1' }, exchange);
 }
 
 async function fc15TooMany(bench: Bench): Promise<Judged> {
